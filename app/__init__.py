@@ -1,0 +1,11 @@
+"""invoice-webhook: Chargebee invoice webhooks, validated and put on SQS.
+
+    Chargebee ── POST /webhooks/chargebee ──▶ web ──▶ SQS ──▶ (later) worker ──▶ DynamoDB · Chargebee API
+                  auth → admission → body → RELEASE (validate, enqueue)
+
+Rooms, each importing only from those to its right (import-linter holds it):
+
+    cli → web | local → sqs → telemetry → events → settings → errors
+"""
+
+__version__ = "0.8.0"

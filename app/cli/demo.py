@@ -1,0 +1,111 @@
+"""`python -m app demo`: the whole way once, with a real service and a real queue process."""
+
+import asyncio
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from app.cli.send import post, session
+from app.errors import ConfigurationError
+from app.local.peek import peek
+from app.local.run import LocalRun, read_run
+from app.local.sample_events import sample_files
+from app.settings import Settings, load_settings
+
+START_SECONDS = 30
+
+
+@click.command()
+def demo() -> None:
+    """Start queue and service, post the sample events, show what arrived. Ends with 0 if all is as it should be."""
+    files, settings = sample_files(), load_settings()
+    with tempfile.TemporaryDirectory() as folder, _service(Path(folder)) as run:
+        click.echo(f"service {run.url}, queue {run.queue_url}\n")
+        answers = asyncio.run(_post(run, settings, files))
+        arrived = peek(run.endpoint, run.queue_url)
+    click.echo(f"\n{len(arrived)} messages in the queue:")
+    for message in arrived:
+        click.echo(f"  {len(message.body.encode()):>7,} bytes  {json.dumps(message.attributes)}")
+    problems = list(_problems(files, settings, answers, [message.body.encode() for message in arrived]))
+    for problem in problems:
+        click.echo(f"FAILED: {problem}", err=True)
+    if problems:
+        raise click.exceptions.Exit(1)
+    click.echo("\nOK: every event that is wanted arrived byte for byte, and nothing else did.")
+
+
+async def _post(run: LocalRun, settings: Settings, files: list[Path]) -> dict[str, str]:
+    """Each file's answer, `queued` or `ignored`, or what went wrong."""
+    answers = {}
+    assert run.url is not None
+    async with session(run.url, settings) as client:
+        for file in files:
+            reply = await post(client, file.read_bytes())
+            click.echo(f"{reply.status}  {reply.text}  ← {file.name}")
+            answers[file.name] = json.loads(reply.text)["status"] if reply.status == HTTPStatus.OK else f"{reply}"
+    return answers
+
+
+def _problems(files: list[Path], settings: Settings, answers: dict[str, str], arrived: list[bytes]) -> Iterator[str]:
+    expected = []
+    for file in files:
+        body = file.read_bytes()
+        wanted = json.loads(body)["event_type"] in settings.event_types
+        if wanted:
+            expected.append(body)
+        if answers[file.name] != ("queued" if wanted else "ignored"):
+            yield f"{file.name}: {answers[file.name]}"
+    if sorted(arrived) != sorted(expected):
+        yield f"{len(arrived)} messages arrived; expected were {len(expected)}, byte for byte those of the files"
+
+
+@contextmanager
+def _service(run_dir: Path) -> Iterator[LocalRun]:
+    """`python -m app web` in local mode on a free port; stopped at the end."""
+    environment = os.environ | {
+        "APP_LOCAL": "1",
+        "APP_PORT": "0",
+        "APP_RUN_DIR": str(run_dir),
+        "APP_LOG_LEVEL": "WARNING",
+    }
+    environment.pop("APP_SQS_QUEUE_URL", None)
+    process = subprocess.Popen([sys.executable, "-m", "app", "web"], env=environment)
+    try:
+        yield _ready(process, run_dir)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+
+
+def _ready(process: "subprocess.Popen[bytes]", run_dir: Path) -> LocalRun:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            run = read_run(run_dir)
+            if run.url is not None and _answers(run.url):
+                return run
+        except (ConfigurationError, OSError):
+            pass
+        time.sleep(0.05)
+    raise ConfigurationError(f"the service was not ready within {START_SECONDS} s (its reason stands above)")
+
+
+def _answers(url: str) -> bool:
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=1)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == HTTPStatus.OK
+    finally:
+        connection.close()

@@ -1,0 +1,36 @@
+"""`python -m app web`: serve."""
+
+from contextlib import ExitStack
+from functools import partial
+
+import click
+
+from app.local.run import announce, local_run
+from app.settings import Settings, load_settings
+from app.settings.text import listing
+from app.telemetry.logging import configure_logging
+from app.web.server import serve
+
+_SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
+
+
+@click.command(epilog=_SETTINGS)
+def web() -> None:
+    """Serve: POST /webhooks/chargebee in, SQS messages out.
+
+    With APP_LOCAL=1 it brings an embedded queue along; otherwise APP_SQS_QUEUE_URL,
+    APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set. Region, credentials and endpoint
+    of AWS are the SDK's: AWS_DEFAULT_REGION and so on.
+
+    SIGTERM drains (see APP_DRAIN_DELAY), Ctrl-C finishes what is in flight, a second signal ends at once.
+    """
+    settings = load_settings()
+    configure_logging(settings)
+    with ExitStack() as stack:
+        on_bound = None
+        if settings.local:
+            run = stack.enter_context(local_run(settings))
+            on_bound = partial(announce, run, settings.run_dir)
+            settings = load_settings()
+        settings.require_production()
+        serve(settings, on_bound)

@@ -1,0 +1,136 @@
+"""Pydantic models of a Chargebee event: strict in what the service depends on, open elsewhere.
+
+Shapes and required fields: Chargebee API v2, https://apidocs.chargebee.com/docs/api/events and
+https://apidocs.chargebee.com/docs/api/invoices. Enumerations grow without notice, so their values are
+plain strings; fields that are not named here are allowed and not looked at.
+"""
+
+import json
+from typing import Annotated, Any, Literal, NoReturn, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from app.errors import Flaw, InvalidEvent
+
+PENDING_INVOICE_CREATED = "pending_invoice_created"
+
+EventId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
+# Both become SQS message attributes, which may be neither empty nor hold control characters.
+EventType = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+ApiVersion = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,20}$")]
+MinorUnits = Annotated[int, Field(description="An amount in the currency's minor units (cents).")]
+UnixSeconds = Annotated[int, Field(ge=0)]
+
+
+class _Open(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+
+class LineItem(_Open):
+    """A line of an invoice; the fields that Chargebee always sends."""
+
+    date_from: UnixSeconds
+    date_to: UnixSeconds
+    unit_amount: MinorUnits
+    is_taxed: bool
+    description: str
+    entity_type: str
+
+
+class Invoice(_Open):
+    """An invoice; the fields that Chargebee always sends, and its line items where it has any."""
+
+    id: Annotated[str, Field(min_length=1)]
+    customer_id: Annotated[str, Field(min_length=1)]
+    recurring: bool
+    status: str
+    price_type: str
+    currency_code: Annotated[str, Field(min_length=3, max_length=3)]
+    tax: MinorUnits
+    sub_total: MinorUnits
+    term_finalized: bool
+    is_gifted: bool
+    line_items: list[LineItem] = []
+
+
+class Content(_Open):
+    """What an event is about; resources other than the invoice are not looked at."""
+
+    invoice: Invoice | None = None
+
+
+class Envelope(_Open):
+    """What every event has. `webhooks` is absent on Chargebee's first call and present on retries."""
+
+    id: EventId
+    occurred_at: UnixSeconds
+    source: str
+    object: Literal["event"]
+    api_version: ApiVersion
+    event_type: EventType
+    webhook_status: str
+    webhooks: list[Any] | None = None
+
+    @property
+    def is_retry(self) -> bool:
+        return self.webhooks is not None
+
+
+class UnwantedEvent(Envelope):
+    """An event of a type that the service does not enqueue: its content is not looked at."""
+
+    content: dict[str, Any]
+
+
+class Event(Envelope):
+    """An event that the service enqueues."""
+
+    content: Content
+
+    @model_validator(mode="after")
+    def _has_its_invoice(self) -> Self:
+        if self.event_type == PENDING_INVOICE_CREATED and self.content.invoice is None:
+            raise PydanticCustomError("missing_invoice", "A pending_invoice_created event has content.invoice")
+        return self
+
+
+def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:
+    """The event in a request's body (JSON in UTF-8).
+
+    Only an event whose type is in `wanted` can fail for its content: a flawed one is asked a second time.
+    Raises InvalidEvent.
+    """
+    event: Event | UnwantedEvent
+    try:
+        event = Event.model_validate_json(body)
+    except ValidationError as error:
+        try:
+            event = UnwantedEvent.model_validate_json(body)
+        except ValidationError:
+            _refuse(error)
+        if event.event_type in wanted:
+            _refuse(error)
+    # jiter, which parses for pydantic, takes NaN and ±Infinity; JSON (RFC 8259) has no such numbers.
+    if b"NaN" in body or b"Infinity" in body:
+        _refuse_constants(body)
+    return event
+
+
+def _refuse(error: ValidationError) -> NoReturn:
+    flaws: list[Flaw] = [
+        {"loc": list(flaw["loc"]), "msg": flaw["msg"], "type": flaw["type"]}
+        for flaw in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    not_json = any(flaw["type"] == "json_invalid" for flaw in flaws)
+    raise InvalidEvent("The body is not JSON" if not_json else "The body is not a Chargebee event", flaws) from None
+
+
+def _refuse_constants(body: bytes) -> None:
+    """Raises InvalidEvent where NaN or an Infinity stands for a number (in a string it is text)."""
+
+    def constant(name: str) -> NoReturn:
+        flaw: Flaw = {"loc": [], "msg": f"Invalid JSON: {name} is not a JSON number", "type": "json_invalid"}
+        raise InvalidEvent("The body is not JSON", [flaw])
+
+    json.loads(body, parse_constant=constant)

@@ -1,0 +1,113 @@
+"""The embedded AWS as a child process: SQS and DynamoDB on a loopback port, gone when its parent goes.
+
+`start()` is the parent's side; `python -m app.local.embedded_aws` is the child: ministack's ASGI app under
+uvicorn, which serves it about four times as fast as the server that it brings along.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from app.errors import ConfigurationError
+
+REGION = "us-east-1"
+# ministack is configured by its environment alone; left to itself it listens on 0.0.0.0 (8883 for MQTT too).
+_CONFIGURATION = {
+    "BIND_HOST": "127.0.0.1",
+    "MINISTACK_HOST": "127.0.0.1",
+    "MINISTACK_REGION": REGION,
+    "IOT_MTLS_ENABLED": "0",
+    "SFTP_ENABLED": "0",
+    "SERVICES": "sqs,dynamodb",
+    "LOG_LEVEL": "ERROR",
+}
+
+
+class EmbeddedAws(NamedTuple):
+    """A running one."""
+
+    pid: int
+    endpoint: str
+
+    def environment(self) -> dict[str, str]:
+        """What makes an AWS SDK talk to this endpoint, and to nothing else.
+
+        The user's own AWS_ variables have to be taken away besides.
+        """
+        no_proxy = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1,localhost")))
+        return {
+            "NO_PROXY": no_proxy,
+            "no_proxy": no_proxy,
+            "AWS_ACCESS_KEY_ID": "local",
+            "AWS_SECRET_ACCESS_KEY": "local",
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
+
+
+@contextmanager
+def start(port: int = 0) -> Iterator[EmbeddedAws]:
+    """Runs an embedded AWS for as long as the context lasts; `port` 0 takes a free one.
+
+    The child reads its standard input and ends with it, so it also goes when this process is killed.
+    Raises ConfigurationError where it does not start.
+    """
+    command = [sys.executable, "-m", "app.local.embedded_aws", str(port)]
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "TMPDIR", "LANG") if name in os.environ}
+    # A session of its own: Ctrl-C is for the service, which still needs its queue while it drains.
+    with subprocess.Popen(
+        command, env=kept, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    ) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        try:
+            ready = child.stdout.readline()
+            if not ready:
+                raise ConfigurationError(f"the embedded AWS did not start on port {port} (its reason stands above)")
+            yield EmbeddedAws(child.pid, json.loads(ready)["endpoint"])
+        finally:
+            child.kill()
+            child.stdin.close()
+
+
+def _end_with_parent() -> None:
+    os.read(sys.stdin.fileno(), 1)  # nobody writes: this returns at the end of the file
+    os._exit(0)
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen()
+    return listener
+
+
+def main(port: int) -> None:
+    """The child."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    listener = _listen(port)
+    port = listener.getsockname()[1]
+    os.environ.update(_CONFIGURATION, GATEWAY_PORT=str(port))
+    try:
+        import uvicorn
+        from ministack.app import app
+    except ImportError:
+        sys.exit("the embedded AWS needs the group `local`: make .venv")
+    # Connections wait in the backlog until the server takes them, so the address may be told already.
+    print(json.dumps({"endpoint": f"http://127.0.0.1:{port}"}), flush=True)
+    config = uvicorn.Config(app, log_level="error", access_log=False, ws="none", interface="asgi3")
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,29 @@
+"""Look into the embedded queue without touching it: ministack's inspection counts no receive."""
+
+import http.client
+import json
+from urllib.parse import quote, urlsplit
+
+from app.errors import ConfigurationError
+from app.sqs.message import Seen
+
+
+def peek(endpoint: str, queue_url: str) -> list[Seen]:
+    """Every message of the queue, oldest first. Raises ConfigurationError where nothing answers."""
+    connection = http.client.HTTPConnection(urlsplit(endpoint).netloc, timeout=30)
+    try:
+        connection.request("GET", f"/_ministack/sqs/messages?QueueUrl={quote(queue_url, safe='')}")
+        accounts = json.load(connection.getresponse())["messages"]
+    except OSError as error:
+        raise ConfigurationError(f"the embedded AWS at {endpoint} does not answer ({error})") from None
+    finally:
+        connection.close()
+    queues = [queue for regions in accounts.values() for urls in regions.values() for queue in urls.values()]
+    return [
+        Seen(
+            message["Body"],
+            {name: value["StringValue"] for name, value in message["MessageAttributes"].items()},
+        )
+        for queue in queues
+        for message in queue
+    ]

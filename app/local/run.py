@@ -1,0 +1,113 @@
+"""Local mode: an embedded AWS with its queues, and `.run/local.json`, which tells other terminals where it is."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from app.errors import ConfigurationError
+from app.local import embedded_aws
+from app.local.embedded_aws import EmbeddedAws
+from app.settings import Settings
+
+QUEUE = "invoice-webhooks"
+DEAD_LETTER_QUEUE = "invoice-webhooks-dead-letters"
+# As a production queue would have it: after five receives without a delete, a message moves over.
+MAX_RECEIVE_COUNT = 5
+
+
+@dataclass(frozen=True)
+class LocalRun:
+    """What `.run/local.json` holds. `url` is the service's, once its port is bound."""
+
+    pid: int
+    endpoint: str
+    queue_url: str
+    dead_letter_queue_url: str
+    url: str | None = None
+
+    def write(self, run_dir: Path) -> None:
+        run_dir.mkdir(parents=True, exist_ok=True)
+        unfinished = run_dir / "local.json.new"
+        unfinished.write_text(json.dumps(asdict(self), indent=2) + "\n")
+        unfinished.replace(run_dir / "local.json")
+
+
+def read_run(run_dir: Path) -> LocalRun:
+    """The local run that is on. Raises ConfigurationError where there is none (any more)."""
+    file = run_dir / "local.json"
+    try:
+        run = LocalRun(**json.loads(file.read_text()))
+    except FileNotFoundError:
+        raise ConfigurationError(f"no local run: {file} does not exist; start one with `make run`") from None
+    except (ValueError, TypeError):
+        raise ConfigurationError(f"{file} is not readable: delete it and start again with `make run`") from None
+    if not _alive(run.pid):
+        raise ConfigurationError(
+            f"the local run of {file} has ended (process {run.pid} is gone); start one with `make run`"
+        )
+    return run
+
+
+@contextmanager
+def local_run(settings: Settings) -> Iterator[LocalRun]:
+    """An embedded AWS with its queues. Meanwhile the environment says what a deployment would say.
+
+    Raises ConfigurationError where another run already uses the same APP_RUN_DIR.
+    """
+    try:
+        other = read_run(settings.run_dir)
+    except ConfigurationError:
+        pass
+    else:
+        raise ConfigurationError(
+            f"APP_RUN_DIR={settings.run_dir}: in use by a local run (process {other.pid}, {other.url});"
+            " stop it, or name another folder"
+        )
+    with embedded_aws.start() as aws:
+        _enter(aws, settings)
+        run = _create_queues(aws)
+        os.environ["APP_SQS_QUEUE_URL"] = run.queue_url
+        run.write(settings.run_dir)
+        try:
+            yield run
+        finally:
+            (settings.run_dir / "local.json").unlink(missing_ok=True)
+
+
+def announce(run: LocalRun, run_dir: Path, url: str) -> None:
+    """Adds the service's address to `local.json`."""
+    replace(run, url=url).write(run_dir)
+
+
+def _enter(aws: EmbeddedAws, settings: Settings) -> None:
+    """From here on, this process and its children see an ordinary deployment, on the embedded AWS."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+    os.environ.update(aws.environment())
+    os.environ.pop("APP_LOCAL", None)
+    if settings.basic_auth_username is None:
+        os.environ |= {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
+
+
+def _create_queues(aws: EmbeddedAws) -> LocalRun:
+    import boto3  # a third of a second, which the other commands need not pay
+
+    sqs = boto3.client("sqs")
+    dead_letters = sqs.create_queue(QueueName=DEAD_LETTER_QUEUE)["QueueUrl"]
+    attributes = sqs.get_queue_attributes(QueueUrl=dead_letters, AttributeNames=["QueueArn"])["Attributes"]
+    redrive = {"deadLetterTargetArn": attributes["QueueArn"], "maxReceiveCount": MAX_RECEIVE_COUNT}
+    queue = sqs.create_queue(QueueName=QUEUE, Attributes={"RedrivePolicy": json.dumps(redrive)})["QueueUrl"]
+    return LocalRun(os.getpid(), aws.endpoint, queue, dead_letters)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

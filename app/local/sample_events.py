@@ -1,0 +1,53 @@
+"""Webhooks for demos and load: the samples of `loadtest/events`, and any number of fresh ones made of them."""
+
+import json
+import secrets
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.errors import ConfigurationError
+
+SAMPLES = Path(__file__).parents[2] / "loadtest" / "events"
+# Six characters count, the others tell one run from the next.
+_SHORTEST = 10
+_ALPHABET = string.digits + string.ascii_letters
+
+
+def sample_files() -> list[Path]:
+    """The ten pending invoices and the four other events. Raises ConfigurationError where they are not shipped."""
+    if not SAMPLES.is_dir():
+        raise ConfigurationError(f"the sample events are not here ({SAMPLES}): name a FILE")
+    return sorted(file for file in SAMPLES.glob("*.json") if file.name != "default.json")
+
+
+def fresh_events(template: bytes, count: int) -> Iterator[bytes]:
+    """`count` events like `template`, of the same size, each with an event id (and invoice id) of its own.
+
+    Raises ConfigurationError where `template` is not an event or its ids are too short to tell that many apart.
+    """
+    ids = _ids(template)
+    run = secrets.token_hex(20)
+    for number in range(count):
+        body = template
+        for old in ids:
+            body = body.replace(old.encode(), _renamed(old, run, number).encode())
+        yield body
+
+
+def _ids(template: bytes) -> list[str]:
+    try:
+        event = json.loads(template)
+        invoice = event["content"].get("invoice", {})
+        return [event["id"], *([invoice["id"]] if "id" in invoice else [])]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ConfigurationError("the template is not a Chargebee event") from None
+
+
+def _renamed(old: str, run: str, number: int) -> str:
+    """`ev_…`: the prefix stays; of the rest, the last six digits count and the others tell runs apart."""
+    prefix, mark, rest = old.rpartition("_")
+    if len(rest) < _SHORTEST:
+        raise ConfigurationError(f"the id {old} is too short for fresh ones: {_SHORTEST} characters behind its last _")
+    counter = "".join(_ALPHABET[number // len(_ALPHABET) ** place % len(_ALPHABET)] for place in reversed(range(6)))
+    return prefix + mark + run[: len(rest) - 6].ljust(len(rest) - 6, "0") + counter

@@ -1,0 +1,89 @@
+"""Settings in words: what a variable allows, what is wrong with a value, README's table."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings
+
+
+def variable(name: str) -> str:
+    """`port` → `APP_PORT`."""
+    return f"APP_{name.upper()}"
+
+
+def _kinds(field: FieldInfo) -> tuple[Any, ...]:
+    """The types a field takes besides None."""
+    options = get_args(field.annotation) if get_origin(field.annotation) not in (Literal, frozenset) else ()
+    return tuple(option for option in options if option is not NoneType) or (field.annotation,)
+
+
+def allowed(field: FieldInfo) -> str:
+    """What a value may be, for people: `0 to 65,535`, `uvloop, asyncio`."""
+    if isinstance(field.json_schema_extra, dict) and "allowed" in field.json_schema_extra:
+        return str(field.json_schema_extra["allowed"])
+    (kind,) = _kinds(field)
+    if get_origin(kind) is Literal:
+        return ", ".join(get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return ", ".join(kind)
+    return "0, 1" if kind is bool else _range(field)
+
+
+def _range(field: FieldInfo) -> str:
+    lowest = next((f"{bound.ge:,}" for bound in field.metadata if isinstance(bound, Ge)), None)
+    above = next((f"{bound.gt:,}" for bound in field.metadata if isinstance(bound, Gt)), None)
+    highest = next((f"{bound.le:,}" for bound in field.metadata if isinstance(bound, Le)), None)
+    if highest:
+        return f"{lowest} to {highest}" if lowest else f"more than {above}, at most {highest}"
+    return f"{lowest} or more" if lowest else "any text"
+
+
+def complaint(settings: type[BaseSettings], error: ErrorDetails) -> str:
+    """One line for one wrong value; secrets stay hidden."""
+    if not error["loc"]:
+        return error["msg"].removeprefix("Value error, ")
+    name = str(error["loc"][0])
+    field = settings.model_fields[name]
+    value = "(hidden)" if SecretStr in _kinds(field) else error["input"]
+    return f"{variable(name)}={value}: allowed is {allowed(field)}"
+
+
+def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> Iterator[str]:
+    """A line for each APP_ variable that is not a setting: a typo must not be ignored in silence."""
+    known = [variable(name) for name in settings.model_fields]
+    for name in sorted(environ):
+        if name.upper().startswith("APP_") and name.upper() not in known:
+            guess = difflib.get_close_matches(name.upper(), known, n=1)
+            hint = f"did you mean {guess[0]}?" if guess else "`python -m app web --help` lists them"
+            yield f"{name} is not a setting: {hint}"
+
+
+def table(settings: type[BaseSettings]) -> str:
+    """README's table of settings, as Markdown."""
+    rows = ["| variable | default | allowed | what it does |", "|---|---|---|---|"]
+    for name, field in settings.model_fields.items():
+        shown = f"`{_default(field.default)}`" if field.default is not None else ""
+        rows.append(f"| `{variable(name)}` | {shown} | {allowed(field)} | {field.description} |")
+    return "\n".join(rows)
+
+
+def listing(settings: type[BaseSettings]) -> str:
+    """The same for a terminal: two lines a variable."""
+    lines = []
+    for name, field in settings.model_fields.items():
+        shown = f" [{_default(field.default)}]" if field.default is not None else ""
+        lines += [f"  {variable(name)}{shown}: {allowed(field)}", f"      {field.description}"]
+    return "\n".join(lines)
+
+
+def _default(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)

@@ -1,0 +1,70 @@
+"""A look at a queue from outside, with boto3: how many messages, and which."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from app.errors import ConfigurationError
+from app.sqs.message import Seen
+
+
+class Counts(NamedTuple):
+    """SQS's own numbers, approximate by nature."""
+
+    waiting: int
+    in_flight: int
+    delayed: int
+
+
+class QueueInspector:
+    """One queue. Every method raises ConfigurationError where SQS does not answer as hoped."""
+
+    def __init__(self, queue_url: str) -> None:
+        try:
+            self._sqs = boto3.client("sqs")
+        except BotoCoreError as error:
+            raise ConfigurationError(f"AWS: {error}") from None
+        self._url = queue_url
+
+    def _call(self, action: str, **parameters: Any) -> Any:
+        try:
+            return getattr(self._sqs, action)(QueueUrl=self._url, **parameters)
+        except (BotoCoreError, ClientError) as error:
+            raise ConfigurationError(f"{self._url}: {error}") from None
+
+    def _attributes(self) -> dict[str, str]:
+        attributes: dict[str, str] = self._call("get_queue_attributes", AttributeNames=["All"])["Attributes"]
+        return attributes
+
+    def counts(self) -> Counts:
+        attributes = self._attributes()
+        suffixes = ("", "NotVisible", "Delayed")
+        return Counts(*(int(attributes[f"ApproximateNumberOfMessages{suffix}"]) for suffix in suffixes))
+
+    def receive(self, limit: int) -> Iterator[Seen]:
+        """Up to `limit` messages, visible again at once; each receive counts.
+
+        Refuses a queue with a redrive policy: looking often enough would move messages to its
+        dead-letter queue.
+        """
+        if "RedrivePolicy" in self._attributes():
+            raise ConfigurationError(
+                f"{self._url} has a dead-letter queue: looking is receiving, and would move messages there"
+            )
+        seen: set[str] = set()
+        while len(seen) < limit:
+            answer = self._call(
+                "receive_message",
+                MaxNumberOfMessages=min(10, limit - len(seen)),
+                VisibilityTimeout=0,
+                MessageAttributeNames=["All"],
+            )
+            fresh = [message for message in answer.get("Messages", []) if message["MessageId"] not in seen]
+            if not fresh:
+                return
+            for message in fresh:
+                seen.add(message["MessageId"])
+                attributes = message.get("MessageAttributes", {})
+                yield Seen(message["Body"], {name: value["StringValue"] for name, value in attributes.items()})

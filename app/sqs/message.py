@@ -1,0 +1,78 @@
+"""Event → SQS message, pure.
+
+The body of the message is the exact text received; what a consumer wants to know before parsing it
+stands in the attributes. Limits: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+"""
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from app.errors import Flaw, InvalidEvent
+from app.events import Event
+
+# SQS takes XML 1.0 characters. JSON has no raw control characters and UTF-8 no surrogates,
+# so these two are all that a valid JSON text can hold and SQS refuses.
+_REFUSED = re.compile("[\ufffe\uffff]")
+# "MessageGroupId can include alphanumeric characters and punctuation", at most 128 of them.
+_GROUP_ID = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}")
+
+
+class Message(NamedTuple):
+    """One message; the ids are for FIFO queues alone."""
+
+    body: str
+    attributes: dict[str, str]
+    group_id: str | None = None
+    deduplication_id: str | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        """As SendMessage takes it, without the QueueUrl; also an entry of SendMessageBatch, without its Id."""
+        parameters: dict[str, Any] = {
+            "MessageBody": self.body,
+            "MessageAttributes": {
+                name: {"DataType": "String", "StringValue": value} for name, value in self.attributes.items()
+            },
+        }
+        if self.group_id is not None:
+            parameters |= {"MessageGroupId": self.group_id, "MessageDeduplicationId": self.deduplication_id}
+        return parameters
+
+
+class Seen(NamedTuple):
+    """A message as it lies in a queue."""
+
+    body: str
+    attributes: dict[str, str]
+
+
+def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime | None = None) -> Message:
+    """The message for `event`, which was received as `body`. Raises InvalidEvent for text that SQS refuses."""
+    text = body.decode()
+    if refused := _REFUSED.search(text):
+        flaw: Flaw = {
+            "loc": [],
+            "msg": f"U+{ord(refused[0]):04X} at character {refused.start()} is not an XML character, SQS refuses it",
+            "type": "sqs_character",
+        }
+        raise InvalidEvent("The body holds a character that SQS refuses", [flaw])
+    attributes = {
+        "event_id": event.id,
+        "event_type": event.event_type,
+        "api_version": event.api_version,
+        "received_at": (received_at or datetime.now(UTC)).isoformat(timespec="milliseconds"),
+    }
+    if fifo:
+        return Message(text, attributes, group_id=_group_id(event), deduplication_id=event.id)
+    return Message(text, attributes)
+
+
+def _group_id(event: Event) -> str:
+    """One customer's invoices stay in order; an event without an invoice is a group of its own."""
+    if event.content.invoice is None:
+        return event.id
+    customer_id = event.content.invoice.customer_id
+    if _GROUP_ID.fullmatch(customer_id):
+        return customer_id
+    return hashlib.sha256(customer_id.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""What the service says of itself: logging (later profiles, traces, metrics)."""

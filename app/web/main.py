@@ -1,0 +1,36 @@
+"""The composition root of process 1."""
+
+from fastapi import FastAPI
+
+from app import __version__
+from app.settings import Settings, load_settings
+from app.telemetry.logging import configure_logging
+from app.web import health, openapi, problems, releases
+from app.web.admission import Admission
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The service, with the release that `settings` name. Connects nowhere before its lifespan."""
+    module = releases.load(settings.release)
+    app = FastAPI(
+        title="invoice-webhook",
+        version=__version__,
+        lifespan=module.lifespan,
+        exception_handlers=problems.HANDLERS,
+        redirect_slashes=False,
+        redoc_url=None,
+    )
+    app.state.settings = settings
+    app.state.admission = Admission(settings)
+    app.include_router(health.router)
+    releases.register(app, module, settings, app.state.admission)
+    openapi.describe(app)
+    return app
+
+
+def app_from_env() -> FastAPI:
+    """For uvicorn (`--factory`): settings from the environment. Raises ConfigurationError."""
+    settings = load_settings()
+    settings.require_production()
+    configure_logging(settings)
+    return create_app(settings)

@@ -1,0 +1,64 @@
+"""What FastAPI cannot see in a handler that reads the raw body: its schema, its problems, its Basic auth."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import models_json_schema
+
+from app.events import Event
+
+_REF = "#/components/schemas/{model}"
+
+
+class Problem(BaseModel):
+    """RFC 9457. `errors` stands in a 422 alone."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[dict[str, Any]] = []
+
+
+def _problem(description: str) -> dict[str, Any]:
+    schema = {"$ref": _REF.format(model="Problem")}
+    return {"description": description, "content": {"application/problem+json": {"schema": schema}}}
+
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "SQS has acknowledged the message, or the event's type is ignored"},
+    401: _problem("Basic credentials missing or wrong"),
+    408: _problem("The body was not complete in time"),
+    413: _problem("The body is too long"),
+    415: _problem("A Content-Encoding other than identity"),
+    422: _problem("Not JSON, not an event, or nothing that SQS takes"),
+    503: _problem("SQS unreachable, throttled or slow; admission full; draining. Chargebee redelivers"),
+}
+EXTRA: dict[str, Any] = {
+    "requestBody": {
+        "description": "A Chargebee event",
+        "required": True,
+        "content": {"application/json": {"schema": {"$ref": _REF.format(model="Event")}}},
+    },
+    "security": [{"basic": []}],
+}
+
+
+def describe(app: FastAPI) -> None:
+    """Gives `app` an OpenAPI document with the schemas that RESPONSES and EXTRA refer to."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = get_openapi(title=app.title, version=app.version, routes=app.routes)
+            _, schemas = models_json_schema([(Event, "validation"), (Problem, "serialization")], ref_template=_REF)
+            components = document.setdefault("components", {})
+            components.setdefault("schemas", {}).update(schemas["$defs"])
+            components["securitySchemes"] = {"basic": {"type": "http", "scheme": "basic"}}
+            app.openapi_schema = document
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend its document

@@ -1,0 +1,47 @@
+"""One log line for each webhook: event, outcome, duration. Never the payload."""
+
+from time import perf_counter
+from typing import Any
+
+from loguru import logger
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.errors import WebhookRefused
+
+
+class Outcome:
+    """Logs what became of a webhook: `queued`, `ignored`, or why it was refused.
+
+    The handler leaves `event` and `answer` in the request's state, the error handler leaves `refused`.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        state: dict[str, Any] = scope["state"]
+        started = perf_counter()
+        try:
+            await self._app(scope, receive, send)
+        except WebhookRefused as error:
+            state["refused"] = error
+            raise
+        finally:
+            _log(state, milliseconds=round((perf_counter() - started) * 1000, 2))
+
+
+def _log(state: dict[str, Any], milliseconds: float) -> None:
+    event, answer, refused = state.get("event"), state.get("answer"), state.get("refused")
+    fields: dict[str, Any] = {"duration_ms": milliseconds}
+    if event is not None:
+        fields |= {"event_id": event.id, "event_type": event.event_type, "retry": event.is_retry}
+    if refused is not None:
+        fields |= {"outcome": refused.slug, "status": refused.status}
+        if refused.cause is not None:
+            fields["cause"] = refused.cause
+        level = "WARNING"
+    else:
+        # No answer and no refusal: the sender left, or a fault that has its own traceback in the log.
+        fields["outcome"] = answer.status if answer is not None else "unanswered"
+        level = "INFO" if answer is not None else "WARNING"
+    logger.bind(**fields).log(level, "webhook {}", fields["outcome"])

@@ -1,0 +1,31 @@
+"""0.8.0: the native asynchronous client.
+
+Problem: each webhook in flight occupies a thread that does nothing but wait for SQS.
+Change: await aioboto3 on the event loop; its client is opened once, by the lifespan.
+Cost: everything shares one thread now, so nothing on the path may block.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+
+from app.sqs.message import to_message
+from app.sqs.native import NativeQueue, open_queue
+from app.web.webhook import Answer, ignored, queued, read_event
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, NativeQueue]]:
+    async with open_queue(app.state.settings) as queue:
+        yield {"queue": queue}
+
+
+async def receive(request: Request) -> Answer:
+    body = await request.body()
+    event = read_event(request, body)
+    if event is None:
+        return ignored(request)
+    queue: NativeQueue = request.state.queue
+    await queue.send(to_message(event, body, fifo=queue.fifo))
+    return queued(request)
