@@ -55,12 +55,11 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
 def session(url: str, settings: Settings, connections: int = 8) -> aiohttp.ClientSession:
     """A client that looks like Chargebee. `url` is the service's, without a path. Raises ConfigurationError."""
     password = settings.basic_auth_password
-    user = (settings.basic_auth_username, password.get_secret_value()) if password else ("demo", "demo")
+    user = (settings.basic_auth_username or "", password.get_secret_value()) if password else ("demo", "demo")
     try:
         return aiohttp.ClientSession(
             url,
-            auth=aiohttp.BasicAuth(user[0] or "", user[1], "utf-8"),
-            headers=HEADERS,
+            headers=HEADERS | {"Authorization": aiohttp.encode_basic_auth(*user)},
             timeout=TIMEOUT,
             connector=aiohttp.TCPConnector(limit=connections),
         )

@@ -1,0 +1,110 @@
+"""Fixtures: one queue process a run, one service a release, fresh queues."""
+
+import resource
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from app.local.sample_events import SAMPLES
+from app.settings import Release
+from tests.harness import queues
+from tests.harness.queues import QueueProcess
+from tests.harness.service import Service
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--queue", choices=sorted(queues.PROCESSES), default="ministack", help="the queue process")
+
+
+def pytest_configure() -> None:
+    """A thousand connections at once need more open files than the usual soft limit allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
+
+
+@pytest.fixture(scope="session")
+def queue_kind(request: pytest.FixtureRequest) -> str:
+    kind: str = request.config.getoption("--queue")
+    return kind
+
+
+@pytest.fixture(scope="session")
+def aws(queue_kind: str) -> Iterator[QueueProcess]:
+    """A queue process that stays up."""
+    process = queues.PROCESSES[queue_kind]()
+    process.start()
+    yield process
+    process.kill()
+
+
+@pytest.fixture
+def mortal_aws(queue_kind: str) -> Iterator[QueueProcess]:
+    """A queue process that a test may kill and start again."""
+    process = queues.PROCESSES[queue_kind]()
+    process.start()
+    yield process
+    process.kill()
+
+
+@pytest.fixture(scope="session")
+def sqs(aws: QueueProcess) -> Iterator["SQSClient"]:
+    client = queues.client(aws.endpoint)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def queue_url(sqs: "SQSClient") -> str:
+    """A queue of this test's own."""
+    return sqs.create_queue(QueueName=f"test-{uuid.uuid4().hex}")["QueueUrl"]
+
+
+@pytest.fixture(scope="session", params=list(Release), ids=str)
+def release(request: pytest.FixtureRequest) -> Release:
+    release: Release = request.param
+    return release
+
+
+@pytest.fixture(scope="session")
+def shared_service(aws: QueueProcess, sqs: "SQSClient", release: Release) -> Iterator[tuple[Service, str]]:
+    """One service for every test that does not need settings of its own."""
+    queue_url = sqs.create_queue(QueueName=f"contract-{release}")["QueueUrl"]
+    with Service(aws.endpoint, queue_url, release=release) as service:
+        yield service, queue_url
+
+
+@pytest.fixture
+def service(shared_service: tuple[Service, str], sqs: "SQSClient") -> Service:
+    """The shared service; its queue is empty."""
+    running, queue_url = shared_service
+    queues.drain(sqs, queue_url)
+    return running
+
+
+@pytest.fixture
+def queued(shared_service: tuple[Service, str], sqs: "SQSClient") -> "Queued":
+    """What lies in the shared service's queue; taking a look takes it out."""
+    return Queued(sqs, shared_service[1])
+
+
+class Queued:
+    def __init__(self, sqs: "SQSClient", queue_url: str) -> None:
+        self._sqs = sqs
+        self._url = queue_url
+
+    def messages(self) -> list[tuple[bytes, dict[str, str]]]:
+        return queues.drain(self._sqs, self._url)
+
+    def bodies(self) -> list[bytes]:
+        return [body for body, _ in self.messages()]
+
+
+@pytest.fixture(scope="session")
+def event() -> bytes:
+    """The default load-test body."""
+    return (SAMPLES / "default.json").read_bytes()

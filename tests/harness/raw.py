@@ -1,0 +1,50 @@
+"""HTTP on a bare socket, for senders that a client library would not let be so rude."""
+
+import base64
+import socket
+from typing import Self
+
+from tests.harness.service import PASSWORD, USER
+
+BASIC = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+
+
+class RawSender:
+    """A connection on which a webhook is sent piece by piece."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self._socket = socket.create_connection(address, timeout=30)
+
+    def head(self, *headers: str, authorization: str = BASIC) -> None:
+        """The request up to its body."""
+        lines = ["POST /webhooks/chargebee HTTP/1.1", "Host: service", f"Authorization: {authorization}", *headers]
+        self.send("\r\n".join([*lines, "", ""]).encode())
+
+    def send(self, data: bytes) -> None:
+        self._socket.sendall(data)
+
+    def wait_until_read(self) -> None:
+        """With `Expect: 100-continue`: returns when the service has begun to read the body."""
+        expected = b"HTTP/1.1 100 Continue\r\n\r\n"
+        assert self._socket.recv(len(expected), socket.MSG_WAITALL) == expected
+
+    def answer(self) -> bytes:
+        """Everything until the other side has said all of one answer (or closed)."""
+        data = b""
+        while b"\r\n\r\n" not in data and (more := self._socket.recv(65_536)):
+            data += more
+        head, _, body = data.partition(b"\r\n\r\n")
+        length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        while len(body) < length and (more := self._socket.recv(65_536)):
+            body += more
+        return head + b"\r\n\r\n" + body
+
+    def closed(self) -> bool:
+        """Waits until the other side has closed."""
+        return self._socket.recv(1) == b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._socket.close()

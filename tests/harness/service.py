@@ -1,0 +1,106 @@
+"""`python -m app web` as a process of its own, on a free port; its log lines are there to wait for."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any, Self
+
+import httpx
+
+from tests.harness import queues
+
+USER, PASSWORD = "chargebee", "s3cret-pass"
+
+
+def environment(endpoint: str, queue_url: str, **settings: object) -> dict[str, str]:
+    """What `web` needs, and nothing of the environment that the tests themselves run in."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
+    ours = {
+        "APP_PORT": 0,
+        "APP_SQS_QUEUE_URL": queue_url,
+        "APP_BASIC_AUTH_USERNAME": USER,
+        "APP_BASIC_AUTH_PASSWORD": PASSWORD,
+        **{f"APP_{name.upper()}": value for name, value in settings.items()},
+    }
+    return clean | queues.environment(endpoint) | {name: str(value) for name, value in ours.items()}
+
+
+class Service:
+    """A service; `with` waits until it is ready, and ends it with SIGKILL where nothing ended it before."""
+
+    def __init__(self, endpoint: str, queue_url: str, **settings: object) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "app", "web"],
+            env=environment(endpoint, queue_url, **settings),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.lines: list[dict[str, Any]] = []
+        self._changed = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            with self._changed:
+                self.lines.append(json.loads(line))
+                self._changed.notify_all()
+        with self._changed:
+            self._changed.notify_all()
+
+    def wait_for(self, text: str, timeout: float = 30) -> str:
+        """The first log message that holds `text`."""
+
+        def found() -> str | None:
+            return next((line["message"] for line in self.lines if text in line["message"]), None)
+
+        with self._changed:
+            self._changed.wait_for(lambda: found() or not self._reader.is_alive(), timeout)
+            message = found()
+        assert message is not None, f"no line with {text!r} in {self.lines}"
+        return message
+
+    def log(self, event_id: str) -> dict[str, Any]:
+        """The line about a webhook."""
+        self.wait_for("webhook")
+        with self._changed:
+            self._changed.wait_for(lambda: any(line.get("event_id") == event_id for line in self.lines), 10)
+            return next(line for line in self.lines if line.get("event_id") == event_id)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        host, _, port = self.url.removeprefix("http://").rpartition(":")
+        return host, int(port)
+
+    def client(self, **options: Any) -> httpx.Client:
+        """An HTTP client with the right credentials."""
+        return httpx.Client(base_url=self.url, **{"auth": (USER, PASSWORD), "timeout": 30, **options})
+
+    def post(self, body: bytes, **options: Any) -> httpx.Response:
+        with self.client() as client:
+            return client.post("/webhooks/chargebee", content=body, **options)
+
+    def stop(self, sig: signal.Signals = signal.SIGTERM, timeout: float = 30) -> int:
+        """Sends `sig`; the exit code."""
+        self.process.send_signal(sig)
+        return self.process.wait(timeout)
+
+    def __enter__(self) -> Self:
+        try:
+            self.url = self.wait_for("Listening on").split()[2]
+            self.wait_for("Application startup complete")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        self._reader.join()
+        assert self.process.stderr is not None
+        self.process.stderr.close()

@@ -1,0 +1,499 @@
+"""The HTTP contract, a test or more for each row of its table, on every release: real HTTP, a real queue process."""
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import httpx
+import pytest
+
+from app.local.sample_events import SAMPLES, fresh_events
+from app.settings import Release
+from tests.conftest import Queued
+from tests.harness import queues
+from tests.harness.queues import QueueProcess
+from tests.harness.raw import BASIC, RawSender
+from tests.harness.service import PASSWORD, USER, Service
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+MAX_BODY = 245_760
+PENDING = sorted(SAMPLES.glob("pending_*.json"))
+OTHERS = sorted(set(SAMPLES.glob("*.json")) - set(PENDING) - {SAMPLES / "default.json"})
+
+
+def assert_problem(response: httpx.Response, status: int) -> dict[str, Any]:
+    """`response` is an RFC 9457 problem with that status."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    problem: dict[str, Any] = response.json()
+    assert problem["status"] == status
+    assert {"type", "title", "detail"} <= problem.keys()
+    return problem
+
+
+def changed(event: bytes, **fields: Any) -> bytes:
+    return json.dumps(json.loads(event) | fields).encode()
+
+
+# 200
+
+
+@pytest.mark.parametrize("file", [SAMPLES / "default.json", *PENDING], ids=lambda file: file.stem)
+def test_a_pending_invoice_is_queued_byte_for_byte(service: Service, queued: Queued, file: Path) -> None:
+    """200 says `queued`, and the queue holds the exact bytes, with attributes."""
+    body = file.read_bytes()
+    event = json.loads(body)
+    response = service.post(body)
+    assert (response.status_code, response.json()) == (200, {"status": "queued", "event_id": event["id"]})
+    [(message, attributes)] = queued.messages()
+    assert message == body
+    assert datetime.fromisoformat(attributes.pop("received_at")).tzinfo is not None
+    assert attributes == {"event_id": event["id"], "event_type": event["event_type"], "api_version": "v2"}
+
+
+@pytest.mark.parametrize("file", OTHERS, ids=lambda file: file.stem)
+def test_other_event_types_are_ignored(service: Service, queued: Queued, file: Path) -> None:
+    """200 says `ignored`, and nothing is queued."""
+    body = file.read_bytes()
+    response = service.post(body)
+    assert (response.status_code, response.json()) == (200, {"status": "ignored", "event_id": json.loads(body)["id"]})
+    assert queued.messages() == []
+
+
+def test_an_ignored_event_may_hold_anything(service: Service, event: bytes) -> None:
+    """Refusing an event that nobody wants would have it redelivered for days."""
+    response = service.post(changed(event, event_type="invoice_of_the_future", content={"invoice": {"id": 7}}))
+    assert response.json()["status"] == "ignored"
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"source": "a_source_of_next_year", "webhook_status": "unheard_of"}, "unknown enum values"),
+        ({"a_field_of_next_year": {"deep": [1, None, {}]}}, "unknown fields"),
+        ({"a_big_number": 10**80, "a_bigger_one": 1e308}, "big numbers in untyped fields"),
+        ({"not_a_number": "NaN and Infinity are words here"}, "names of non-numbers inside strings"),
+        ({"escaped": "\x00\x1f\u2028 \U0001f600"}, "escaped control characters"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_open_where_the_service_depends_on_nothing(
+    service: Service, queued: Queued, event: bytes, fields: dict[str, Any], reason: str
+) -> None:
+    """Chargebee may send what we have never heard of."""
+    body = changed(event, **fields)
+    assert service.post(body).json()["status"] == "queued", reason
+    assert queued.bodies() == [body]
+
+
+def test_duplicate_keys_the_last_one_wins(service: Service, queued: Queued, event: bytes) -> None:
+    """As in Python's own json, which a consumer is likely to use."""
+    body = event.replace(b'{"id": "', b'{"id": "ev_first_of_two", "id": "', 1)
+    assert service.post(body).json()["event_id"] == json.loads(body)["id"]
+    assert queued.bodies() == [body]
+
+
+# 401
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        None,
+        httpx.BasicAuth(USER, "wrong"),
+        httpx.BasicAuth("wrong", PASSWORD),
+        httpx.BasicAuth(USER, ""),
+        httpx.BasicAuth("", ""),
+        "Basic",
+        "Basic !!!",
+        "Basic Y2hhcmdlYmVl",
+        f"Bearer {PASSWORD}",
+        "Basic gICA",
+    ],
+    ids=repr,
+)
+def test_wrong_credentials(service: Service, queued: Queued, event: bytes, authorization: Any) -> None:
+    """401 with a challenge; nothing is queued."""
+    with service.client(auth=authorization if isinstance(authorization, httpx.Auth) else None) as client:
+        headers = {"Authorization": authorization} if isinstance(authorization, str) else {}
+        response = client.post("/webhooks/chargebee", content=event, headers=headers)
+    assert_problem(response, 401)
+    assert response.headers["www-authenticate"].startswith("Basic ")
+    assert queued.messages() == []
+
+
+def test_the_challenge_comes_before_everything_else(service: Service) -> None:
+    """Without credentials nobody learns what the limits are: a long, encoded, broken body is a 401."""
+    with service.client(auth=None) as client:
+        response = client.post(
+            "/webhooks/chargebee", content=b"x" * (MAX_BODY + 1), headers={"Content-Encoding": "gzip"}
+        )
+    assert_problem(response, 401)
+
+
+# 413, 415
+
+
+def test_a_long_body_is_refused_by_its_content_length(service: Service, queued: Queued) -> None:
+    """The answer comes before a byte of the body is sent."""
+    with RawSender(service.address) as sender:
+        sender.head(f"Content-Length: {MAX_BODY + 1}")
+        assert sender.answer().startswith(b"HTTP/1.1 413 ")
+    assert queued.messages() == []
+
+
+def test_a_long_body_without_a_length_is_refused_while_it_streams_in(service: Service, queued: Queued) -> None:
+    """The sender of an endless body gets its answer after the limit, not after the end."""
+    with RawSender(service.address) as sender:
+        sender.head("Transfer-Encoding: chunked")
+        for _ in range(MAX_BODY // 0x8000 + 1):
+            sender.send(b"8000\r\n" + b"x" * 0x8000 + b"\r\n")
+        assert sender.answer().startswith(b"HTTP/1.1 413 ")
+    assert queued.messages() == []
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_the_413_reaches_a_client_that_sends_everything_first(service: Service, queued: Queued, chunked: bool) -> None:
+    """10 MB from httpx, which reads nothing before it has sent all."""
+
+    def pieces() -> Iterator[bytes]:
+        yield from [b"x" * 100_000] * 100
+
+    assert_problem(service.post(b"x" * 10_000_000 if not chunked else pieces()), 413)  # type: ignore[arg-type]
+    assert queued.messages() == []
+
+
+def test_the_longest_body_is_taken(service: Service, queued: Queued, event: bytes) -> None:
+    """APP_MAX_BODY_BYTES itself is allowed, one more is not."""
+    body = changed(event, padding="")
+    body = changed(event, padding="x" * (MAX_BODY - len(body)))
+    assert len(body) == MAX_BODY
+    assert service.post(body).status_code == 200
+    assert queued.bodies() == [body]
+    assert_problem(service.post(body + b" "), 413)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "identity, gzip"])
+def test_an_encoded_body(service: Service, queued: Queued, event: bytes, encoding: str) -> None:
+    """415, whatever the bytes are."""
+    assert_problem(service.post(event, headers={"Content-Encoding": encoding}), 415)
+    assert service.post(event, headers={"Content-Encoding": "Identity"}).status_code == 200
+    assert len(queued.messages()) == 1
+
+
+# 422
+
+INVOICE_FIELDS = [
+    *("id", "customer_id", "recurring", "status", "price_type", "currency_code"),
+    *("tax", "sub_total", "term_finalized", "is_gifted"),
+]
+NOT_JSON: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda event: b"",
+    "truncated": lambda event: event[:-20],
+    "trailing": lambda event: event + b"x",
+    "depth bomb": lambda event: b'{"id":' + b"[" * 100_000,
+    "closed depth bomb": lambda event: event[:-1] + b',"x":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+    "NaN": lambda event: event[:-1] + b',"x":NaN}',
+    "Infinity": lambda event: event[:-1] + b',"x":[Infinity]}',
+    "-Infinity": lambda event: event[:-1] + b',"x":-Infinity}',
+    "invalid UTF-8": lambda event: event[:-1] + b',"x":"\xff"}',
+    "surrogate in UTF-8": lambda event: event[:-1] + b',"x":"\xed\xa0\x80"}',
+    "UTF-16": lambda event: event.decode().encode("utf-16"),
+    "byte order mark": lambda event: b"\xef\xbb\xbf" + event,
+    "raw control character": lambda event: event[:-1] + b',"x":"\x01"}',
+    "form": lambda event: b"id=ev_1&event_type=pending_invoice_created",
+}
+
+
+@pytest.mark.parametrize("name", NOT_JSON)
+def test_not_json(service: Service, queued: Queued, event: bytes, name: str) -> None:
+    """422, the process lives on, nothing is queued."""
+    problem = assert_problem(service.post(NOT_JSON[name](event)), 422)
+    assert [error["type"] for error in problem["errors"]] == ["json_invalid"]
+    assert service.post(event).status_code == 200
+    assert queued.bodies() == [event]
+
+
+@pytest.mark.parametrize(
+    ("fields", "loc"),
+    [
+        ({"id": ""}, ["id"]),
+        ({"id": "ev_" + "x" * 38}, ["id"]),
+        ({"id": "ev 1"}, ["id"]),
+        ({"id": "ev_1\n"}, ["id"]),
+        ({"id": 1}, ["id"]),
+        ({"occurred_at": "1789000000"}, ["occurred_at"]),
+        ({"occurred_at": True}, ["occurred_at"]),
+        ({"object": "invoice"}, ["object"]),
+        ({"api_version": ""}, ["api_version"]),
+        ({"event_type": ""}, ["event_type"]),
+        ({"event_type": "pending\x00"}, ["event_type"]),
+        ({"event_type": None}, ["event_type"]),
+        ({"content": None}, ["content"]),
+        ({"content": []}, ["content"]),
+        ({"content": {}}, []),
+        ({"content": {"invoice": None}}, []),
+        ({"content": {"invoice": []}}, ["content", "invoice"]),
+    ],
+    ids=str,
+)
+def test_not_an_event(
+    service: Service, queued: Queued, event: bytes, fields: dict[str, Any], loc: list[str | int]
+) -> None:
+    """422 names the field, and no value."""
+    problem = assert_problem(service.post(changed(event, **fields)), 422)
+    assert [error["loc"] for error in problem["errors"]] == [loc]
+    assert all(error.keys() == {"loc", "msg", "type"} for error in problem["errors"])
+    assert queued.messages() == []
+
+
+@pytest.mark.parametrize("field", ["id", "occurred_at", "source", "object", "api_version", "event_type", "content"])
+def test_an_envelope_without_a_required_field(service: Service, event: bytes, field: str) -> None:
+    """422 names the field that is missing."""
+    body = json.loads(event)
+    del body[field]
+    problem = assert_problem(service.post(json.dumps(body).encode()), 422)
+    assert [(error["loc"], error["type"]) for error in problem["errors"]] == [([field], "missing")]
+
+
+@pytest.mark.parametrize("field", INVOICE_FIELDS)
+def test_an_invoice_without_a_required_field(service: Service, queued: Queued, event: bytes, field: str) -> None:
+    """422 names the field that is missing."""
+    body = json.loads(event)
+    del body["content"]["invoice"][field]
+    problem = assert_problem(service.post(json.dumps(body).encode()), 422)
+    assert [error["loc"] for error in problem["errors"]] == [["content", "invoice", field]]
+    assert queued.messages() == []
+
+
+def test_an_invoice_with_a_flawed_line_item(service: Service, event: bytes) -> None:
+    """422 says which line item, and what of it; amounts are whole minor units."""
+    body = json.loads(event)
+    body["content"]["invoice"]["line_items"][1]["unit_amount"] = 12.5
+    problem = assert_problem(service.post(json.dumps(body).encode()), 422)
+    assert [error["loc"] for error in problem["errors"]] == [["content", "invoice", "line_items", 1, "unit_amount"]]
+
+
+@pytest.mark.parametrize("character", ["\ufffe", "\uffff"])
+def test_characters_that_sqs_refuses(service: Service, queued: Queued, event: bytes, character: str) -> None:
+    """Valid JSON, but no XML character: 422 before SQS says so."""
+    problem = assert_problem(service.post(event[:-1] + f',"x":"{character}"}}'.encode()), 422)
+    assert [error["type"] for error in problem["errors"]] == ["sqs_character"]
+    assert queued.messages() == []
+
+
+def test_a_refusal_repeats_no_payload(service: Service, event: bytes) -> None:
+    """Neither the answer nor the log holds what was in the body."""
+    secret = "4111-1111-1111-1111"
+    body = json.loads(event)
+    body["content"]["invoice"] |= {"customer_id": "", "tax": secret, "currency_code": secret}
+    response = service.post(json.dumps(body | {"id": "ev_refused_without_payload"}).encode())
+    assert_problem(response, 422)
+    assert secret not in response.text
+    assert all(secret not in str(line) and PASSWORD not in str(line) for line in service.lines)
+
+
+# 404, 405, probes, docs
+
+
+def test_unknown_paths_and_methods(service: Service) -> None:
+    """404 and 405 are problems too, with Allow; neither wants credentials."""
+    with service.client(auth=None) as client:
+        assert_problem(client.get("/"), 404)
+        assert_problem(client.post("/webhooks/chargebee/"), 404)
+        for method in ("GET", "PUT", "DELETE", "PATCH", "OPTIONS"):
+            response = client.request(method, "/webhooks/chargebee")
+            assert_problem(response, 405)
+            assert response.headers["allow"] == "POST"
+
+
+def test_probes_and_docs_want_no_credentials(service: Service) -> None:
+    """Kubernetes and people can look."""
+    with service.client(auth=None) as client:
+        assert client.get("/healthz").json() == {"status": "alive"}
+        assert client.get("/readyz").json() == {"status": "ready"}
+        assert "swagger-ui" in client.get("/docs").text
+        document = client.get("/openapi.json").json()
+    assert set(document["paths"]["/webhooks/chargebee"]["post"]["responses"]) == {
+        *("200", "401", "408", "413", "415", "422", "503")
+    }
+
+
+def test_broken_http_is_the_servers_business(service: Service) -> None:
+    """A declared exception: uvicorn's own 400 is text/plain."""
+    with RawSender(service.address) as sender:
+        sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n")
+        answer = sender.answer()
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"text/plain" in answer
+
+
+# 408, 503 and what else needs settings of its own
+
+
+@pytest.fixture(scope="module")
+def tight(aws: QueueProcess, sqs: "SQSClient", release: Release) -> Iterator[tuple[Service, str]]:
+    """A service that takes two webhooks and 20 kB at once, and waits half a second for a body."""
+    queue_url = sqs.create_queue(QueueName=f"tight-{release}")["QueueUrl"]
+    limits = {"max_in_flight": 2, "max_body_bytes": 15_000, "max_buffered_bytes": 20_000, "body_timeout": 0.5}
+    rotation = {"basic_auth_previous_username": "old", "basic_auth_previous_password": "pair"}
+    with Service(aws.endpoint, queue_url, release=release, **limits, **rotation) as service:
+        yield service, queue_url
+
+
+def test_a_body_that_drips(tight: tuple[Service, str], sqs: "SQSClient", event: bytes) -> None:
+    """408 after APP_BODY_TIMEOUT, however often a byte arrives; the connection is closed."""
+    service, queue_url = tight
+    started = time.monotonic()
+    with RawSender(service.address) as sender:
+        sender.head(f"Content-Length: {len(event)}")
+        for position in range(30):
+            sender.send(event[position : position + 1])
+            if time.monotonic() - started > 0.4:
+                break
+            time.sleep(0.05)  # the drip itself, not a wait for something
+        answer = sender.answer()
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b"application/problem+json" in answer
+        assert b"connection: close" in answer.lower()
+    assert service.post(event).status_code == 200
+    assert [body for body, _ in queues.drain(sqs, queue_url)] == [event]
+
+
+def test_too_many_in_flight(tight: tuple[Service, str], event: bytes) -> None:
+    """503 + Retry-After while the places are taken; probes are exempt; then there is room again."""
+    service, _ = tight
+    with RawSender(service.address) as first, RawSender(service.address) as second:
+        for sender in (first, second):
+            sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+            sender.wait_until_read()
+        response = service.post(event)
+        assert_problem(response, 503)
+        assert int(response.headers["retry-after"]) >= 1
+        with service.client() as client:
+            assert client.get("/healthz").status_code == 200
+            assert client.get("/readyz").status_code == 200
+        for sender in (first, second):
+            sender.send(event)
+            assert sender.answer().startswith(b"HTTP/1.1 200 ")
+    assert service.post(event).status_code == 200
+
+
+def test_too_many_bytes_held(tight: tuple[Service, str], event: bytes) -> None:
+    """503 + Retry-After when the bodies in flight would need more than APP_MAX_BUFFERED_BYTES."""
+    service, _ = tight
+    with RawSender(service.address) as sender:
+        sender.head("Content-Length: 15000", "Expect: 100-continue")
+        sender.wait_until_read()
+        response = service.post(event)
+        assert_problem(response, 503)
+        assert int(response.headers["retry-after"]) >= 1
+    assert service.post(event).status_code == 200
+
+
+def test_both_pairs_while_passwords_rotate(tight: tuple[Service, str], event: bytes) -> None:
+    """The previous pair is taken as well as the current one, and no mixture of them."""
+    service, _ = tight
+    statuses = []
+    for pair in ((USER, PASSWORD), ("old", "pair"), (USER, "pair"), ("old", PASSWORD)):
+        with service.client(auth=pair) as client:
+            statuses.append(client.post("/webhooks/chargebee", content=event).status_code)
+    assert statuses == [200, 200, 401, 401]
+
+
+def test_the_queue_dies_and_comes_back(mortal_aws: QueueProcess, release: Release, event: bytes) -> None:
+    """503 + Retry-After while it is gone, never 200; then 200 without a restart. It may be down at the start."""
+    sqs = queues.client(mortal_aws.endpoint)
+    queue_url = sqs.create_queue(QueueName="mortal")["QueueUrl"]
+    mortal_aws.kill()
+    with Service(mortal_aws.endpoint, queue_url, release=release, sqs_timeout=5) as service:
+        for _ in range(2):
+            response = service.post(event)
+            assert_problem(response, 503)
+            assert int(response.headers["retry-after"]) >= 1
+            mortal_aws.start()
+            sqs.create_queue(QueueName="mortal")
+            bodies = list(fresh_events(event, 20))
+            assert {service.post(body).status_code for body in bodies} == {200}
+            assert sorted(body for body, _ in queues.drain(sqs, queue_url)) == sorted(bodies)
+            mortal_aws.kill()
+        assert_problem(service.post(event), 503)
+    sqs.close()
+
+
+def test_a_queue_that_does_not_answer(release: Release, event: bytes) -> None:
+    """503 after APP_SQS_TIMEOUT: a port that accepts and says nothing, as a black hole in a network does."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with Service(endpoint, f"{endpoint}/0/q", release=release, sqs_timeout=0.3) as service:
+            response = service.post(event)
+            assert_problem(response, 503)
+            assert int(response.headers["retry-after"]) >= 1
+            assert service.log(json.loads(event)["id"])["duration_ms"] >= 300
+
+
+def test_the_queue_does_not_exist(aws: QueueProcess, release: Release, event: bytes) -> None:
+    """A fault of the deployment, not of the sender: 503, so that Chargebee keeps the webhook. The log says why."""
+    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/nobody-made-it", release=release) as service:
+        assert_problem(service.post(event), 503)
+        cause = service.log(json.loads(event)["id"])["cause"]
+    # What real SQS says for the sake of old clients, and the plain name.
+    assert cause in ("AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist")
+
+
+def test_a_fifo_queue(aws: QueueProcess, sqs: "SQSClient", release: Release, event: bytes) -> None:
+    """Deduplicated by event id, grouped by customer."""
+    queue_url = sqs.create_queue(QueueName=f"contract-{release}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
+    odd = next(file for file in PENDING if "odd_customer_id" in file.stem).read_bytes()
+    with Service(aws.endpoint, queue_url, release=release) as service:
+        assert [service.post(body).status_code for body in (event, event, odd)] == [200, 200, 200]
+    assert sorted(body for body, _ in queues.drain(sqs, queue_url)) == sorted([event, odd])
+
+
+def test_a_thousand_at_once(service: Service, queued: Queued, event: bytes) -> None:
+    """1,000 × 200, and exactly these 1,000 bodies in the queue."""
+    bodies = list(fresh_events(event, 1000))
+    assert len(set(bodies)) == 1000
+    assert {len(body) for body in bodies} == {len(event)}
+
+    async def post_all() -> list[int]:
+        everything = asyncio.Barrier(len(bodies))
+        connector, headers = aiohttp.TCPConnector(limit=0), {"Authorization": BASIC}
+        async with aiohttp.ClientSession(service.url, headers=headers, connector=connector) as client:
+
+            async def post(body: bytes) -> int:
+                await everything.wait()
+                async with client.post("/webhooks/chargebee", data=body) as response:
+                    return response.status
+
+            return await asyncio.gather(*(post(body) for body in bodies))
+
+    assert asyncio.run(post_all()) == [200] * 1000
+    assert sorted(queued.bodies()) == sorted(bodies)
+
+
+def test_a_sender_that_leaves(service: Service, queued: Queued, event: bytes) -> None:
+    """Half a body queues nothing, and the process lives on."""
+    with RawSender(service.address) as sender:
+        sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+        sender.wait_until_read()
+        sender.send(event[:100])
+    service.wait_for("webhook unanswered")
+    assert service.post(event).status_code == 200
+    assert queued.bodies() == [event]
+
+
+def test_a_log_line_for_each_webhook(service: Service, event: bytes) -> None:
+    """Event id, type, outcome, duration, and whether Chargebee tried before."""
+    service.post(changed(event, id="ev_to_be_logged"))
+    line = service.log("ev_to_be_logged")
+    assert line["duration_ms"] > 0
+    assert (line["outcome"], line["event_type"], line["retry"]) == ("queued", "pending_invoice_created", False)
