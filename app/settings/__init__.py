@@ -142,4 +142,6 @@ def load_settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        raise ConfigurationError("\n".join(complaint(Settings, flaw) for flaw in error.errors())) from None
+        # A list with several wrong items is one wrong variable.
+        flaws = {flaw["loc"][:1]: flaw for flaw in reversed(error.errors())}
+        raise ConfigurationError("\n".join(complaint(Settings, flaw) for flaw in reversed(flaws.values()))) from None

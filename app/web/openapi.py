@@ -7,7 +7,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import models_json_schema
 
-from app.events import Event
+from app.events import Event, UnwantedEvent
 
 _REF = "#/components/schemas/{model}"
 
@@ -38,11 +38,12 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     422: _problem("Not JSON, not an event, or nothing that SQS takes"),
     503: _problem("SQS unreachable, throttled or slow; admission full; draining. Chargebee redelivers"),
 }
+_EVENTS = [{"$ref": _REF.format(model=model.__name__)} for model in (Event, UnwantedEvent)]
 EXTRA: dict[str, Any] = {
     "requestBody": {
-        "description": "A Chargebee event",
+        "description": "A Chargebee event; of one that is not in APP_EVENT_TYPES only the envelope is looked at",
         "required": True,
-        "content": {"application/json": {"schema": {"$ref": _REF.format(model="Event")}}},
+        "content": {"application/json": {"schema": {"anyOf": _EVENTS}}},
     },
     "security": [{"basic": []}],
 }
@@ -54,7 +55,9 @@ def describe(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             document = get_openapi(title=app.title, version=app.version, routes=app.routes)
-            _, schemas = models_json_schema([(Event, "validation"), (Problem, "serialization")], ref_template=_REF)
+            _, schemas = models_json_schema(
+                [(Event, "validation"), (UnwantedEvent, "validation"), (Problem, "serialization")], ref_template=_REF
+            )
             components = document.setdefault("components", {})
             components.setdefault("schemas", {}).update(schemas["$defs"])
             components["securitySchemes"] = {"basic": {"type": "http", "scheme": "basic"}}

@@ -15,28 +15,30 @@ from tests.harness import queues
 USER, PASSWORD = "chargebee", "s3cret-pass"
 
 
-def environment(endpoint: str, queue_url: str, **settings: object) -> dict[str, str]:
-    """What `web` needs, and nothing of the environment that the tests themselves run in."""
+def clean_environment(**settings: object) -> dict[str, str]:
+    """The tests' own environment without its APP_ and AWS_ variables, and with `settings`."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
+    return clean | {f"APP_{name.upper()}": str(value) for name, value in settings.items()}
+
+
+def environment(endpoint: str, queue_url: str, **settings: object) -> dict[str, str]:
+    """What `web` needs as in a deployment, with a queue process for SQS."""
     ours = {
-        "APP_PORT": 0,
-        "APP_SQS_QUEUE_URL": queue_url,
-        "APP_BASIC_AUTH_USERNAME": USER,
-        "APP_BASIC_AUTH_PASSWORD": PASSWORD,
-        **{f"APP_{name.upper()}": value for name, value in settings.items()},
+        "port": 0,
+        "sqs_queue_url": queue_url,
+        "basic_auth_username": USER,
+        "basic_auth_password": PASSWORD,
+        **settings,
     }
-    return clean | queues.environment(endpoint) | {name: str(value) for name, value in ours.items()}
+    return clean_environment(**ours) | queues.environment(endpoint)
 
 
-class Service:
-    """A service; `with` waits until it is ready, and ends it with SIGKILL where nothing ended it before."""
+class Web:
+    """`python -m app web`; `with` waits until it is ready, and ends it with SIGKILL where nothing ended it before."""
 
-    def __init__(self, endpoint: str, queue_url: str, **settings: object) -> None:
+    def __init__(self, environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "app", "web"],
-            env=environment(endpoint, queue_url, **settings),
-            stderr=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-m", "app", "web"], env=environment, stderr=subprocess.PIPE, text=True
         )
         self.lines: list[dict[str, Any]] = []
         self._changed = threading.Condition()
@@ -104,3 +106,10 @@ class Service:
         self._reader.join()
         assert self.process.stderr is not None
         self.process.stderr.close()
+
+
+class Service(Web):
+    """`web` as in a deployment: its queue and credentials come from the environment."""
+
+    def __init__(self, endpoint: str, queue_url: str, **settings: object) -> None:
+        super().__init__(environment(endpoint, queue_url, **settings))

@@ -1,0 +1,105 @@
+"""What a start costs: seconds to readyz, resident memory when idle, and the dearest imports.
+
+    python loadtest/bench_start.py [--repeats N]
+
+The service runs as in a deployment, on an embedded queue in a process of its own. Ends with 1 past a budget.
+Measure when nothing else runs.
+"""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import psutil
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from app.local import embedded_aws  # noqa: E402  # the path above has to come first
+
+READY_SECONDS = 3.0
+IDLE_MIB = 110.0
+SHOWN = 12
+
+
+def start(endpoint: str) -> tuple[float, float]:
+    """Seconds from exec to the first 200 of readyz, and the MiB resident then."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
+    settings = {
+        "APP_PORT": "0",
+        "APP_LOG_FORMAT": "json",
+        "APP_SQS_QUEUE_URL": f"{endpoint}/000000000000/bench",
+        "APP_BASIC_AUTH_USERNAME": "bench",
+        "APP_BASIC_AUTH_PASSWORD": "bench",
+    }
+    environment = clean | embedded_aws.EmbeddedAws(0, endpoint).environment() | settings
+    started = time.monotonic()
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen([sys.executable, "-m", "app", "web"], cwd=ROOT, env=environment, stderr=log)
+        try:
+            url = None
+            while process.poll() is None:
+                log.seek(0)
+                if url is None and (found := re.search(r"Listening on (\S+)", log.read())):
+                    url = found[1]
+                if url is not None and _ready(url):
+                    seconds = time.monotonic() - started
+                    return seconds, psutil.Process(process.pid).memory_info().rss / 2**20
+                time.sleep(0.005)
+            log.seek(0)
+            raise SystemExit(f"the service ended: {log.read()}")
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/readyz").status_code == httpx.codes.OK
+    except httpx.ConnectError:
+        return False
+
+
+def imports() -> list[tuple[str, float, int]]:
+    """For each package that the default release imports: milliseconds spent in its own modules, and how many."""
+    program = "from app.settings import NEWEST; from app.web import main, releases, server; releases.load(NEWEST)"
+    command = [sys.executable, "-X", "importtime", "-c", program]
+    lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stderr.splitlines()
+    spent: Counter[str] = Counter()
+    modules: Counter[str] = Counter()
+    for line in lines[1:]:
+        own, _, name = line.removeprefix("import time:").split("|")
+        package = name.strip().partition(".")[0]
+        spent[package] += int(own)
+        modules[package] += 1
+    return [(package, microseconds / 1000, modules[package]) for package, microseconds in spent.most_common()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=5, help="starts to measure (default 5)")
+    options = parser.parse_args()
+    with embedded_aws.start() as aws:
+        runs = [start(aws.endpoint) for _ in range(options.repeats)]
+    seconds = statistics.median(run[0] for run in runs)
+    memory = statistics.median(run[1] for run in runs)
+    print(f"seconds to readyz   {seconds:6.2f}   (median of {len(runs)}, budget {READY_SECONDS:g})")
+    print(f"MiB resident, idle  {memory:6.1f}   (median of {len(runs)}, budget {IDLE_MIB:g})")
+    packages = imports()
+    print(f"\n{sum(spent for _, spent, _ in packages):6.0f} ms of imports, of which")
+    for package, spent, modules in packages[:SHOWN]:
+        print(f"{spent:6.0f} ms  {package} ({modules} modules)")
+    if seconds > READY_SECONDS or memory > IDLE_MIB:
+        sys.exit("over budget")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+"""The command line, as a person uses it: real processes, real terminals' output."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from app.cli import COMMANDS
+from app.local.sample_events import SAMPLES
+from app.settings import Release
+from tests.harness import queues
+from tests.harness.queues import QueueProcess
+from tests.harness.service import Web, clean_environment
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+DEFAULT = SAMPLES / "default.json"
+
+
+def run(*arguments: str, extra: dict[str, str] | None = None, **settings: object) -> subprocess.CompletedProcess[str]:
+    """`python -m app …`, to its end."""
+    command = [sys.executable, "-m", "app", *arguments]
+    environment = clean_environment(**settings) | (extra or {})
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[Web]:
+    """`make run`, on a free port."""
+    with Web(clean_environment(local=1, port=0, run_dir=tmp_path)) as web:
+        yield web
+
+
+# help and mistakes
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
+def test_help(command: list[str]) -> None:
+    """Every command explains itself."""
+    shown = run(*command, "--help")
+    assert shown.returncode == 0
+    assert "Usage: python -m app" in shown.stdout
+
+
+def test_help_of_web_lists_every_setting() -> None:
+    """The variables, their defaults, what is allowed."""
+    assert "APP_MAX_BODY_BYTES [245760]: 1 to 1,044,480" in run("web", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["serve"], "allowed are web, demo, send, queue, releases"),
+        (["send", "--count", "0"], "x>=1"),
+        (["send", "no-such-file.json"], "no-such-file.json"),
+        (["send", "--url", "localhost"], "--url localhost: allowed is scheme and host"),
+        (["queue", "--limit", "many"], "'many' is not a valid integer"),
+    ],
+    ids=str,
+)
+def test_a_wrong_word(arguments: list[str], told: str, tmp_path: Path) -> None:
+    """Exit code 2, the value, what is allowed."""
+    ended = run(*arguments, run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert told in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_wrong_setting_stops_the_start() -> None:
+    """One line, exit code 2."""
+    ended = run("web", port="http")
+    assert (ended.returncode, ended.stderr) == (2, "error: APP_PORT=http: allowed is 0 to 65,535\n")
+
+
+def test_releases() -> None:
+    """Name, version, change, and how to switch."""
+    shown = run("releases").stdout
+    for release in Release:
+        assert f"{release.value}" in shown
+        assert release.version in shown
+    assert "APP_RELEASE=" in shown
+
+
+# demo
+
+
+def children() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_demo() -> None:
+    """Ends with 0, shows answers and messages, leaves nothing behind."""
+    before = set(children())
+    ended = run("demo")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count('"status":"queued"') == 10
+    assert ended.stdout.count('"status":"ignored"') == 4
+    assert "10 messages in the queue" in ended.stdout
+    assert set(children()) == before
+
+
+def test_demo_says_what_failed() -> None:
+    """A service that takes nothing longer than 3,000 bytes fails the demo."""
+    ended = run("demo", max_body_bytes=3000)
+    assert ended.returncode == 1
+    assert "FAILED: pending_invoice_created_05_sixty_line_items.json" in ended.stderr
+    assert "FAILED: 2 messages arrived; expected were 10" in ended.stderr
+
+
+def test_demo_and_ctrl_c() -> None:
+    """Service and queue go with it."""
+    before = set(children())
+    command = [sys.executable, "-u", "-m", "app", "demo"]
+    with subprocess.Popen(
+        command, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0
+    ) as demo:
+        assert demo.stdout is not None
+        demo.stdout.readline()  # the service is up
+        group = set(children()) - before
+        assert len(group) == 3
+        for process in group - set(psutil.Process(demo.pid).children(recursive=True)):
+            process.send_signal(signal.SIGINT)
+        demo.send_signal(signal.SIGINT)
+        demo.communicate(timeout=30)
+    psutil.wait_procs(group, timeout=10)
+    assert set(children()) == before
+
+
+# a local run, seen from another terminal
+
+
+def test_peek_shows_the_exact_bytes_as_often_as_one_likes(local: Web, tmp_path: Path) -> None:
+    """Ten looks later, the message is still there and has not been received once."""
+    body = DEFAULT.read_bytes()
+    with local.client(auth=("demo", "demo")) as client:
+        assert client.post("/webhooks/chargebee", content=body).status_code == 200
+    for _ in range(10):
+        shown = run("queue", "--peek", run_dir=tmp_path)
+        assert shown.stdout.encode() == body + b"\n"
+        assert "event_type=pending_invoice_created" in shown.stderr
+    line = json.loads(run("queue", "--peek", "--json", run_dir=tmp_path).stdout)
+    assert line["body"].encode() == body
+    assert "1 messages" in run("queue", run_dir=tmp_path).stderr
+
+
+def test_send(local: Web, tmp_path: Path) -> None:
+    """The samples, a file, many; to the local run that is on."""
+    shown = run("send", run_dir=tmp_path)
+    assert (shown.returncode, shown.stdout.count('"status":"queued"')) == (0, 10)
+    assert run("send", str(DEFAULT), run_dir=tmp_path).stdout.endswith("200: 1\n")
+    many = run("send", "--count", "500", run_dir=tmp_path)
+    assert many.stdout.endswith("200: 500\n")
+    assert ": 511 messages" in run("queue", run_dir=tmp_path).stderr
+    refused = run("send", str(DEFAULT), run_dir=tmp_path, basic_auth_username="demo", basic_auth_password="wrong")
+    assert (refused.returncode, refused.stdout.splitlines()[-1]) == (1, "401: 1")
+
+
+def test_send_to_nobody(tmp_path: Path) -> None:
+    """No answer is an answer: exit code 1, and a reason."""
+    ended = run("send", str(DEFAULT), "--url", "http://127.0.0.1:9", run_dir=tmp_path)
+    assert ended.returncode == 1
+    assert "no answer: Cannot connect" in ended.stdout
+
+
+def test_a_second_run_in_the_same_folder(local: Web, tmp_path: Path) -> None:
+    """Refused in one line; the first is not disturbed."""
+    second = run("web", local=1, port=0, run_dir=tmp_path)
+    assert second.returncode == 2
+    assert f"APP_RUN_DIR={tmp_path}: in use by a local run (process {local.process.pid}" in second.stderr
+    assert run("queue", run_dir=tmp_path).returncode == 0
+
+
+def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
+    """Ctrl-C: exit code 0, no child, no file."""
+    [aws] = psutil.Process(local.process.pid).children()
+    assert local.stop(signal.SIGINT) == 0
+    psutil.wait_procs([aws], timeout=10)
+    assert not aws.is_running()
+    ended = run("queue", run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert "does not exist; start one with `make run`" in ended.stderr
+
+
+def test_a_run_that_is_killed(local: Web, tmp_path: Path) -> None:
+    """SIGKILL: the embedded AWS goes too; the stale file is told as such, and the next start takes over."""
+    [aws] = psutil.Process(local.process.pid).children()
+    local.stop(signal.SIGKILL)
+    psutil.wait_procs([aws], timeout=10)
+    assert not aws.is_running() or aws.status() == psutil.STATUS_ZOMBIE
+    ended = run("queue", run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert f"has ended (process {local.process.pid} is gone)" in ended.stderr
+    with Web(clean_environment(local=1, port=0, run_dir=tmp_path)):
+        assert run("queue", run_dir=tmp_path).returncode == 0
+
+
+def test_a_local_run_shields_the_real_account(tmp_path: Path) -> None:
+    """A profile, an endpoint and a proxy of the user's do not reach a local run."""
+    real = {
+        "AWS_PROFILE": "production",
+        "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9",
+        "HTTP_PROXY": "http://127.0.0.1:9",
+    }
+    with (
+        Web(clean_environment(local=1, port=0, run_dir=tmp_path) | real) as web,
+        web.client(auth=("demo", "demo")) as client,
+    ):
+        assert client.post("/webhooks/chargebee", content=DEFAULT.read_bytes()).status_code == 200
+
+
+# a queue elsewhere
+
+
+def test_a_queue_elsewhere(aws: QueueProcess, sqs: "SQSClient", queue_url: str) -> None:
+    """Counts; a look is a receive, and says so."""
+    sqs.send_message(QueueUrl=queue_url, MessageBody="a body")
+    elsewhere = queues.environment(aws.endpoint)
+    assert "1 messages waiting" in run("queue", sqs_queue_url=queue_url, extra=elsewhere).stderr
+    looked = run("queue", "--peek", sqs_queue_url=queue_url, extra=elsewhere)
+    assert looked.stdout == "a body\n"
+    assert "warning" in looked.stderr
+    assert len(queues.drain(sqs, queue_url)) == 1
+
+
+def test_a_queue_with_a_dead_letter_queue_is_refused(aws: QueueProcess, sqs: "SQSClient", queue_url: str) -> None:
+    """Looking five times would move the messages."""
+    dead = sqs.create_queue(QueueName="dead-letters")["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    redrive = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": "5"})
+    sqs.set_queue_attributes(QueueUrl=queue_url, Attributes={"RedrivePolicy": redrive})
+    ended = run("queue", "--peek", sqs_queue_url=queue_url, extra=queues.environment(aws.endpoint))
+    assert ended.returncode == 2
+    assert "has a dead-letter queue" in ended.stderr
+
+
+def test_a_queue_that_is_not_there(aws: QueueProcess) -> None:
+    """SQS's own words, in a line."""
+    ended = run("queue", sqs_queue_url=f"{aws.endpoint}/0/nobody", extra=queues.environment(aws.endpoint))
+    assert ended.returncode == 2
+    assert "does not exist" in ended.stderr

@@ -1,0 +1,47 @@
+"""Fresh events: distinct, of the same size, still events."""
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+from app.errors import ConfigurationError
+from app.local.sample_events import SAMPLES, fresh_events
+
+
+@pytest.mark.parametrize("file", sorted(SAMPLES.glob("*.json")), ids=lambda file: file.stem)
+def test_fresh_events(file: Path) -> None:
+    """A thousand of each sample: new ids, nothing else changed, not a byte longer."""
+    template = file.read_bytes()
+    bodies = list(fresh_events(template, 1000))
+    events = [json.loads(body) for body in bodies]
+    assert {len(body) for body in bodies} == {len(template)}
+    assert len({event["id"] for event in events} | {json.loads(template)["id"]}) == 1001
+    old = json.loads(template)
+    for event in events[:3]:
+        changed = {key for key in old if event[key] != old[key]}
+        assert changed <= {"id", "content"}
+        if "invoice" in old["content"]:
+            assert event["content"]["invoice"]["id"] != old["content"]["invoice"]["id"]
+
+
+def test_two_runs_share_no_id() -> None:
+    """Or the audit of the second would find the first's messages."""
+    template = (SAMPLES / "default.json").read_bytes()
+    first, second = ({json.loads(body)["id"] for body in fresh_events(template, 100)} for _ in range(2))
+    assert not first & second
+
+
+def test_a_quarter_of_a_million() -> None:
+    """Made as they are taken, not held."""
+    template = (SAMPLES / "default.json").read_bytes()
+    late = next(itertools.islice(fresh_events(template, 300_000), 250_000, None))
+    assert len(late) == len(template)
+
+
+@pytest.mark.parametrize("template", [b"", b"[]", b"{}", b'{"id": "ev_1", "content": {}}'])
+def test_what_is_no_template(template: bytes) -> None:
+    """Says so."""
+    with pytest.raises(ConfigurationError):
+        next(fresh_events(template, 1))

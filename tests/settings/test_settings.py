@@ -1,0 +1,116 @@
+"""Settings: what is allowed, and one line for what is not."""
+
+import os
+
+import pytest
+
+from app.errors import ConfigurationError
+from app.settings import NEWEST, Settings, load_settings
+from app.settings.text import listing, table
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("APP_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("APP_PORT", "abc", "0 to 65,535"),
+        ("APP_PORT", "65536", "0 to 65,535"),
+        ("APP_RELEASE", "v99_magic", NEWEST.value),
+        ("APP_LOOP", "trio", "uvloop, asyncio"),
+        ("APP_LOCAL", "perhaps", "0, 1"),
+        ("APP_MAX_BODY_BYTES", "1044481", "1 to 1,044,480"),
+        ("APP_BODY_TIMEOUT", "0", "more than 0, at most 300"),
+        ("APP_LIMIT_CONCURRENCY", "0", "1 or more"),
+        ("APP_EVENT_TYPES", "Pending Invoice", "names of a–z, 0–9 and _, separated by commas"),
+        ("APP_EVENT_TYPES", ",", "names of a–z, 0–9 and _, separated by commas"),
+        ("APP_SQS_QUEUE_URL", "invoices", "an http(s) URL that ends in the queue's name"),
+    ],
+)
+def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str) -> None:
+    """One line: variable, value, what is allowed."""
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError) as error:
+        load_settings()
+    [line] = str(error.value).splitlines()
+    assert line.startswith(f"{name}=")
+    assert line.endswith(f": allowed is {allowed}")
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"APP_PROT": "1"}, "APP_PROT is not a setting: did you mean APP_PORT?"),
+        ({"APP_BASIC_AUTH_USERNAME": "a"}, "APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD"),
+        ({"APP_BASIC_AUTH_PREVIOUS_PASSWORD": "hidden"}, "APP_BASIC_AUTH_PREVIOUS_USERNAME and"),
+        ({"APP_BASIC_AUTH_USERNAME": "a:b", "APP_BASIC_AUTH_PASSWORD": "hidden"}, "a colon is not allowed"),
+        ({"APP_MAX_BUFFERED_BYTES": "1000"}, "APP_MAX_BUFFERED_BYTES=1000"),
+        ({"APP_LOCAL": "1", "APP_SQS_QUEUE_URL": "http://sqs/0/q"}, "not allowed with APP_LOCAL=1"),
+    ],
+    ids=str,
+)
+def test_unknown_or_contradictory(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], message: str) -> None:
+    """Neither a typo nor a contradiction is passed over; no secret is repeated."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError) as error:
+        load_settings()
+    assert message in str(error.value)
+    assert "hidden" not in str(error.value)
+
+
+def test_several_wrong_values_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line for each."""
+    monkeypatch.setenv("APP_PORT", "abc")
+    monkeypatch.setenv("APP_WORKERS", "0")
+    with pytest.raises(ConfigurationError) as error:
+        load_settings()
+    assert [line.partition("=")[0] for line in str(error.value).splitlines()] == ["APP_PORT", "APP_WORKERS"]
+
+
+def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by repr nor by str."""
+    monkeypatch.setenv("APP_BASIC_AUTH_USERNAME", "chargebee")
+    monkeypatch.setenv("APP_BASIC_AUTH_PASSWORD", "hidden")
+    settings = load_settings()
+    assert "hidden" not in f"{settings!r} {settings}"
+    assert settings.basic_auth_password is not None
+    assert settings.basic_auth_password.get_secret_value() == "hidden"
+
+
+def test_frozen() -> None:
+    """Read once; a setting does not change under a running process."""
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().port = 1  # type: ignore[misc]  # that it cannot be set is the point
+
+
+def test_production_wants_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without local mode, the start is refused until both are there."""
+    with pytest.raises(ConfigurationError, match="APP_SQS_QUEUE_URL is not set"):
+        load_settings().require_production()
+    monkeypatch.setenv("APP_SQS_QUEUE_URL", "https://sqs.eu-central-1.amazonaws.com/123456789012/invoices")
+    with pytest.raises(ConfigurationError, match="APP_BASIC_AUTH_USERNAME is not set"):
+        load_settings().require_production()
+    monkeypatch.setenv("APP_BASIC_AUTH_USERNAME", "chargebee")
+    monkeypatch.setenv("APP_BASIC_AUTH_PASSWORD", "hidden")
+    load_settings().require_production()
+    assert load_settings().queue_name == "invoices"
+
+
+def test_a_list_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As people write it."""
+    monkeypatch.setenv("APP_EVENT_TYPES", "pending_invoice_created, invoice_updated")
+    assert load_settings().event_types == {"pending_invoice_created", "invoice_updated"}
+
+
+@pytest.mark.parametrize("text", [table(Settings), listing(Settings)], ids=["README", "--help"])
+def test_every_setting_is_explained(text: str) -> None:
+    """In README's table and in `web --help`."""
+    for name, field in Settings.model_fields.items():
+        assert f"APP_{name.upper()}" in text
+        assert field.description is not None
+        assert field.description in text

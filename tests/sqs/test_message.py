@@ -1,0 +1,62 @@
+"""Event → SQS message."""
+
+import json
+import re
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.errors import InvalidEvent
+from app.events import Event, parse_event
+from app.local.sample_events import SAMPLES
+from app.sqs.message import to_message
+
+DEFAULT = (SAMPLES / "default.json").read_bytes()
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def event_of(body: bytes) -> Event:
+    event = parse_event(body, frozenset({"pending_invoice_created", "customer_changed"}))
+    assert isinstance(event, Event)
+    return event
+
+
+def test_a_message_for_a_standard_queue() -> None:
+    """The exact text, four attributes, no ids of FIFO queues."""
+    message = to_message(event_of(DEFAULT), DEFAULT, fifo=False, received_at=NOON)
+    assert message.body.encode() == DEFAULT
+    assert message.attributes["received_at"] == "2026-11-21T12:00:00.000+00:00"
+    assert message.parameters().keys() == {"MessageBody", "MessageAttributes"}
+
+
+@given(st.text(min_size=1))
+def test_the_group_of_any_customer(customer_id: str) -> None:
+    """A customer's id where SQS allows it, else its hash: always a valid group id, the same for the same customer."""
+    body = json.loads(DEFAULT)
+    body["content"]["invoice"]["customer_id"] = customer_id
+    raw = json.dumps(body, ensure_ascii=False).encode(errors="replace")
+    parsed = event_of(json.dumps(json.loads(raw)).encode())
+    message = to_message(parsed, raw, fifo=True) if not re.search("[\ufffe\uffff]", raw.decode()) else None
+    if message is not None:
+        assert message.group_id is not None
+        assert re.fullmatch(r"[!-~]{1,128}", message.group_id)
+        assert message.deduplication_id == parsed.id
+
+
+def test_the_group_without_an_invoice() -> None:
+    """An event without an invoice is a group of its own."""
+    body = (SAMPLES / "customer_changed.json").read_bytes()
+    message = to_message(event_of(body), body, fifo=True)
+    assert message.group_id == message.deduplication_id == json.loads(body)["id"]
+
+
+@pytest.mark.parametrize("character", ["\ufffe", "\uffff"])
+def test_what_sqs_refuses(character: str) -> None:
+    """The refusal says which character and where, and nothing else of the body."""
+    body = DEFAULT[:-1] + f', "note": "{character}"}}'.encode()
+    with pytest.raises(InvalidEvent) as refused:
+        to_message(event_of(body), body, fifo=False)
+    [flaw] = refused.value.flaws
+    assert f"U+{ord(character):04X}" in flaw["msg"]

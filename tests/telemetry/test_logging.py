@@ -1,0 +1,101 @@
+"""Logging: JSON lines in production, readable on a terminal, one way for everybody, no secrets."""
+
+import json
+import logging
+import subprocess
+import sys
+import textwrap
+import warnings
+from collections.abc import Iterator
+from datetime import datetime
+
+import pytest
+from loguru import logger
+
+from app.settings import Settings
+from app.telemetry.logging import configure_logging
+
+
+@pytest.fixture(autouse=True)
+def _undo() -> Iterator[None]:
+    handlers = logging.root.handlers[:]
+    yield
+    logger.remove()
+    logging.captureWarnings(False)
+    logging.root.handlers[:] = handlers
+
+
+def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """One object a line, with the fields of the event beside the message; the standard library's loggers too."""
+    configure_logging(Settings(log_format="json"))
+    logger.bind(event_id="ev_1", duration_ms=1.5).info("webhook queued")
+    logging.getLogger("uvicorn.error").warning("from %s", "uvicorn")
+    first, second = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    assert datetime.fromisoformat(first.pop("time")).tzinfo is not None
+    assert first == {"level": "INFO", "message": "webhook queued", "event_id": "ev_1", "duration_ms": 1.5}
+    assert (second["level"], second["message"]) == ("WARNING", "from uvicorn")
+
+
+def test_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """For people: no braces."""
+    configure_logging(Settings(log_format="text"))
+    logger.bind(event_id="ev_1").info("webhook {}", "queued")
+    line = capsys.readouterr().err
+    assert "webhook queued" in line
+    assert "event_id=" in line
+    assert "ev_1" in line
+
+
+@pytest.mark.parametrize("log_format", ["json", "text"])
+def test_a_traceback_shows_no_values(capsys: pytest.CaptureFixture[str], log_format: str) -> None:
+    """Where it happened, but not with which payload; in JSON it stays one line."""
+    configure_logging(Settings.model_validate({"log_format": log_format}))
+
+    def fail(payload: str) -> None:
+        raise RuntimeError("broken")
+
+    try:
+        fail("4111-1111-1111-1111")
+    except RuntimeError:
+        logger.exception("unexpected")
+        logging.getLogger("uvicorn.error").exception("unexpected, too")
+    output = capsys.readouterr().err
+    assert output.count("RuntimeError: broken") == 2
+    assert "fail(" in output
+    # The literal stands in this file's source line, which a traceback quotes; its value must not come again.
+    assert output.count("4111-1111-1111-1111") == output.count('fail("4111') + output.count('fail(\\"4111')
+    if log_format == "json":
+        assert [json.loads(line)["message"] for line in output.splitlines()] == ["unexpected", "unexpected, too"]
+
+
+def test_the_least_severe_level(capsys: pytest.CaptureFixture[str]) -> None:
+    """APP_LOG_LEVEL; and what AWS's client would tell of its requests stays unsaid at any level."""
+    configure_logging(Settings(log_format="json", log_level="WARNING"))
+    logger.info("unheard")
+    configure_logging(Settings(log_format="json", log_level="DEBUG"))
+    logging.getLogger("botocore.endpoint").debug("Authorization: AWS4-HMAC-SHA256 …")
+    logging.getLogger("aiobotocore.endpoint").debug("MessageBody …")
+    assert capsys.readouterr().err == ""
+
+
+def test_warnings_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    """Python's own go the same way."""
+    configure_logging(Settings(log_format="json"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn("old", UserWarning, stacklevel=1)
+    assert "UserWarning: old" in json.loads(capsys.readouterr().err)["message"]
+
+
+def test_auto_is_json_where_nobody_watches() -> None:
+    """A pipe is not a terminal."""
+    script = """
+        from app.settings import Settings
+        from app.telemetry.logging import configure_logging
+        from loguru import logger
+        configure_logging(Settings())
+        logger.info("hello")
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(ended.stderr)["message"] == "hello"

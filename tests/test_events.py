@@ -1,0 +1,92 @@
+"""Parsing events: what Hypothesis thinks of never ends in anything but an event or InvalidEvent."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.errors import Flaw, InvalidEvent
+from app.events import Event, parse_event
+from app.local.sample_events import SAMPLES
+
+WANTED = frozenset({"pending_invoice_created"})
+DEFAULT = (SAMPLES / "default.json").read_bytes()
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
+    max_leaves=20,
+)
+FIELDS = st.sampled_from(sorted(json.loads(DEFAULT)))
+
+
+@given(st.binary())
+def test_any_bytes(body: bytes) -> None:
+    """Bytes are an event or InvalidEvent."""
+    with pytest.raises(InvalidEvent):
+        parse_event(body, WANTED)
+
+
+@given(JSON)
+def test_any_json(value: Any) -> None:
+    """So is any JSON value."""
+    with pytest.raises(InvalidEvent):
+        parse_event(json.dumps(value).encode(), WANTED)
+
+
+@given(FIELDS, JSON)
+def test_any_value_in_any_field(field: str, value: Any) -> None:
+    """With one field of a real event replaced, the rest still says which event it is; flaws name that field."""
+    body = json.dumps(json.loads(DEFAULT) | {field: value}).encode()
+    flaws: Sequence[Flaw] = []
+    try:
+        parse_event(body, WANTED)
+    except InvalidEvent as error:
+        flaws = error.flaws
+    assert {flaw["loc"][0] for flaw in flaws if flaw["loc"]} <= {field}
+
+
+@given(st.dictionaries(st.text(), JSON))
+def test_unknown_fields_change_nothing(extra: dict[str, Any]) -> None:
+    """At the top, in the content and in the invoice, whatever Chargebee adds is fine."""
+    event = json.loads(DEFAULT)
+    body = {**extra, **event, "content": {**extra, "invoice": {**extra, **event["content"]["invoice"]}}}
+    optional = {"webhooks", "line_items"} & extra.keys()
+    if not optional:
+        assert parse_event(json.dumps(body).encode(), WANTED) == parse_event(DEFAULT, WANTED)
+
+
+@given(st.integers(min_value=0, max_value=len(DEFAULT) - 1))
+def test_every_truncation_is_refused(length: int) -> None:
+    """An event cut short is never an event."""
+    with pytest.raises(InvalidEvent):
+        parse_event(DEFAULT[:length], WANTED)
+
+
+@pytest.mark.parametrize("file", sorted(SAMPLES.glob("*.json")), ids=lambda file: file.stem)
+def test_the_samples(file: Any) -> None:
+    """Every sample is an event; a retry is told by its `webhooks`."""
+    event = parse_event(file.read_bytes(), WANTED)
+    assert isinstance(event, Event)
+    assert event.is_retry == ("retry" in file.stem)
+
+
+def test_wanting_more_types() -> None:
+    """An event without an invoice can be wanted as well; a pending invoice needs its invoice."""
+    other = (SAMPLES / "customer_changed.json").read_bytes()
+    assert isinstance(parse_event(other, frozenset({"customer_changed"})), Event)
+    with pytest.raises(InvalidEvent, match="not a Chargebee event"):
+        parse_event(other.replace(b'"customer_changed"', b'"pending_invoice_created"'), WANTED)
+
+
+def test_the_sample_of_the_load_test_is_as_long_as_the_published_body() -> None:
+    """5,686 bytes; and the collection is what README says."""
+    assert len(DEFAULT) == 5686
+    pending = [json.loads(file.read_bytes()) for file in SAMPLES.glob("pending_invoice_created_*.json")]
+    assert len(pending) == 10
+    counts = {len(event["content"]["invoice"]["line_items"]) for event in pending}
+    assert {0, 60} <= counts
+    assert any(not file.read_bytes().isascii() for file in SAMPLES.glob("*.json"))
+    assert any(name.startswith("cf_") for event in pending for name in event["content"]["invoice"])
