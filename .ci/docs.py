@@ -25,8 +25,8 @@ DOCUMENTS = ("README.md",)
 def regenerate(text: str) -> str:
     """`text` with each generated part made anew. Raises KeyError for a name that nobody generates."""
     return re.sub(
-        r"(<!-- generated: (\w+) -->\n).*?(\n<!-- end -->)",
-        lambda part: f"{part[1]}\n{GENERATED[part[2]]()}\n{part[3]}",
+        r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)",
+        lambda part: f"{part[1]}\n{GENERATED[part[2]]()}\n\n{part[3]}",
         text,
         flags=re.DOTALL,
     )

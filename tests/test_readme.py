@@ -1,0 +1,114 @@
+"""README.md, followed: its shell blocks are run in a copy of the tree, its text blocks are what they print."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import SkipTest
+
+import httpx
+import pytest
+from sybil import Example, Sybil
+from sybil.parsers.markdown import CodeBlockParser, SkipParser
+from sybil.typing import Parser
+
+ROOT = Path(__file__).parents[1]
+
+
+class Stranger:
+    """Types what README says; `make run` stays open as it would in a terminal of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._log = folder / "make-run.log"
+        self._server: subprocess.Popen[bytes] | None = None
+        self._output = ""
+
+    def type(self, example: Example) -> None:
+        if example.parsed.strip() == "make run":
+            self._serve()
+            return
+        command = ["bash", "-euo", "pipefail", "-c", example.parsed]
+        ended = subprocess.run(
+            command,
+            cwd=self._folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stdout
+        self._output = ended.stdout
+
+    def read(self, example: Example) -> None:
+        """Each line stands in the output, in this order; … is anything."""
+        rest = self._log.read_text() if self._output == "" and self._server else self._output
+        for line in example.parsed.strip().splitlines():
+            pattern = ".*".join(re.escape(piece) for piece in line.split("…"))
+            found = re.search(pattern, rest)
+            assert found is not None, f"{line!r} is not in {rest!r}"
+            rest = rest[found.end() :]
+
+    def _serve(self) -> None:
+        with socket.socket() as free:
+            assert free.connect_ex(("127.0.0.1", 8000)) != 0, "port 8000 is taken, README's service wants it"
+        with self._log.open("wb") as log:
+            self._server = subprocess.Popen(
+                ["make", "run"], cwd=self._folder, stdout=log, stderr=log, start_new_session=True
+            )
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and self._server.poll() is None:
+            try:
+                if httpx.get("http://127.0.0.1:8000/readyz").status_code == 200:
+                    return
+            except httpx.ConnectError:
+                time.sleep(0.05)
+        raise AssertionError(self._log.read_text())
+
+    def leave(self) -> None:
+        if self._server is not None:
+            os.killpg(self._server.pid, signal.SIGINT)  # Ctrl-C
+            self._server.wait(30)
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Iterator[Stranger]:
+    """In a copy of what git has (or would have), with the environment already made."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    for name in subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0"):
+        if name and (ROOT / name).exists():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tmp_path / name)
+    (tmp_path / ".venv").symlink_to(ROOT / ".venv")
+    (ROOT / ".venv" / "local").touch()
+    stranger = Stranger(tmp_path)
+    yield stranger
+    stranger.leave()
+
+
+def test_readme(stranger: Stranger) -> None:
+    """From the first block to the last, in order."""
+    skipped = []
+    blocks: list[Parser] = [CodeBlockParser("sh", stranger.type), CodeBlockParser("text", stranger.read), SkipParser()]
+    for example in Sybil(parsers=blocks).parse(ROOT / "README.md").examples():
+        try:
+            example.evaluate()
+        except SkipTest as reason:
+            skipped.append(str(reason))
+    assert skipped == ["a picture", "needs an AWS account", "is what runs this"]
+
+
+def test_the_iam_policy() -> None:
+    """It is JSON, and allows what the service calls: no more."""
+    [policy] = re.findall(r"```json\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    [statement] = json.loads(policy)["Statement"]
+    assert statement["Action"] == ["sqs:GetQueueUrl", "sqs:SendMessage"]
+    calls = set(re.findall(r"client\.(\w+)\(", (ROOT / "app" / "sqs" / "native.py").read_text())) - {"client"}
+    assert calls == {"get_queue_url", "send_message"}
