@@ -4,6 +4,7 @@
 uvicorn, which serves it about four times as fast as the server that it brings along.
 """
 
+import asyncio
 import json
 import os
 import socket
@@ -12,7 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.errors import ConfigurationError
 
@@ -55,13 +56,15 @@ class EmbeddedAws(NamedTuple):
 
 
 @contextmanager
-def start(port: int = 0) -> Iterator[EmbeddedAws]:
+def start(port: int = 0, delay: float = 0) -> Iterator[EmbeddedAws]:
     """Runs an embedded AWS for as long as the context lasts; `port` 0 takes a free one.
+
+    `delay`: seconds that every call waits before it is looked at, as if AWS were that far away.
 
     The child reads its standard input and ends with it, so it also goes when this process is killed.
     Raises ConfigurationError where it does not start.
     """
-    command = [sys.executable, "-m", "app.local.embedded_aws", str(port)]
+    command = [sys.executable, "-m", "app.local.embedded_aws", str(port), str(delay)]
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "TMPDIR", "LANG") if name in os.environ}
     # A session of its own: Ctrl-C is for the service, which still needs its queue while it drains.
     with subprocess.Popen(
@@ -92,7 +95,17 @@ def _listen(port: int) -> socket.socket:
     return listener
 
 
-def main(port: int) -> None:
+def _delayed(app: Any, delay: float) -> Any:
+    async def wait_and_serve(scope: Any, receive: Any, send: Any) -> None:
+        # Not for looking into the queue, which is ours and no call of AWS's.
+        if scope["type"] == "http" and not scope["path"].startswith("/_"):
+            await asyncio.sleep(delay)
+        await app(scope, receive, send)
+
+    return wait_and_serve
+
+
+def main(port: int, delay: float) -> None:
     """The child."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     listener = _listen(port)
@@ -105,9 +118,11 @@ def main(port: int) -> None:
         sys.exit("the embedded AWS needs the group `local`: make .venv")
     # Connections wait in the backlog until the server takes them, so the address may be told already.
     print(json.dumps({"endpoint": f"http://127.0.0.1:{port}"}), flush=True)
-    config = uvicorn.Config(app, log_level="error", access_log=False, ws="none", interface="asgi3")
+    config = uvicorn.Config(
+        _delayed(app, delay) if delay else app, log_level="error", access_log=False, ws="none", interface="asgi3"
+    )
     uvicorn.Server(config).run(sockets=[listener])
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), float(sys.argv[2]))

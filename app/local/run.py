@@ -66,7 +66,7 @@ def local_run(settings: Settings) -> Iterator[LocalRun]:
             f"APP_RUN_DIR={settings.run_dir}: in use by a local run (process {other.pid}, {other.url});"
             " stop it, or name another folder"
         )
-    with embedded_aws.start() as aws:
+    with embedded_aws.start(delay=settings.local_sqs_delay) as aws:
         _enter(aws, settings)
         run = _create_queues(aws)
         os.environ["APP_SQS_QUEUE_URL"] = run.queue_url

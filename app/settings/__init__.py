@@ -26,7 +26,25 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="APP_", frozen=True, extra="forbid", env_ignore_empty=True)
 
     release: Release = Field(NEWEST, description="Which release of the history handles the webhooks.")
+    threadpool_tokens: int | None = Field(
+        None, ge=1, le=1000, description="Threads for blocking work, instead of the release's own (v02 to v07)."
+    )
+    warm_clients: bool = Field(
+        True, description="Build one SQS client at the start; 0 shows the lesson of the cold clients (v02 to v05)."
+    )
+    middleware: Literal["none", "asgi", "base_http"] = Field(
+        "none", description="A request-id and timing middleware: pure ASGI, or Starlette's BaseHTTPMiddleware."
+    )
+    response: Literal["json", "orjson", "model"] = Field(
+        "model", description="How a 200 becomes JSON: json.dumps, orjson, or pydantic-core by the return type."
+    )
+    profile: bool = Field(
+        False, description="Profile webhooks with pyinstrument, one at a time, into `profiles` of APP_RUN_DIR."
+    )
     local: bool = Field(False, description="Bring an embedded AWS along (a laptop, a demo); nothing real is touched.")
+    local_sqs_delay: float = Field(
+        0.0, ge=0, le=60, description="Seconds that the embedded SQS lets every call wait, to show what waiting costs."
+    )
     run_dir: Path = Field(
         Path(".run"),
         description="Where a local run leaves its address (`local.json`).",
@@ -87,6 +105,12 @@ class Settings(BaseSettings):
     )
     sqs_timeout: float = Field(10.0, gt=0, le=60, description="Seconds an SQS call may take, retries included.")
     sqs_max_connections: int = Field(64, ge=1, le=1024, description="Connections to SQS, per process (v08 and later).")
+    sqs_batches: int = Field(
+        4, ge=1, le=64, description="SendMessageBatch calls in flight (v09); a FIFO queue always has one."
+    )
+    sqs_batch_bytes: int = Field(
+        256 * KIB, ge=1, le=MIB, description="Longest batch (v09). SQS takes 1 MiB, emulators 256 KiB."
+    )
 
     @field_validator("event_types", mode="before")
     @classmethod

@@ -6,7 +6,14 @@ from enum import StrEnum
 class Release(StrEnum):
     """A value is the name of its module in `app.web.releases`."""
 
+    V02_BLOCKING = "v02_blocking"
+    V03_THREADPOOL = "v03_threadpool"
+    V04_MORE_TOKENS = "v04_more_tokens"
+    V05_ASYNC_DEPENDENCY = "v05_async_dependency"
+    V06_SHARED_QUEUE = "v06_shared_queue"
+    V07_SYNC_HANDLER = "v07_sync_handler"
     V08_NATIVE_ASYNC = "v08_native_async"
+    V09_GROUP_COMMIT = "v09_group_commit"
 
     @property
     def version(self) -> str:

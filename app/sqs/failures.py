@@ -17,6 +17,11 @@ def refusal(error: Exception) -> WebhookRefused:
     cause = type(error).__name__
     if isinstance(error, ClientError):
         cause = error.response.get("Error", {}).get("Code", cause)
+    return refusal_for(cause)
+
+
+def refusal_for(cause: str) -> WebhookRefused:
+    """The same for an error code, as a failed entry of a batch has one."""
     if cause.endswith("InvalidMessageContents"):
         flaw: Flaw = {"loc": [], "msg": "SQS refuses a character of the body", "type": "sqs_character"}
         return InvalidEvent("The body holds a character that SQS refuses", [flaw])

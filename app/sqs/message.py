@@ -27,6 +27,13 @@ class Message(NamedTuple):
     group_id: str | None = None
     deduplication_id: str | None = None
 
+    @property
+    def size(self) -> int:
+        """Bytes that count towards SQS's limits: the body, and each attribute's name, type and value."""
+        return len(self.body.encode()) + sum(
+            len(name) + len("String") + len(value.encode()) for name, value in self.attributes.items()
+        )
+
     def parameters(self) -> dict[str, Any]:
         """As SendMessage takes it, without the QueueUrl; also an entry of SendMessageBatch, without its Id."""
         parameters: dict[str, Any] = {

@@ -1,19 +1,26 @@
 """The asynchronous client: aioboto3, owned by whoever opened it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 import aioboto3
 from aiobotocore.config import AioConfig
+from botocore.exceptions import ClientError
 
+from app.errors import WebhookRefused
 from app.settings import Settings
-from app.sqs.failures import SEND_ERRORS, refusal
+from app.sqs.failures import SEND_ERRORS, refusal, refusal_for
 from app.sqs.message import Message
 
 if TYPE_CHECKING:
     from types_aiobotocore_sqs import SQSClient
+
+
+class BatchRefused(Exception):
+    """SQS refuses a SendMessageBatch as a whole, with a 4xx: one of its entries may be the reason."""
 
 
 class NativeQueue:
@@ -42,12 +49,41 @@ class NativeQueue:
         except SEND_ERRORS as error:
             raise refusal(error) from error
 
+    async def send_batch(self, messages: Sequence[Message]) -> list[WebhookRefused | None]:
+        """One SendMessageBatch (at most ten): for each message None, or why SQS did not take it.
+
+        A message that the answer does not mention was not acknowledged. Raises BatchRefused where SQS refuses
+        the call as such (4xx), QueueUnavailable where it cannot be had.
+        """
+        entries: list[Any] = [{"Id": str(number), **message.parameters()} for number, message in enumerate(messages)]
+        try:
+            async with asyncio.timeout(self._timeout):
+                url = self._url or await self._resolve()
+                answer = await self._client.send_message_batch(QueueUrl=url, Entries=entries)
+        except SEND_ERRORS as error:
+            if _is_client_fault(error):
+                raise BatchRefused from error
+            raise refusal(error) from error
+        acknowledged = {entry["Id"] for entry in answer.get("Successful", [])}
+        codes = {entry["Id"]: entry["Code"] for entry in answer.get("Failed", [])}
+        return [
+            None if entry["Id"] in acknowledged else refusal_for(codes.get(entry["Id"], "Unanswered"))
+            for entry in entries
+        ]
+
     async def _resolve(self) -> str:
         async with self._resolving:
             if self._url is None:
                 answer = await self._client.get_queue_url(QueueName=self._name)
                 self._url = answer["QueueUrl"]
             return self._url
+
+
+def _is_client_fault(error: Exception) -> bool:
+    if not isinstance(error, ClientError):
+        return False
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 @asynccontextmanager

@@ -7,6 +7,8 @@ from app.settings import Settings, load_settings
 from app.telemetry.logging import configure_logging
 from app.web import health, openapi, problems, releases
 from app.web.admission import Admission
+from app.web.middleware import add_middleware
+from app.web.webhook import PATH
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -25,6 +27,11 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(health.router)
     releases.register(app, module, settings, app.state.admission)
     openapi.describe(app)
+    add_middleware(app, settings.middleware)
+    if settings.profile:
+        from app.telemetry.profiling import Profiling  # nobody else shall pay for the profiler
+
+        app.add_middleware(Profiling, settings.run_dir / "profiles", PATH)
     return app
 
 

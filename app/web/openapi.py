@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import models_json_schema
 
 from app.events import Event, UnwantedEvent
+from app.web.webhook import Answer
 
 _REF = "#/components/schemas/{model}"
 
@@ -30,7 +31,7 @@ def _problem(description: str) -> dict[str, Any]:
 
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"description": "SQS has acknowledged the message, or the event's type is ignored"},
+    200: {"model": Answer, "description": "SQS has acknowledged the message, or the event's type is ignored"},
     401: _problem("Basic credentials missing or wrong"),
     408: _problem("The body was not complete in time"),
     413: _problem("The body is too long"),

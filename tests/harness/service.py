@@ -66,12 +66,17 @@ class Web:
         assert message is not None, f"no line with {text!r} in {self.lines}"
         return message
 
-    def log(self, event_id: str) -> dict[str, Any]:
-        """The line about a webhook."""
-        self.wait_for("webhook")
+    def log(self, **fields: object) -> dict[str, Any]:
+        """The first line with these fields."""
+
+        def found() -> dict[str, Any] | None:
+            return next((line for line in self.lines if fields.items() <= line.items()), None)
+
         with self._changed:
-            self._changed.wait_for(lambda: any(line.get("event_id") == event_id for line in self.lines), 10)
-            return next(line for line in self.lines if line.get("event_id") == event_id)
+            self._changed.wait_for(lambda: found() or not self._reader.is_alive(), 10)
+            line = found()
+        assert line is not None, f"no line with {fields} in {self.lines}"
+        return line
 
     @property
     def address(self) -> tuple[str, int]:

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from app.settings import Release, Settings
+from app.web import responses
 from app.web.admission import Admission, Admit
 from app.web.auth import Auth
 from app.web.body import LimitBody
@@ -45,6 +46,7 @@ def register(app: FastAPI, module: ReleaseModule, settings: Settings, admission:
         tags=["webhooks"],
         responses=RESPONSES,
         openapi_extra=EXTRA,
+        **responses.RESPONSES[settings.response],
     )
     route = app.routes[-1]
     assert isinstance(route, APIRoute)

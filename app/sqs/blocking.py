@@ -1,0 +1,67 @@
+"""The blocking client: boto3. Whoever calls `send` waits, and its thread with it."""
+
+import threading
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+
+from app.settings import Settings
+from app.sqs.failures import SEND_ERRORS, refusal
+from app.sqs.message import Message
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+ATTEMPTS = 2
+
+
+class BlockingQueue:
+    """One queue. Threads may share it: clients of botocore are thread-safe."""
+
+    def __init__(self, client: "SQSClient", name: str) -> None:
+        self._client = client
+        self._name = name
+        self._url: str | None = None
+        self._resolving = threading.Lock()
+
+    @property
+    def fifo(self) -> bool:
+        return self._name.endswith(".fifo")
+
+    def resolve(self) -> str:
+        """The queue's URL, asked once (GetQueueUrl), then kept. Raises QueueUnavailable."""
+        with self._resolving:
+            if self._url is None:
+                try:
+                    self._url = self._client.get_queue_url(QueueName=self._name)["QueueUrl"]
+                except SEND_ERRORS as error:
+                    raise refusal(error) from error
+            return self._url
+
+    def send(self, message: Message) -> None:
+        """Returns once SQS has acknowledged `message`.
+
+        Raises QueueUnavailable (the message may still have been enqueued, if it was the answer that was
+        lost) or InvalidEvent.
+        """
+        url = self._url or self.resolve()
+        try:
+            self._client.send_message(QueueUrl=url, **message.parameters())
+        except SEND_ERRORS as error:
+            raise refusal(error) from error
+
+
+def build_queue(settings: Settings, connections: int) -> BlockingQueue:
+    """A client of boto3's default session, and the queue behind it; no call is made yet.
+
+    APP_SQS_TIMEOUT can only be approximated: botocore counts each attempt, and connecting and reading apart.
+    """
+    seconds = settings.sqs_timeout / ATTEMPTS
+    config = Config(
+        connect_timeout=seconds,
+        read_timeout=seconds,
+        max_pool_connections=connections,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+    )
+    return BlockingQueue(boto3.client("sqs", config=config), settings.queue_name)

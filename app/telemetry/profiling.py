@@ -1,0 +1,56 @@
+"""pyinstrument around one webhook at a time, as pure ASGI: HTML to click, text to read, speedscope to compare.
+
+A profile shows the event loop's thread. What a worker thread does meanwhile is an await in it, and waiting
+for SQS is time like any other: that is the point.
+"""
+
+from itertools import count
+from pathlib import Path
+
+from loguru import logger
+from pyinstrument import Profiler
+from pyinstrument.renderers import ConsoleRenderer, HTMLRenderer, Renderer, SpeedscopeRenderer
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+# The newest profiles that stay in the folder.
+KEPT = 20
+INTERVAL_SECONDS = 0.0005
+_RENDERERS: dict[str, Renderer] = {
+    "html": HTMLRenderer(),
+    "txt": ConsoleRenderer(unicode=True, color=False, show_all=False),
+    "speedscope.json": SpeedscopeRenderer(),
+}
+
+
+class Profiling:
+    """Writes `<number>.html`, `.txt` and `.speedscope.json` for requests on `path`.
+
+    Requests that come while one is being profiled are served, and not profiled.
+    """
+
+    def __init__(self, app: ASGIApp, folder: Path, path: str) -> None:
+        self._app = app
+        self._folder = folder
+        self._path = path
+        self._numbers = count(1)
+        self._busy = False
+        folder.mkdir(parents=True, exist_ok=True)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._busy or scope["type"] != "http" or scope["path"] != self._path:
+            await self._app(scope, receive, send)
+            return
+        self._busy = True
+        profiler = Profiler(interval=INTERVAL_SECONDS, async_mode="enabled")
+        try:
+            with profiler:
+                await self._app(scope, receive, send)
+            self._write(profiler, next(self._numbers))
+        finally:
+            self._busy = False
+
+    def _write(self, profiler: Profiler, number: int) -> None:
+        for ending, renderer in _RENDERERS.items():
+            (self._folder / f"{number}.{ending}").write_text(profiler.output(renderer))
+            (self._folder / f"{number - KEPT}.{ending}").unlink(missing_ok=True)
+        logger.info("Profile {} written to {}", number, self._folder)

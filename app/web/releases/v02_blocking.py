@@ -1,0 +1,42 @@
+"""0.2.0: a queue instead of the work.
+
+Problem: Chargebee waits while the handler does the billing work, and gives up.
+Change: put the event on SQS and answer; a client of boto3's, built for each request, sends it.
+Cost: `send` blocks the event loop: while SQS takes its time, nothing else moves, not even a probe.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Request
+
+from app.sqs.blocking import BlockingQueue, build_queue
+from app.sqs.message import to_message
+from app.web.threads import set_tokens
+from app.web.webhook import Answer, ignored, queued, read_event
+
+TOKENS = 40
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, int]]:
+    tokens = set_tokens(app, TOKENS)
+    if app.state.settings.warm_clients:
+        build_queue(app.state.settings, tokens)  # thrown away: botocore has read its models now
+    yield {"tokens": tokens}
+
+
+def open_queue(request: Request) -> BlockingQueue:
+    queue = build_queue(request.app.state.settings, request.state.tokens)
+    queue.resolve()
+    return queue
+
+
+async def receive(request: Request, queue: Annotated[BlockingQueue, Depends(open_queue)]) -> Answer:
+    body = await request.body()
+    event = read_event(request, body)
+    if event is None:
+        return ignored(request)
+    queue.send(to_message(event, body, fifo=queue.fifo))
+    return queued(request)

@@ -1,0 +1,43 @@
+"""0.3.0: send in a thread.
+
+Problem: a blocking `send` on the event loop stops every other request, and the probes.
+Change: `await run_in_threadpool(…)`: a thread waits for SQS, the loop goes on.
+Cost: each webhook in flight holds one of 40 threads; the 41st waits for a free one.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+
+from app.sqs.blocking import BlockingQueue, build_queue
+from app.sqs.message import to_message
+from app.web.threads import set_tokens
+from app.web.webhook import Answer, ignored, queued, read_event
+
+TOKENS = 40
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, int]]:
+    tokens = set_tokens(app, TOKENS)
+    if app.state.settings.warm_clients:
+        build_queue(app.state.settings, tokens)  # thrown away: botocore has read its models now
+    yield {"tokens": tokens}
+
+
+def open_queue(request: Request) -> BlockingQueue:
+    queue = build_queue(request.app.state.settings, request.state.tokens)
+    queue.resolve()
+    return queue
+
+
+async def receive(request: Request, queue: Annotated[BlockingQueue, Depends(open_queue)]) -> Answer:
+    body = await request.body()
+    event = read_event(request, body)
+    if event is None:
+        return ignored(request)
+    await run_in_threadpool(queue.send, to_message(event, body, fifo=queue.fifo))
+    return queued(request)

@@ -1,0 +1,43 @@
+"""0.5.0: the queue from an async dependency.
+
+Problem: a sync dependency takes a thread, and a token, before the handler has even begun.
+Change: `async def`, so the dependency needs no thread any more.
+Cost: what it does still blocks, now on the event loop: GetQueueUrl stops everybody, as `send` did in 0.2.0.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+
+from app.sqs.blocking import BlockingQueue, build_queue
+from app.sqs.message import to_message
+from app.web.threads import set_tokens
+from app.web.webhook import Answer, ignored, queued, read_event
+
+TOKENS = 100
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, int]]:
+    tokens = set_tokens(app, TOKENS)
+    if app.state.settings.warm_clients:
+        build_queue(app.state.settings, tokens)  # thrown away: botocore has read its models now
+    yield {"tokens": tokens}
+
+
+async def open_queue(request: Request) -> BlockingQueue:
+    queue = build_queue(request.app.state.settings, request.state.tokens)
+    queue.resolve()
+    return queue
+
+
+async def receive(request: Request, queue: Annotated[BlockingQueue, Depends(open_queue)]) -> Answer:
+    body = await request.body()
+    event = read_event(request, body)
+    if event is None:
+        return ignored(request)
+    await run_in_threadpool(queue.send, to_message(event, body, fifo=queue.fifo))
+    return queued(request)

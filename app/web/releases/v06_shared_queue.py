@@ -1,0 +1,40 @@
+"""0.6.0: one queue for the life of the process.
+
+Problem: each request builds a client, opens a connection and asks for the queue's URL, on the event loop.
+Change: the lifespan builds one queue, which all requests share: one client, one GetQueueUrl, connections kept.
+Cost: a thread for each webhook in flight, still; and what is shared has to be thread-safe (a client is).
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+
+from app.sqs.blocking import BlockingQueue, build_queue
+from app.sqs.message import to_message
+from app.web.threads import set_tokens
+from app.web.webhook import Answer, ignored, queued, read_event
+
+TOKENS = 100
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, BlockingQueue]]:
+    tokens = set_tokens(app, TOKENS)
+    yield {"queue": build_queue(app.state.settings, tokens)}
+
+
+async def open_queue(request: Request) -> BlockingQueue:
+    queue: BlockingQueue = request.state.queue
+    return queue
+
+
+async def receive(request: Request, queue: Annotated[BlockingQueue, Depends(open_queue)]) -> Answer:
+    body = await request.body()
+    event = read_event(request, body)
+    if event is None:
+        return ignored(request)
+    await run_in_threadpool(queue.send, to_message(event, body, fifo=queue.fifo))
+    return queued(request)

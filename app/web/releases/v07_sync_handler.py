@@ -1,0 +1,46 @@
+"""0.7.0: a sync handler with an async body dependency.
+
+Problem: an async handler that hands its work to a thread hops twice, and may block the loop by one slip.
+Change: a plain `def` handler, which FastAPI runs in a thread; only the body is awaited, by a dependency; 200 tokens.
+Cost: validation runs in threads too, and 200 of them wait for one interpreter lock.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Request
+
+from app.sqs.blocking import BlockingQueue, build_queue
+from app.sqs.message import to_message
+from app.web.threads import set_tokens
+from app.web.webhook import Answer, ignored, queued, read_event
+
+TOKENS = 200
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, BlockingQueue]]:
+    tokens = set_tokens(app, TOKENS)
+    yield {"queue": build_queue(app.state.settings, tokens)}
+
+
+async def open_queue(request: Request) -> BlockingQueue:
+    queue: BlockingQueue = request.state.queue
+    return queue
+
+
+async def read_body(request: Request) -> bytes:
+    return await request.body()
+
+
+def receive(
+    request: Request,
+    queue: Annotated[BlockingQueue, Depends(open_queue)],
+    body: Annotated[bytes, Depends(read_body)],
+) -> Answer:
+    event = read_event(request, body)
+    if event is None:
+        return ignored(request)
+    queue.send(to_message(event, body, fifo=queue.fifo))
+    return queued(request)

@@ -1,0 +1,32 @@
+"""0.9.0: group commit.
+
+Problem: each webhook costs a call to SQS: its signature, its headers, its parsing, and its price.
+Change: webhooks that wait at the same time share one SendMessageBatch; each still waits for its own acknowledgement.
+Cost: a slow call holds up to ten webhooks instead of one; and there is a queue in front of the queue now.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+
+from app.sqs.group_commit import GroupCommit, open_group_commit
+from app.sqs.message import to_message
+from app.sqs.native import open_queue
+from app.web.webhook import Answer, ignored, queued, read_event
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
+    async with open_queue(app.state.settings) as queue, open_group_commit(queue, app.state.settings) as group_commit:
+        yield {"queue": group_commit}
+
+
+async def receive(request: Request) -> Answer:
+    body = await request.body()
+    event = read_event(request, body)
+    if event is None:
+        return ignored(request)
+    queue: GroupCommit = request.state.queue
+    await queue.send(to_message(event, body, fifo=queue.fifo))
+    return queued(request)
