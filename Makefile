@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-elasticmq check docs lock bench-start
+.PHONY: help run demo test test-elasticmq check docs lock profiles bench-start
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ docs: .venv/dev ## regenerate what is generated in README.md
 
 lock: .venv/dev ## resolve pyproject.toml into requirements*.lock (newer versions: make lock UPGRADE=--upgrade)
 	$(BIN)/python .ci/locks.py $(UPGRADE)
+
+profiles: .venv/dev ## profile each release on a slow queue: profiles/<release>.html and .txt
+	$(BIN)/python profiles/make.py $(ARGS)
 
 bench-start: .venv/dev ## memory, seconds to ready, and what importing costs most
 	$(BIN)/python loadtest/bench_start.py

@@ -7,26 +7,68 @@ A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`.
 """
 
 import argparse
+import json
 import re
 import sys
-from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from app.settings import Settings  # noqa: E402  # the path above has to come first
+from app.cli import lessons  # noqa: E402  # the path above has to come first
+from app.settings import KNOWN_AS, Release, Settings  # noqa: E402
 from app.settings.text import table  # noqa: E402
 
-GENERATED: dict[str, Callable[[], str]] = {"settings": lambda: table(Settings)}
-DOCUMENTS = ("README.md",)
+DOCUMENTS = ("README.md", "CHANGELOG.md")
+
+
+def releases() -> str:
+    """The history with its published figures, and a place for those that the load test measures."""
+    published = json.loads((ROOT / "loadtest" / "published.json").read_text())["releases"]
+    rows = [
+        "| version | release | change | published: success, throughput, p50, p99 | measured |",
+        "|---|---|---|---|---|",
+    ]
+    for release in Release:
+        name = f"[{release.value}](#{release.value})"
+        figures = published.get(release.value)
+        shown = (
+            f"{figures['success']:g} %, {figures['rps']:g}/s, {figures['p50_ms'] / 1000:g} s, {figures['p99_ms'] / 1000:g} s"
+            if figures
+            else "–"
+        )
+        rows.append(f"| {release.version} | {name} | {lessons.change(release)} | {shown} | – |")
+    return "\n".join(rows)
+
+
+def known_as() -> str:
+    """README's map from the names that people know to the flag that switches them on."""
+    rows = ["| known as | `APP_RELEASE=` |", "|---|---|"]
+    rows += [f"| {name} | `{release.value}` |" for release, name in KNOWN_AS.items()]
+    return "\n".join(rows)
+
+
+def diff(name: str) -> str:
+    """`diff_v03`: what that release changes in the one before."""
+    new = lessons.find(name.removeprefix("diff_"))
+    old = next(before for before, after in pairwise(Release) if after is new)
+    return "\n".join(["```diff", *lessons.diff(old, new), "```"])
+
+
+def generate(name: str) -> str:
+    """The part called `name`. Raises KeyError for a name that nobody generates."""
+    if name.startswith("diff_"):
+        return diff(name)
+    parts = {"settings": lambda: table(Settings), "releases": releases, "known_as": known_as}
+    return parts[name]()
 
 
 def regenerate(text: str) -> str:
-    """`text` with each generated part made anew. Raises KeyError for a name that nobody generates."""
+    """`text` with each generated part made anew."""
     return re.sub(
         r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)",
-        lambda part: f"{part[1]}\n{GENERATED[part[2]]()}\n\n{part[3]}",
+        lambda part: f"{part[1]}\n{generate(part[2])}\n\n{part[3]}",
         text,
         flags=re.DOTALL,
     )

@@ -8,4 +8,4 @@ Rooms, each importing only from those to its right (import-linter holds it):
     cli → web | local → sqs → telemetry → events → settings → errors
 """
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"

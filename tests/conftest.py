@@ -27,6 +27,11 @@ def pytest_configure() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
 @pytest.fixture(scope="session")
 def queue_kind(request: pytest.FixtureRequest) -> str:
     kind: str = request.config.getoption("--queue")

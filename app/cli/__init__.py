@@ -8,7 +8,7 @@ import click
 from app import __version__
 from app.errors import ConfigurationError
 
-COMMANDS = ("web", "demo", "send", "queue", "releases")
+COMMANDS = ("web", "demo", "send", "queue", "releases", "diff")
 
 
 class _Commands(click.Group):

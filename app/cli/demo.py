@@ -9,48 +9,84 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import aiohttp
 import click
 
-from app.cli.send import post, session
+from app.cli.load import Outcome, load
+from app.cli.sender import open_session, post
 from app.errors import ConfigurationError
 from app.local.peek import peek
 from app.local.run import LocalRun, read_run
-from app.local.sample_events import sample_files
+from app.local.sample_events import default_file, fresh_events_of, sample_files
 from app.settings import Settings, load_settings
 
 START_SECONDS = 30
+# As the published load test had it.
+PATIENCE = aiohttp.ClientTimeout(total=30)
 
 
 @click.command()
-def demo() -> None:
-    """Start queue and service, post the sample events, show what arrived. Ends with 0 if all is as it should be."""
-    files, settings = sample_files(), load_settings()
-    with tempfile.TemporaryDirectory() as folder, _service(Path(folder)) as run:
-        click.echo(f"service {run.url}, queue {run.queue_url}\n")
-        answers = asyncio.run(_post(run, settings, files))
-        arrived = peek(run.endpoint, run.queue_url)
-    click.echo(f"\n{len(arrived)} messages in the queue:")
-    for message in arrived:
-        click.echo(f"  {len(message.body.encode()):>7,} bytes  {json.dumps(message.attributes)}")
-    problems = list(_problems(files, settings, answers, [message.body.encode() for message in arrived]))
+@click.option("--count", type=click.IntRange(min=1), help="Instead of the samples: that many fresh webhooks at once.")
+@click.option("--concurrency", type=click.IntRange(1, 1000), default=50, show_default=True, help="Of --count, at once.")
+@click.option("--rate", type=click.FloatRange(min=0.1), help="Of --count, per second, whatever the answers take.")
+def demo(count: int | None, concurrency: int, rate: float | None) -> None:
+    """Start queue and service, post webhooks, show what arrived. Ends with 0 if all is as it should be.
+
+    Settings apply: APP_RELEASE=v02_blocking APP_LOCAL_SQS_DELAY=0.1 … demo --count 20 shows a release of the
+    history on a queue that takes a tenth of a second for each call.
+    """
+    settings = load_settings()
+    with tempfile.TemporaryDirectory() as folder, service(Path(folder)) as run:
+        click.echo(f"{settings.release.value} on {run.url}, queue {run.queue_url}\n")
+        problems = _samples(run, settings) if count is None else _burst(run, settings, count, concurrency, rate)
     for problem in problems:
         click.echo(f"FAILED: {problem}", err=True)
     if problems:
         raise click.exceptions.Exit(1)
-    click.echo("\nOK: every event that is wanted arrived byte for byte, and nothing else did.")
+
+
+def _samples(run: LocalRun, settings: Settings) -> list[str]:
+    """Posts every sample once; what is not as it should be."""
+    files = sample_files()
+    answers = asyncio.run(_post(run, settings, files))
+    arrived = peek(run.endpoint, run.queue_url)
+    click.echo(f"\n{len(arrived)} messages in the queue:")
+    for message in arrived:
+        click.echo(f"  {len(message.body.encode()):>7,} bytes  {json.dumps(message.attributes)}")
+    problems = list(_problems(files, settings, answers, [message.body.encode() for message in arrived]))
+    if not problems:
+        click.echo("\nOK: every event that is wanted arrived byte for byte, and nothing else did.")
+    return problems
+
+
+def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate: float | None) -> list[str]:
+    """Posts `count` fresh webhooks; what got 200 and is not in the queue."""
+
+    async def send() -> Outcome:
+        assert run.url is not None
+        async with open_session(run.url, settings, connections=0, timeout=PATIENCE) as client:
+            return await load(client, fresh_events_of([default_file()], count), count, concurrency, rate)
+
+    outcome = asyncio.run(send())
+    click.echo(outcome.report())
+    arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url))
+    lost = sum(body not in arrived for body in outcome.accepted)
+    click.echo(f"audit: {len(outcome.accepted):,} got 200, {arrived.total():,} in the queue, {lost} lost")
+    return [f"{lost} webhooks got 200 and are not in the queue"] if lost else []
 
 
 async def _post(run: LocalRun, settings: Settings, files: list[Path]) -> dict[str, str]:
     """Each file's answer, `queued` or `ignored`, or what went wrong."""
     answers = {}
     assert run.url is not None
-    async with session(run.url, settings) as client:
+    async with open_session(run.url, settings) as client:
         for file in files:
             reply = await post(client, file.read_bytes())
             click.echo(f"{reply.status}  {reply.text}  ← {file.name}")
@@ -72,14 +108,10 @@ def _problems(files: list[Path], settings: Settings, answers: dict[str, str], ar
 
 
 @contextmanager
-def _service(run_dir: Path) -> Iterator[LocalRun]:
+def service(run_dir: Path) -> Iterator[LocalRun]:
     """`python -m app web` in local mode on a free port; stopped at the end."""
-    environment = os.environ | {
-        "APP_LOCAL": "1",
-        "APP_PORT": "0",
-        "APP_RUN_DIR": str(run_dir),
-        "APP_LOG_LEVEL": "WARNING",
-    }
+    environment = os.environ | {"APP_LOCAL": "1", "APP_PORT": "0", "APP_RUN_DIR": str(run_dir)}
+    environment.setdefault("APP_LOG_LEVEL", "ERROR")
     environment.pop("APP_SQS_QUEUE_URL", None)
     process = subprocess.Popen([sys.executable, "-m", "app", "web"], env=environment)
     try:

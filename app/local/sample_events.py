@@ -16,9 +16,24 @@ _ALPHABET = string.digits + string.ascii_letters
 
 def sample_files() -> list[Path]:
     """The ten pending invoices and the four other events. Raises ConfigurationError where they are not shipped."""
+    return [file for file in _shipped() if file.name != "default.json"]
+
+
+def _shipped() -> list[Path]:
     if not SAMPLES.is_dir():
         raise ConfigurationError(f"the sample events are not here ({SAMPLES}): name a FILE")
-    return sorted(file for file in SAMPLES.glob("*.json") if file.name != "default.json")
+    return sorted(SAMPLES.glob("*.json"))
+
+
+def default_file() -> Path:
+    """The body of the load test, as long as the published one. Raises ConfigurationError."""
+    return next(file for file in _shipped() if file.name == "default.json")
+
+
+def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
+    """`count` fresh events, made of each file in turn. Raises ConfigurationError."""
+    shares = [fresh_events(file.read_bytes(), count // len(files) + 1) for file in files]
+    return (next(shares[number % len(shares)]) for number in range(count))
 
 
 def fresh_events(template: bytes, count: int) -> Iterator[bytes]:

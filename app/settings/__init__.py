@@ -12,10 +12,10 @@ from pydantic import Field, SecretStr, StringConstraints, ValidationError, field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.errors import ConfigurationError
-from app.settings.release import NEWEST, Release
+from app.settings.release import KNOWN_AS, NEWEST, Release
 from app.settings.text import complaint, unknown_variables
 
-__all__ = ["NEWEST", "Release", "Settings", "load_settings"]
+__all__ = ["KNOWN_AS", "NEWEST", "Release", "Settings", "load_settings"]
 
 KIB, MIB = 1024, 1024 * 1024
 

@@ -82,15 +82,9 @@ def _is_worker() -> bool:
     return multiprocessing.parent_process() is not None
 
 
-def serve(settings: Settings, on_bound: Callable[[str], None] | None = None) -> None:
-    """Serves until a signal; `on_bound` hears the URL once the port is ours. Raises ConfigurationError."""
-    listener.raise_open_files_limit()
-    door = listener.bind(settings)
-    url = listener.url(door)
-    if on_bound is not None:
-        on_bound(url)
-    logger.info("Listening on {} with {} ({})", url, settings.release.value, settings.release.version)
-    config = uvicorn.Config(
+def uvicorn_config(settings: Settings) -> uvicorn.Config:
+    """What uvicorn is told; our part of it all comes from Settings."""
+    return uvicorn.Config(
         "app.web.main:app_from_env",
         factory=True,
         workers=settings.workers,
@@ -107,6 +101,17 @@ def serve(settings: Settings, on_bound: Callable[[str], None] | None = None) -> 
         timeout_keep_alive=settings.keep_alive_timeout,
         timeout_graceful_shutdown=settings.graceful_timeout,
     )
+
+
+def serve(settings: Settings, on_bound: Callable[[str], None] | None = None) -> None:
+    """Serves until a signal; `on_bound` hears the URL once the port is ours. Raises ConfigurationError."""
+    listener.raise_open_files_limit()
+    door = listener.bind(settings)
+    url = listener.url(door)
+    if on_bound is not None:
+        on_bound(url)
+    logger.info("Listening on {} with {} ({})", url, settings.release.value, settings.release.version)
+    config = uvicorn_config(settings)
     if settings.workers > 1:
         workers.supervise(config, door, settings.drain_delay)
     else:

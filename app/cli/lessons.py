@@ -1,0 +1,44 @@
+"""The releases as texts, read without importing them: what one changes, and the diff of two."""
+
+import ast
+import difflib
+from importlib.util import find_spec
+from pathlib import Path
+
+from app.errors import ConfigurationError
+from app.settings import Release
+
+
+def find(name: str) -> Release:
+    """`v03` or `v03_threadpool`. Raises ConfigurationError with what is allowed."""
+    for release in Release:
+        if name in (release.value, release.value.partition("_")[0]):
+            return release
+    raise ConfigurationError(f"{name} is not a release: allowed are {', '.join(Release)}")
+
+
+def change(release: Release) -> str:
+    """The `Change:` line of its docstring."""
+    docstring = ast.get_docstring(ast.parse(_source(release))) or ""
+    _, _, rest = docstring.partition("Change: ")
+    return " ".join(rest.partition("\nCost:")[0].split())
+
+
+def diff(old: Release, new: Release) -> list[str]:
+    """The unified diff of the code of two releases, docstrings left out: the lesson."""
+    before, after = (code(release) for release in (old, new))
+    return list(difflib.unified_diff(before, after, f"{old.value}.py", f"{new.value}.py", lineterm="", n=2))
+
+
+def code(release: Release) -> list[str]:
+    """The lines below its docstring."""
+    source = _source(release)
+    docstring = ast.parse(source).body[0]
+    return source.splitlines()[docstring.end_lineno or 0 :]
+
+
+def _source(release: Release) -> str:
+    spec = find_spec(f"app.web.releases.{release.value}")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).read_text()

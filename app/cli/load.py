@@ -1,0 +1,100 @@
+"""Many webhooks at once, for `send` and `demo`: as fast as so many senders can, or at a fixed rate."""
+
+import asyncio
+import contextlib
+import statistics
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+import aiohttp
+import click
+
+from app.cli.sender import Reply, post
+
+PROBE_SECONDS = 0.02
+
+
+@dataclass
+class Outcome:
+    """What the senders saw. Times in seconds."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    accepted: list[bytes] = field(default_factory=list)
+    latencies: list[float] = field(default_factory=list)
+    probes: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def report(self) -> str:
+        """Two lines for people: answers and times; and how long /healthz took meanwhile."""
+        answers = ", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(self.statuses.items()))
+        fastest, median, slowest = min(self.latencies), statistics.median(self.latencies), max(self.latencies)
+        rate = self.statuses[HTTPStatus.OK] / self.seconds
+        times = f"fastest {_ms(fastest)}, median {_ms(median)}, slowest {_ms(slowest)}"
+        probes = (
+            f"\n/healthz meanwhile: {len(self.probes)} answers, slowest {_ms(max(self.probes))}" if self.probes else ""
+        )
+        return f"{answers} in {self.seconds:.2f} s ({rate:,.0f}/s); {times}{probes}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:,.0f} ms"
+
+
+async def load(
+    client: aiohttp.ClientSession, bodies: Iterator[bytes], count: int, concurrency: int, rate: float | None
+) -> Outcome:
+    """Posts `count` of `bodies`: `rate` a second whatever the answers take (open loop), else by `concurrency`
+    senders that each wait for their answer (closed loop). Meanwhile /healthz is asked again and again.
+    """
+    outcome = Outcome()
+    with click.progressbar(length=count, label="Sending", show_pos=True) as bar:
+
+        async def send(body: bytes) -> None:
+            reply, seconds = await _timed(lambda: post(client, body))
+            outcome.statuses[reply.status] += 1
+            outcome.latencies.append(seconds)
+            if reply.status == HTTPStatus.OK:
+                outcome.accepted.append(body)
+            bar.update(1)
+
+        async def send_on() -> None:
+            for body in bodies:  # shared: each sender takes the next one
+                await send(body)
+
+        probing = asyncio.create_task(_probe(client, outcome))
+        started = time.perf_counter()
+        if rate is None:
+            await asyncio.gather(*(send_on() for _ in range(concurrency)))
+        else:
+            async with asyncio.TaskGroup() as senders:
+                for number, body in enumerate(bodies):
+                    await asyncio.sleep(started + number / rate - time.perf_counter())
+                    senders.create_task(send(body))
+        outcome.seconds = time.perf_counter() - started
+        probing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await probing
+    return outcome
+
+
+async def _probe(client: aiohttp.ClientSession, outcome: Outcome) -> None:
+    """One probe after the other; one that is under way at the end counts with the time it has waited."""
+    while True:
+        started = time.perf_counter()
+        try:
+            async with client.get("/healthz"):
+                pass
+        except (aiohttp.ClientError, TimeoutError):
+            pass
+        finally:
+            outcome.probes.append(time.perf_counter() - started)
+        await asyncio.sleep(PROBE_SECONDS)
+
+
+async def _timed(request: Callable[[], Awaitable[Reply]]) -> tuple[Reply, float]:
+    started = time.perf_counter()
+    reply = await request()
+    return reply, time.perf_counter() - started

@@ -1,0 +1,45 @@
+"""A client that behaves as Chargebee does: Basic auth, its headers, its time-outs."""
+
+from typing import NamedTuple
+
+import aiohttp
+
+from app.errors import ConfigurationError
+from app.settings import Settings
+
+# Chargebee waits 20 s for a connection, 20 s for a read and 60 s in total.
+TIMEOUT = aiohttp.ClientTimeout(total=60, connect=20, sock_read=20)
+HEADERS = {"Content-Type": "application/json;charset=UTF-8", "User-Agent": "ChargeBee"}
+
+
+class Reply(NamedTuple):
+    """What the service said; status 0 where it said nothing."""
+
+    status: int
+    text: str
+
+
+def open_session(
+    url: str, settings: Settings, connections: int = 8, timeout: aiohttp.ClientTimeout = TIMEOUT
+) -> aiohttp.ClientSession:
+    """`url` is the service's, without a path; `connections` 0 is no limit. Raises ConfigurationError."""
+    password = settings.basic_auth_password
+    user = (settings.basic_auth_username or "", password.get_secret_value()) if password else ("demo", "demo")
+    try:
+        return aiohttp.ClientSession(
+            url,
+            headers=HEADERS | {"Authorization": aiohttp.encode_basic_auth(*user)},
+            timeout=timeout,
+            connector=aiohttp.TCPConnector(limit=connections),
+        )
+    except ValueError:
+        raise ConfigurationError(f"--url {url}: allowed is scheme and host, as in http://127.0.0.1:8000") from None
+
+
+async def post(client: aiohttp.ClientSession, body: bytes) -> Reply:
+    """One webhook and its answer."""
+    try:
+        async with client.post("/webhooks/chargebee", data=body) as response:
+            return Reply(response.status, await response.text())
+    except (aiohttp.ClientError, TimeoutError) as error:
+        return Reply(0, f"no answer: {error or type(error).__name__}")

@@ -1,0 +1,52 @@
+"""What parsing a webhook costs, by the ways in which services do it: microseconds, and ratios within this run.
+
+python loadtest/bench_json.py [--repeats N]
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import timeit
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from app.events import Event, parse_event  # noqa: E402  # the path above has to come first
+from app.local.sample_events import default_file  # noqa: E402
+
+WANTED = frozenset({"pending_invoice_created"})
+ROUNDS = 2000
+
+
+def ways(body: bytes) -> dict[str, Callable[[], object]]:
+    """Each leads from the bytes received to an event and the text to send."""
+    return {
+        "once: model_validate_json, send what came": lambda: (parse_event(body, WANTED), body.decode()),
+        "as FastAPI does: json.loads, then validate": lambda: (Event.model_validate(json.loads(body)), body.decode()),
+        "twice: validate, then json.loads and json.dumps to send": lambda: (
+            Event.model_validate(json.loads(body)),
+            json.dumps(json.loads(body)),
+        ),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=7, help="interleaved repeats (default 7)")
+    options = parser.parse_args()
+    measured: dict[str, list[float]] = {name: [] for name in ways(b"{}")}
+    for _ in range(options.repeats):
+        for name, way in ways(default_file().read_bytes()).items():
+            measured[name].append(timeit.timeit(way, number=ROUNDS) / ROUNDS * 1e6)
+    medians = {name: statistics.median(times) for name, times in measured.items()}
+    fastest = min(medians.values())
+    for name, median in medians.items():
+        spread = f"{min(measured[name]):.0f} to {max(measured[name]):.0f}"
+        print(f"{median:6.0f} µs  ({spread})  {median / fastest:4.1f} ×  {name}")
+
+
+if __name__ == "__main__":
+    main()

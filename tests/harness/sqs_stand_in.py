@@ -1,0 +1,165 @@
+"""A stand-in for SQS that real clients talk to over HTTP: it can wait, fail, and enforce AWS's own limits.
+
+JSON protocol 1.0. What the emulators cannot show: a call held for as long as a test likes, a batch whose
+second entry fails, messages of 1 MiB.
+"""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple, Self
+
+MIB = 1024 * 1024
+MAX_ENTRIES = 10
+
+
+class Call(NamedTuple):
+    """One call that has arrived; `peer` tells connections apart."""
+
+    action: str
+    data: dict[str, Any]
+    peer: tuple[str, int]
+
+    @property
+    def bodies(self) -> list[str]:
+        """The messages of a SendMessage or SendMessageBatch."""
+        return [entry["MessageBody"] for entry in self.data.get("Entries", [self.data]) if "MessageBody" in entry]
+
+
+class Failure(NamedTuple):
+    """An answer that is none: for the whole call."""
+
+    status: int
+    code: str
+
+
+def _size(entry: dict[str, Any]) -> int:
+    attributes = entry.get("MessageAttributes", {}).items()
+    texts = [entry["MessageBody"], *(text for name, value in attributes for text in (name, *value.values()))]
+    return sum(len(text.encode()) for text in texts)
+
+
+class SqsStandIn:
+    """`with` listens on a free port. `held` actions wait until `release`; `failing` may name a Failure for a call,
+    and `refusing` an error code for an entry of a batch.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.held: set[str] = set()
+        self.failing: Callable[[Call], Failure | None] = lambda call: None
+        self.refusing: Callable[[str], str | None] = lambda body: None
+        self.messages: list[str] = []
+        self._changed = threading.Condition()
+        self._allowed = 0
+        stand_in = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do_POST(self) -> None:
+                action = self.headers["X-Amz-Target"].partition(".")[2]
+                data = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                status, answer = stand_in._answer(Call(action, data, self.client_address))
+                body = json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/x-amz-json-1.0")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *arguments: Any) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 1024
+
+            def handle_error(self, *arguments: Any) -> None:
+                pass  # a service that is killed does not say goodbye
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.queue_url = f"{self.endpoint}/000000000000/invoices"
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    # what a test does
+
+    def hold(self, *actions: str) -> None:
+        with self._changed:
+            self.held = set(actions)
+            self._allowed = 0
+
+    def release(self, number: int | None = None) -> None:
+        """Lets `number` held calls go on, or all of them, and those to come."""
+        with self._changed:
+            if number is None:
+                self.held = set()
+            else:
+                self._allowed += number
+            self._changed.notify_all()
+
+    def wait_for(self, action: str, number: int, timeout: float = 20) -> None:
+        """Returns when `number` calls of `action` have arrived."""
+        with self._changed:
+            arrived = self._changed.wait_for(lambda: self.count(action) >= number, timeout)
+        assert arrived, f"{self.count(action)} of {number} {action}"
+
+    def count(self, action: str) -> int:
+        return sum(call.action == action for call in self.calls)
+
+    # what SQS does
+
+    def _answer(self, call: Call) -> tuple[int, dict[str, Any]]:
+        with self._changed:
+            self.calls.append(call)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: call.action not in self.held or self._allowed > 0)
+            if call.action in self.held:
+                self._allowed -= 1
+        failure = self.failing(call) or self._limits(call)
+        if failure is not None:
+            return failure.status, {"__type": f"com.amazonaws.sqs#{failure.code}", "message": failure.code}
+        if call.action == "GetQueueUrl":
+            return 200, {"QueueUrl": self.queue_url}
+        if call.action == "SendMessage":
+            return 200, self._take(call.data)
+        assert call.action == "SendMessageBatch", call.action
+        return 200, self._take_batch(call.data["Entries"])
+
+    def _limits(self, call: Call) -> Failure | None:
+        entries = call.data.get("Entries", [call.data] if call.action == "SendMessage" else [])
+        if len(entries) > MAX_ENTRIES:
+            return Failure(400, "TooManyEntriesInBatchRequest")
+        if sum(_size(entry) for entry in entries) > MIB:
+            return Failure(400, "BatchRequestTooLong")
+        return None
+
+    def _take(self, entry: dict[str, Any]) -> dict[str, Any]:
+        with self._changed:
+            self.messages.append(entry["MessageBody"])
+            self._changed.notify_all()
+        digest = hashlib.md5(entry["MessageBody"].encode(), usedforsecurity=False).hexdigest()
+        return {"MessageId": f"m-{len(self.messages)}", "MD5OfMessageBody": digest}
+
+    def _take_batch(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        successful, failed = [], []
+        for entry in entries:
+            if code := self.refusing(entry["MessageBody"]):
+                failed.append({"Id": entry["Id"], "Code": code, "SenderFault": True, "Message": code})
+            else:
+                successful.append({"Id": entry["Id"], **self._take(entry)})
+        return {"Successful": successful, "Failed": failed}

@@ -1,0 +1,126 @@
+"""Each flag is applied once, at assembly, and changes what really runs."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+
+from app.settings import Release, Settings
+from app.telemetry.profiling import KEPT
+from app.web.main import create_app
+from app.web.releases import load
+from app.web.responses import OrjsonResponse
+from app.web.server import uvicorn_config
+from app.web.webhook import PATH, Answer
+from tests.harness.queues import QueueProcess
+from tests.harness.service import Service
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process's libraries are read from /proc")
+@pytest.mark.parametrize(
+    ("settings", "loaded"),
+    [
+        ({}, {"uvloop": True, "httptools": True}),
+        ({"loop": "asyncio"}, {"uvloop": False, "httptools": True}),
+        ({"http": "h11"}, {"uvloop": True, "httptools": False}),
+    ],
+    ids=str,
+)
+def test_loop_and_parser(
+    aws: QueueProcess, queue_url: str, settings: dict[str, object], loaded: dict[str, bool]
+) -> None:
+    """APP_LOOP and APP_HTTP: the process has loaded the one and not the other."""
+    with Service(aws.endpoint, queue_url, **settings) as service:
+        libraries = [mapped.path for mapped in psutil.Process(service.process.pid).memory_maps()]
+    assert {name: any(f"/{name}/" in path for path in libraries) for name in loaded} == loaded
+
+
+@pytest.mark.parametrize("middleware", ["none", "asgi", "base_http"])
+def test_middleware(aws: QueueProcess, queue_url: str, event: bytes, middleware: str) -> None:
+    """APP_MIDDLEWARE: an id and the time, or neither; refusals keep their form."""
+    with Service(aws.endpoint, queue_url, middleware=middleware) as service:
+        answers = [service.post(body) for body in (event, b"{}", b"x" * 300_000)]
+    assert [answer.status_code for answer in answers] == [200, 422, 413]
+    for answer in answers:
+        assert ("x-request-id" in answer.headers) == (middleware != "none")
+        assert answer.headers.get("server-timing", "app;dur=").startswith("app;dur=")
+    assert len({answer.headers.get("x-request-id") for answer in answers}) == (1 if middleware == "none" else 3)
+
+
+@pytest.mark.parametrize(
+    ("response", "response_class", "model"),
+    [("json", JSONResponse, None), ("orjson", OrjsonResponse, None), ("model", None, Answer)],
+)
+def test_response(
+    aws: QueueProcess, queue_url: str, event: bytes, response: str, response_class: Any, model: Any
+) -> None:
+    """APP_RESPONSE: three ways to the same bytes."""
+    settings = Settings.model_validate({"response": response, "sqs_queue_url": queue_url})
+    route = next(route for route in create_app(settings).routes if isinstance(route, APIRoute) and route.path == PATH)
+    assert route.response_model is model
+    assert response_class is None or route.response_class is response_class
+    with Service(aws.endpoint, queue_url, response=response) as service:
+        answer = service.post(event)
+    assert answer.content == b'{"status":"queued","event_id":"%s"}' % json.loads(event)["id"].encode()
+    assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("access_log", [True, False])
+def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log: bool) -> None:
+    """APP_ACCESS_LOG: uvicorn's line, besides ours."""
+    with Service(aws.endpoint, queue_url, access_log=int(access_log)) as service:
+        service.post(event)
+        service.log(outcome="queued")
+        written = [line for line in service.lines if f'"POST {PATH} HTTP/1.1" 200' in line["message"]]
+    assert len(written) == access_log
+
+
+def test_what_uvicorn_is_told() -> None:
+    """The options that only a kernel or a second would show."""
+    settings = {"backlog": 7, "limit_concurrency": 9, "keep_alive_timeout": 11, "graceful_timeout": 13, "workers": 3}
+    config = uvicorn_config(Settings.model_validate(settings))
+    assert (config.backlog, config.limit_concurrency, config.workers) == (7, 9, 3)
+    assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (11, 13)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("release", [release for release in Release if release < Release.V06_SHARED_QUEUE], ids=str)
+@pytest.mark.parametrize("warm", [True, False])
+async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, warm: bool) -> None:
+    """APP_WARM_CLIENTS: whether the lifespan builds a client before the first request does."""
+    built = []
+    module = load(release)
+    monkeypatch.setattr(module, "build_queue", lambda settings, connections: built.append(connections))
+    app = create_app(Settings.model_validate({"release": release, "warm_clients": warm, "threadpool_tokens": 5}))
+    async with module.lifespan(app) as state:
+        assert state == {"tokens": 5}
+    assert built == ([5] if warm else [])
+
+
+def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path) -> None:
+    """APP_PROFILE: three files a webhook, no more than are kept, and nothing for a probe."""
+    with Service(aws.endpoint, queue_url, profile=1, run_dir=tmp_path) as service:
+        httpx.get(f"{service.url}/healthz")
+        for _ in range(KEPT + 2):
+            assert service.post(event).status_code == 200
+        service.wait_for(f"Profile {KEPT + 2} written")
+    numbers = {int(file.name.partition(".")[0]) for file in (tmp_path / "profiles").iterdir()}
+    endings = {file.name.partition(".")[2] for file in (tmp_path / "profiles").iterdir()}
+    assert numbers == set(range(3, KEPT + 3))
+    assert endings == {"html", "txt", "speedscope.json"}
+    assert "receive" in (tmp_path / "profiles" / f"{KEPT + 2}.txt").read_text()
+
+
+def test_without_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path) -> None:
+    """Off by default, and the profiler is not even loaded."""
+    with Service(aws.endpoint, queue_url, run_dir=tmp_path) as service:
+        service.post(event)
+        libraries = [mapped.path for mapped in psutil.Process(service.process.pid).memory_maps()]
+    assert list(tmp_path.iterdir()) == []
+    assert not any("pyinstrument" in path for path in libraries)

@@ -1,0 +1,239 @@
+"""Each release's flaw, and its end in the next, by observation: what SQS sees while it keeps its callers waiting."""
+
+import json
+import signal
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+
+import httpx
+import pytest
+
+from app.local.sample_events import fresh_events
+from app.settings import Release
+from tests.harness.raw import RawSender
+from tests.harness.service import Service
+from tests.harness.sqs_stand_in import MIB, SqsStandIn
+
+# How long an answer may be missing before we call its request blocked. A loop that is blocked answers never, and
+# SQS is only released afterwards: a slow machine cannot fail a test by this, nor a fast one.
+SILENCE_SECONDS = 0.5
+
+
+@pytest.fixture
+def sqs() -> Iterator[SqsStandIn]:
+    with SqsStandIn() as stand_in:
+        yield stand_in
+
+
+class Senders:
+    """Webhooks posted side by side, each on a connection of its own."""
+
+    def __init__(self, service: Service, event: bytes) -> None:
+        self._service = service
+        self._bodies = fresh_events(event, 10_000)
+        self._pool = ThreadPoolExecutor(300)
+        self.pending: list[Future[httpx.Response]] = []
+
+    def post(self, number: int) -> None:
+        for body in islice(self._bodies, number):
+            self.pending.append(self._pool.submit(self._service.post, body))
+
+    def statuses(self) -> list[int]:
+        return [future.result(60).status_code for future in self.pending]
+
+    def close(self) -> None:
+        self._pool.shutdown()
+
+
+@contextmanager
+def serving(sqs: SqsStandIn, event: bytes, release: Release, **settings: object) -> Iterator[tuple[Service, Senders]]:
+    """The release with SQS's stand-in, and senders; at the end everything held is let go and has got its 200."""
+    quiet = {"log_level": "INFO", "sqs_timeout": 60, **settings}
+    with Service(sqs.endpoint, sqs.queue_url, release=release, **quiet) as service:
+        senders = Senders(service, event)
+        try:
+            yield service, senders
+        finally:
+            sqs.release()
+            senders.close()
+        assert set(senders.statuses()) <= {200}
+
+
+def loop_turns(service: Service) -> bool:
+    """Whether /healthz answers."""
+    try:
+        return httpx.get(f"{service.url}/healthz", timeout=SILENCE_SECONDS).status_code == 200
+    except httpx.ReadTimeout:
+        return False
+
+
+# who blocks the loop
+
+
+@pytest.mark.parametrize(
+    ("release", "action", "turns"),
+    [
+        (Release.V02_BLOCKING, "SendMessage", False),
+        (Release.V03_THREADPOOL, "SendMessage", True),
+        (Release.V04_MORE_TOKENS, "GetQueueUrl", True),
+        (Release.V05_ASYNC_DEPENDENCY, "GetQueueUrl", False),
+        (Release.V05_ASYNC_DEPENDENCY, "SendMessage", True),
+        (Release.V06_SHARED_QUEUE, "GetQueueUrl", True),
+        (Release.V06_SHARED_QUEUE, "SendMessage", True),
+        (Release.V07_SYNC_HANDLER, "SendMessage", True),
+        (Release.V08_NATIVE_ASYNC, "SendMessage", True),
+        (Release.V09_GROUP_COMMIT, "SendMessageBatch", True),
+    ],
+    ids=str,
+)
+def test_who_blocks_the_loop(sqs: SqsStandIn, event: bytes, release: Release, action: str, turns: bool) -> None:
+    """v02 lets nothing else proceed while SQS is slow, not even /healthz; v05 while the dependency asks for the URL."""
+    sqs.hold(action)
+    with serving(sqs, event, release) as (service, senders):
+        senders.post(1)
+        sqs.wait_for(action, 1)
+        assert loop_turns(service) is turns
+        sqs.release()
+        assert httpx.get(f"{service.url}/healthz", timeout=20).status_code == 200
+
+
+# how many wait at once
+
+
+@pytest.mark.parametrize(
+    ("release", "settings", "tokens"),
+    [
+        (Release.V02_BLOCKING, {}, 1),
+        (Release.V03_THREADPOOL, {}, 40),
+        (Release.V04_MORE_TOKENS, {}, 100),
+        (Release.V05_ASYNC_DEPENDENCY, {}, 100),
+        (Release.V06_SHARED_QUEUE, {}, 100),
+        (Release.V07_SYNC_HANDLER, {}, 200),
+        (Release.V03_THREADPOOL, {"threadpool_tokens": 3}, 3),
+        (Release.V07_SYNC_HANDLER, {"threadpool_tokens": 7}, 7),
+    ],
+    ids=str,
+)
+def test_as_many_wait_as_there_are_tokens(
+    sqs: SqsStandIn, event: bytes, release: Release, settings: dict[str, object], tokens: int
+) -> None:
+    """SQS sees one call a token; the next webhook waits until one is free (v03: the 41st, v04: the 101st)."""
+    sqs.hold("SendMessage")
+    with serving(sqs, event, release, **settings) as (service, senders):
+        senders.post(tokens)
+        sqs.wait_for("SendMessage", tokens)
+        senders.post(1)
+        assert loop_turns(service) is (release is not Release.V02_BLOCKING)
+        assert sqs.count("SendMessage") == tokens
+        sqs.release(1)
+        sqs.wait_for("SendMessage", tokens + 1)
+
+
+@pytest.mark.parametrize(
+    ("release", "action"),
+    [(Release.V08_NATIVE_ASYNC, "SendMessage"), (Release.V09_GROUP_COMMIT, "SendMessageBatch")],
+    ids=str,
+)
+def test_no_token_is_borrowed(sqs: SqsStandIn, event: bytes, release: Release, action: str) -> None:
+    """With a single thread for blocking work, as many calls are under way as there are connections or slots."""
+    sqs.hold(action)
+    with serving(sqs, event, release, threadpool_tokens=1, sqs_batches=20) as (_, senders):
+        senders.post(20)
+        sqs.wait_for(action, 20)
+
+
+def test_v07_reads_the_body_on_the_loop(sqs: SqsStandIn, event: bytes) -> None:
+    """With every thread taken, the next body is still read (100 Continue), and then waits for a thread."""
+    sqs.hold("SendMessage")
+    with serving(sqs, event, Release.V07_SYNC_HANDLER, threadpool_tokens=2) as (service, senders):
+        senders.post(2)
+        sqs.wait_for("SendMessage", 2)
+        with RawSender(service.address) as sender:
+            sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+            sender.wait_until_read()
+            sender.send(event)
+            assert loop_turns(service)
+            assert sqs.count("SendMessage") == 2
+            sqs.release()
+            assert sender.answer().startswith(b"HTTP/1.1 200 ")
+
+
+# what a webhook costs SQS
+
+
+@pytest.mark.parametrize("release", list(Release), ids=str)
+def test_calls_and_connections(sqs: SqsStandIn, event: bytes, release: Release) -> None:
+    """v02 to v05 ask for the URL and connect anew for each webhook; from v06 on, once for the process."""
+    with serving(sqs, event, release) as (service, _), service.client() as client:
+        for body in fresh_events(event, 10):
+            assert client.post("/webhooks/chargebee", content=body).status_code == 200
+    per_request = release < Release.V06_SHARED_QUEUE
+    assert sqs.count("GetQueueUrl") == (10 if per_request else 1)
+    assert len({call.peer for call in sqs.calls}) == (10 if per_request else 1)
+    assert sqs.count("SendMessageBatch" if release is Release.V09_GROUP_COMMIT else "SendMessage") == 10
+
+
+def test_v09_ten_waiting_webhooks_leave_in_one_call(sqs: SqsStandIn, event: bytes) -> None:
+    """All slots busy: what arrives meanwhile shares the next call."""
+    sqs.hold("SendMessageBatch")
+    with serving(sqs, event, Release.V09_GROUP_COMMIT) as (service, senders):
+        senders.post(4)
+        sqs.wait_for("SendMessageBatch", 4)
+        waiting = [RawSender(service.address) for _ in range(10)]
+        for sender, body in zip(waiting, fresh_events(event, 10), strict=True):
+            sender.head(f"Content-Length: {len(body)}", "Expect: 100-continue")
+            sender.wait_until_read()
+            sender.send(body)
+        assert loop_turns(service)
+        sqs.release()
+        for sender in waiting:
+            assert sender.answer().startswith(b"HTTP/1.1 200 ")
+            sender.__exit__()
+    assert max(len(call.bodies) for call in sqs.calls if call.action == "SendMessageBatch") > 1
+    assert sqs.count("SendMessageBatch") < 14
+
+
+@pytest.mark.parametrize("release", list(Release), ids=str)
+def test_sigterm_flushes(sqs: SqsStandIn, event: bytes, release: Release) -> None:
+    """Whoever was in flight gets 200, and SQS has exactly these messages."""
+    action = "SendMessageBatch" if release is Release.V09_GROUP_COMMIT else "SendMessage"
+    sqs.hold(action)
+    with serving(sqs, event, release, drain_delay=0) as (service, senders):
+        senders.post(8)
+        sqs.wait_for(action, 1 if release is Release.V02_BLOCKING else 4)
+        service.process.send_signal(signal.SIGTERM)
+        sqs.release()
+        answered = senders.statuses()
+        assert service.process.wait(30) == 0
+        senders.pending.clear()
+    assert set(answered) <= {200, 503}
+    assert len(sqs.messages) == answered.count(200)
+
+
+def test_a_sender_that_leaves_is_still_queued(sqs: SqsStandIn, event: bytes) -> None:
+    """v09: the webhook was complete, so it is sent, whoever is there to hear of it."""
+    sqs.hold("SendMessageBatch")
+    with serving(sqs, event, Release.V09_GROUP_COMMIT, sqs_batches=1) as (service, _):
+        for body in fresh_events(event, 2):
+            with RawSender(service.address) as sender:
+                sender.head(f"Content-Length: {len(body)}", "Expect: 100-continue")
+                sender.wait_until_read()
+                sender.send(body)
+                assert loop_turns(service)
+        sqs.release()
+        service.log(outcome="queued")
+        sqs.wait_for("SendMessageBatch", 2)
+
+
+@pytest.mark.parametrize("release", list(Release), ids=str)
+def test_messages_of_a_mebibyte(sqs: SqsStandIn, event: bytes, release: Release) -> None:
+    """What AWS takes today and the emulators do not: the longest body that APP_MAX_BODY_BYTES allows."""
+    longest = MIB - 4096
+    body = json.dumps(json.loads(event) | {"padding": ""}).encode()
+    body = json.dumps(json.loads(event) | {"padding": "x" * (longest - len(body))}).encode()
+    assert len(body) == longest
+    with serving(sqs, event, release, max_body_bytes=longest, sqs_batch_bytes=MIB) as (service, _):
+        assert service.post(body).status_code == 200
+    assert sqs.messages == [body.decode()]
