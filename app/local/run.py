@@ -95,7 +95,8 @@ def _enter(aws: EmbeddedAws, settings: Settings) -> None:
 def _create_queues(aws: EmbeddedAws) -> LocalRun:
     import boto3  # a third of a second, which the other commands need not pay
 
-    sqs = boto3.client("sqs")
+    # A session of its own: the default one is the service's, and starts as cold as in a deployment.
+    sqs = boto3.Session().client("sqs")
     dead_letters = sqs.create_queue(QueueName=DEAD_LETTER_QUEUE)["QueueUrl"]
     attributes = sqs.get_queue_attributes(QueueUrl=dead_letters, AttributeNames=["QueueArn"])["Attributes"]
     redrive = {"deadLetterTargetArn": attributes["QueueArn"], "maxReceiveCount": MAX_RECEIVE_COUNT}
