@@ -31,14 +31,13 @@ def releases() -> str:
         "|---|---|---|---|---|",
     ]
     for release in Release:
-        name = f"[{release.value}](#{release.value})"
+        link = f"[{release.value}](#{release.value})"
         figures = published.get(release.value)
-        shown = (
-            f"{figures['success']:g} %, {figures['rps']:g}/s, {figures['p50_ms'] / 1000:g} s, {figures['p99_ms'] / 1000:g} s"
-            if figures
-            else "–"
-        )
-        rows.append(f"| {release.version} | {name} | {lessons.change(release)} | {shown} | – |")
+        shown = "–"
+        if figures is not None:
+            p50, p99 = (figures[name] / 1000 for name in ("p50_ms", "p99_ms"))
+            shown = f"{figures['success']:g} %, {figures['rps']:g}/s, {p50:g} s, {p99:g} s"
+        rows.append(f"| {release.version} | {link} | {lessons.change(release)} | {shown} | – |")
     return "\n".join(rows)
 
 

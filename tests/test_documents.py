@@ -1,4 +1,4 @@
-"""README.md, followed: its shell blocks are run in a copy of the tree, its text blocks are what they print."""
+"""README.md and CHANGELOG.md, followed: shell blocks are run in a copy of the tree, text blocks are what they print."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from unittest import SkipTest
@@ -18,11 +19,14 @@ from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, SkipParser
 from sybil.typing import Parser
 
+from app import __version__
+from app.settings import NEWEST, Release
+
 ROOT = Path(__file__).parents[1]
 
 
 class Stranger:
-    """Types what README says; `make run` stays open as it would in a terminal of its own."""
+    """Types what a document says; `make run` stays open as it would in a terminal of its own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -93,16 +97,58 @@ def stranger(tmp_path: Path) -> Iterator[Stranger]:
     stranger.leave()
 
 
-def test_readme(stranger: Stranger) -> None:
-    """From the first block to the last, in order."""
+SKIPPED = {"README.md": ["a picture", "needs an AWS account", "is what runs this"], "CHANGELOG.md": []}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", SKIPPED)
+def test_the_document_followed(stranger: Stranger, name: str) -> None:
+    """From the first block to the last, in order: each command works, and prints what the document says."""
     skipped = []
     blocks: list[Parser] = [CodeBlockParser("sh", stranger.type), CodeBlockParser("text", stranger.read), SkipParser()]
-    for example in Sybil(parsers=blocks).parse(ROOT / "README.md").examples():
+    for example in Sybil(parsers=blocks).parse(ROOT / name).examples():
         try:
             example.evaluate()
         except SkipTest as reason:
             skipped.append(str(reason))
-    assert skipped == ["a picture", "needs an AWS account", "is what runs this"]
+    assert skipped == SKIPPED[name]
+
+
+def test_listings_occur_in_the_file_they_name() -> None:
+    """Line by line, in this order; … is anything, or any lines."""
+    listings = re.findall(r"<!-- from: (\S+) -->\n\n```none\n(.*?)```", (ROOT / "CHANGELOG.md").read_text(), re.DOTALL)
+    assert len(listings) == 6
+    for name, listing in listings:
+        rest = (ROOT / name).read_text()
+        for line in listing.splitlines():
+            pattern = ".*".join(re.escape(piece.strip()) for piece in line.split("…"))
+            found = re.search(pattern, rest)
+            assert found is not None, f"{name} has no {line!r}"
+            rest = rest[found.end() :]
+
+
+def test_the_course_is_complete() -> None:
+    """A section for each release, newest first, each with its five parts; the newest is the project's version."""
+    text = (ROOT / "CHANGELOG.md").read_text()
+    sections = re.findall(
+        r"^<a id=\"(\S+)\"></a>\n\n## (\S+) – (\S+)\n(.*?)(?=^<a id|^## |\Z)", text, re.DOTALL | re.MULTILINE
+    )
+    assert [(anchor, version) for anchor, version, *_ in sections] == [
+        (release.value, release.version) for release in reversed(Release)
+    ]
+    for anchor, _, name, section in sections:
+        assert name == anchor
+        parts = re.findall(r"^### (.*)$", section, re.MULTILINE)
+        assert parts[0] in ("Added", "Changed")
+        assert [part for part in parts[1:] if not part.startswith("A lesson")] == [
+            "Problem",
+            "Change",
+            "Try it",
+            "What you should see",
+            "Cost, and what it leaves open",
+        ]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == __version__ == NEWEST.version
 
 
 def test_the_iam_policy() -> None:
@@ -111,4 +157,5 @@ def test_the_iam_policy() -> None:
     [statement] = json.loads(policy)["Statement"]
     assert statement["Action"] == ["sqs:GetQueueUrl", "sqs:SendMessage"]
     calls = set(re.findall(r"client\.(\w+)\(", (ROOT / "app" / "sqs" / "native.py").read_text())) - {"client"}
-    assert calls == {"get_queue_url", "send_message"}
+    # SendMessageBatch needs the permission for SendMessage.
+    assert calls == {"get_queue_url", "send_message", "send_message_batch"}
