@@ -41,6 +41,9 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
+        if self.started and sockets:
+            release = self.config.loaded_app.state.settings.release
+            logger.info("Listening on {} with {} ({})", listener.url(sockets[0]), release.value, release.version)
 
     def _on_signal(self, sig: int) -> None:
         assert self._loop is not None
@@ -107,10 +110,8 @@ def serve(settings: Settings, on_bound: Callable[[str], None] | None = None) -> 
     """Serves until a signal; `on_bound` hears the URL once the port is ours. Raises ConfigurationError."""
     listener.raise_open_files_limit()
     door = listener.bind(settings)
-    url = listener.url(door)
     if on_bound is not None:
-        on_bound(url)
-    logger.info("Listening on {} with {} ({})", url, settings.release.value, settings.release.version)
+        on_bound(listener.url(door))
     config = uvicorn_config(settings)
     if settings.workers > 1:
         workers.supervise(config, door, settings.drain_delay)

@@ -99,7 +99,6 @@ class Web:
     def __enter__(self) -> Self:
         try:
             self.url = self.wait_for("Listening on").split()[2]
-            self.wait_for("Application startup complete")
         except BaseException:
             self.__exit__()
             raise
