@@ -18,9 +18,9 @@ import click
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from app.cli.demo import service  # noqa: E402  # the path above has to come first
-from app.cli.sender import open_session, post  # noqa: E402
+from app.cli.sender import open_session, post  # noqa: E402  # the path above has to come first
 from app.local.sample_events import default_file, fresh_events  # noqa: E402
+from app.local.service import start_service  # noqa: E402
 from app.settings import Release, load_settings  # noqa: E402
 
 WEBHOOKS = 3
@@ -41,7 +41,7 @@ def _profile(release: str) -> dict[str, str]:
     """The last webhook's profile, by ending."""
     os.environ |= {"APP_RELEASE": release, "APP_PROFILE": "1", "APP_LOCAL_SQS_DELAY": SQS_DELAY}
     with tempfile.TemporaryDirectory() as folder:
-        with service(Path(folder)) as run:
+        with start_service(Path(folder)) as run:
             assert run.url is not None
             asyncio.run(_post(run.url))
         files = (Path(folder) / "profiles").glob(f"{WEBHOOKS}.*")

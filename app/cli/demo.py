@@ -1,33 +1,24 @@
 """`python -m app demo`: the whole way once, with a real service and a real queue process."""
 
 import asyncio
-import http.client
 import json
-import os
-import signal
-import subprocess
-import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import aiohttp
 import click
 
 from app.cli.load import Outcome, load
 from app.cli.sender import open_session, post
-from app.errors import ConfigurationError
 from app.local.peek import peek
-from app.local.run import LocalRun, read_run
+from app.local.run import LocalRun
 from app.local.sample_events import default_file, fresh_events_of, sample_files
+from app.local.service import start_service
 from app.settings import Settings, load_settings
 
-START_SECONDS = 30
 # As the published load test had it.
 PATIENCE = aiohttp.ClientTimeout(total=30)
 
@@ -43,7 +34,7 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
     history on a queue that takes a tenth of a second for each call.
     """
     settings = load_settings()
-    with tempfile.TemporaryDirectory() as folder, service(Path(folder)) as run:
+    with tempfile.TemporaryDirectory() as folder, start_service(Path(folder)) as run:
         click.echo(f"{settings.release.value} on {run.url}, queue {run.queue_url}\n")
         problems = _samples(run, settings) if count is None else _burst(run, settings, count, concurrency, rate)
     for problem in problems:
@@ -105,39 +96,3 @@ def _problems(files: list[Path], settings: Settings, answers: dict[str, str], ar
             yield f"{file.name}: {answers[file.name]}"
     if sorted(arrived) != sorted(expected):
         yield f"{len(arrived)} messages arrived; expected were {len(expected)}, byte for byte those of the files"
-
-
-@contextmanager
-def service(run_dir: Path) -> Iterator[LocalRun]:
-    """`python -m app web` in local mode on a free port; stopped at the end."""
-    environment = os.environ | {"APP_LOCAL": "1", "APP_PORT": "0", "APP_RUN_DIR": str(run_dir)}
-    environment.setdefault("APP_LOG_LEVEL", "ERROR")
-    environment.pop("APP_SQS_QUEUE_URL", None)
-    process = subprocess.Popen([sys.executable, "-m", "app", "web"], env=environment)
-    try:
-        yield _ready(process, run_dir)
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait()
-
-
-def _ready(process: "subprocess.Popen[bytes]", run_dir: Path) -> LocalRun:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            run = read_run(run_dir)
-            if run.url is not None and _answers(run.url):
-                return run
-        except (ConfigurationError, OSError):
-            pass
-        time.sleep(0.05)
-    raise ConfigurationError(f"the service was not ready within {START_SECONDS} s (its reason stands above)")
-
-
-def _answers(url: str) -> bool:
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=1)
-    try:
-        connection.request("GET", "/readyz")
-        return connection.getresponse().status == HTTPStatus.OK
-    finally:
-        connection.close()

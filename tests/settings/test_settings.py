@@ -5,7 +5,7 @@ import os
 import pytest
 
 from app.errors import ConfigurationError
-from app.settings import NEWEST, Settings, load_settings
+from app.settings import Release, Settings, load_settings
 from app.settings.text import listing, table
 
 
@@ -20,7 +20,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("APP_PORT", "abc", "0 to 65,535"),
         ("APP_PORT", "65536", "0 to 65,535"),
-        ("APP_RELEASE", "v99_magic", NEWEST.value),
+        ("APP_RELEASE", "v99_magic", ", ".join(Release)),
         ("APP_LOOP", "trio", "uvloop, asyncio"),
         ("APP_LOCAL", "perhaps", "0, 1"),
         ("APP_MAX_BODY_BYTES", "1044481", "1 to 1,044,480"),

@@ -1,0 +1,54 @@
+"""The service itself as a child process, in local mode on a free port: for demos and measurements."""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from app.errors import ConfigurationError
+from app.local.run import LocalRun, read_run
+
+START_SECONDS = 30
+
+
+@contextmanager
+def start_service(run_dir: Path) -> Iterator[LocalRun]:
+    """`python -m app web`, with the settings of this environment; stopped at the end. Raises ConfigurationError."""
+    environment = os.environ | {"APP_LOCAL": "1", "APP_PORT": "0", "APP_RUN_DIR": str(run_dir)}
+    environment.setdefault("APP_LOG_LEVEL", "ERROR")
+    environment.pop("APP_SQS_QUEUE_URL", None)
+    process = subprocess.Popen([sys.executable, "-m", "app", "web"], env=environment)
+    try:
+        yield _ready(process, run_dir)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+
+
+def _ready(process: "subprocess.Popen[bytes]", run_dir: Path) -> LocalRun:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            run = read_run(run_dir)
+            if run.url is not None and _answers(run.url):
+                return run
+        except (ConfigurationError, OSError):
+            pass
+        time.sleep(0.05)
+    raise ConfigurationError(f"the service was not ready within {START_SECONDS} s (its reason stands above)")
+
+
+def _answers(url: str) -> bool:
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=1)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == HTTPStatus.OK
+    finally:
+        connection.close()
