@@ -20,7 +20,11 @@ from app.cli import lessons  # noqa: E402  # the path above has to come first
 from app.settings import KNOWN_AS, Release, Settings  # noqa: E402
 from app.settings.text import table  # noqa: E402
 
-DOCUMENTS = ("README.md", "CHANGELOG.md")
+# What each document must hold, once: a check that finds nothing to check has failed.
+DOCUMENTS = {
+    "README.md": ["known_as", "settings"],
+    "CHANGELOG.md": ["releases", *(f"diff_{release.value[:3]}" for release in list(Release)[:0:-1])],
+}
 
 
 def releases() -> str:
@@ -78,9 +82,11 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="write nothing, fail when a part is stale")
     options = parser.parse_args()
     stale = []
-    for name in DOCUMENTS:
+    for name, parts in DOCUMENTS.items():
         document = ROOT / name
         current = document.read_text()
+        if (found := re.findall(r"<!-- generated: (\w+) -->", current)) != parts:
+            sys.exit(f"{name}: generated parts are {', '.join(found)}; expected: {', '.join(parts)}")
         if (fresh := regenerate(current)) != current:
             stale.append(name)
             if not options.check:

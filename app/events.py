@@ -8,7 +8,7 @@ plain strings; fields that are not named here are allowed and not looked at.
 import json
 from typing import Annotated, Any, Literal, NoReturn, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from app.errors import Flaw, InvalidEvent
@@ -51,7 +51,7 @@ class Invoice(_Open):
     sub_total: MinorUnits
     term_finalized: bool
     is_gifted: bool
-    line_items: list[LineItem] = []
+    line_items: Annotated[list[LineItem], FailFast()] = []
 
 
 class Content(_Open):

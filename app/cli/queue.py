@@ -1,6 +1,8 @@
 """`python -m app queue`: what lies in the queue."""
 
 import json
+import re
+import sys
 from collections.abc import Iterable
 
 import click
@@ -9,6 +11,8 @@ from app.local.peek import peek
 from app.local.run import LocalRun, read_run
 from app.settings import load_settings
 from app.sqs.message import Seen
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @click.command()
@@ -56,9 +60,19 @@ def _show(messages: Iterable[Seen], as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False))
             continue
-        facts = " ".join(f"{name}={value}" for name, value in message.attributes.items())
+        facts = " ".join(f"{name}={_printable(value)}" for name, value in message.attributes.items())
         _say(f"── {facts} ({len(message.body.encode()):,} bytes)")
-        click.echo(message.body.encode())
+        # A terminal obeys control characters, a pipe wants the exact bytes.
+        body = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", message.body) if _on_terminal() else message.body
+        click.echo(body.encode())
+
+
+def _printable(value: str) -> str:
+    return value if value.isprintable() else repr(value)
+
+
+def _on_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def _say(text: str) -> None:

@@ -41,5 +41,5 @@ async def post(client: aiohttp.ClientSession, body: bytes) -> Reply:
     try:
         async with client.post("/webhooks/chargebee", data=body) as response:
             return Reply(response.status, await response.text())
-    except (aiohttp.ClientError, TimeoutError) as error:
+    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
         return Reply(0, f"no answer: {error or type(error).__name__}")

@@ -14,7 +14,7 @@ def peek(endpoint: str, queue_url: str) -> list[Seen]:
     try:
         connection.request("GET", f"/_ministack/sqs/messages?QueueUrl={quote(queue_url, safe='')}")
         accounts = json.load(connection.getresponse())["messages"]
-    except OSError as error:
+    except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
         raise ConfigurationError(f"the embedded AWS at {endpoint} does not answer ({error})") from None
     finally:
         connection.close()
@@ -22,7 +22,7 @@ def peek(endpoint: str, queue_url: str) -> list[Seen]:
     return [
         Seen(
             message["Body"],
-            {name: value["StringValue"] for name, value in message["MessageAttributes"].items()},
+            {name: str(value.get("StringValue")) for name, value in message["MessageAttributes"].items()},
         )
         for queue in queues
         for message in queue

@@ -1,5 +1,6 @@
 """Local mode: an embedded AWS with its queues, and `.run/local.json`, which tells other terminals where it is."""
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -29,7 +30,6 @@ class LocalRun:
     url: str | None = None
 
     def write(self, run_dir: Path) -> None:
-        run_dir.mkdir(parents=True, exist_ok=True)
         unfinished = run_dir / "local.json.new"
         unfinished.write_text(json.dumps(asdict(self), indent=2) + "\n")
         unfinished.replace(run_dir / "local.json")
@@ -40,11 +40,11 @@ def read_run(run_dir: Path) -> LocalRun:
     file = run_dir / "local.json"
     try:
         run = LocalRun(**json.loads(file.read_text()))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ConfigurationError(f"no local run: {file} does not exist; start one with `make run`") from None
     except (ValueError, TypeError):
         raise ConfigurationError(f"{file} is not readable: delete it and start again with `make run`") from None
-    if not _alive(run.pid):
+    if not _locked(run_dir):
         raise ConfigurationError(
             f"the local run of {file} has ended (process {run.pid} is gone); start one with `make run`"
         )
@@ -57,16 +57,7 @@ def local_run(settings: Settings) -> Iterator[LocalRun]:
 
     Raises ConfigurationError where another run already uses the same APP_RUN_DIR.
     """
-    try:
-        other = read_run(settings.run_dir)
-    except ConfigurationError:
-        pass
-    else:
-        raise ConfigurationError(
-            f"APP_RUN_DIR={settings.run_dir}: in use by a local run (process {other.pid}, {other.url});"
-            " stop it, or name another folder"
-        )
-    with embedded_aws.start(delay=settings.local_sqs_delay) as aws:
+    with _lock(settings.run_dir), embedded_aws.start(delay=settings.local_sqs_delay) as aws:
         _enter(aws, settings)
         run = _create_queues(aws)
         os.environ["APP_SQS_QUEUE_URL"] = run.queue_url
@@ -104,11 +95,31 @@ def _create_queues(aws: EmbeddedAws) -> LocalRun:
     return LocalRun(os.getpid(), aws.endpoint, queue, dead_letters)
 
 
-def _alive(pid: int) -> bool:
+@contextmanager
+def _lock(run_dir: Path) -> Iterator[None]:
+    """Holds `local.lock` for as long as this process runs, however it ends: a process id may be somebody else's."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        run_dir.mkdir(parents=True, exist_ok=True)
+        file = (run_dir / "local.lock").open("w")
+    except OSError as error:
+        raise ConfigurationError(f"APP_RUN_DIR={run_dir}: cannot be used ({error}); allowed is a folder") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ConfigurationError(
+                f"APP_RUN_DIR={run_dir}: in use by another local run; stop it, or name another folder"
+            ) from None
+        yield
+
+
+def _locked(run_dir: Path) -> bool:
+    """Whether a local run holds the lock."""
+    try:
+        with (run_dir / "local.lock").open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
         return False
-    except PermissionError:
+    except OSError:
         return True
-    return True
+    return False

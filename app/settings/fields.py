@@ -1,5 +1,6 @@
 """Every setting: its type, default and bounds, and what people are told of it."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -132,18 +133,21 @@ class Settings(BaseSettings):
         return self
 
     @property
-    def queue_name(self) -> str:
-        """The last segment of APP_SQS_QUEUE_URL, which GetQueueUrl wants.
+    def queue_address(self) -> dict[str, str]:
+        """What GetQueueUrl wants of APP_SQS_QUEUE_URL: the last segment, and the account, where the URL names one
+        (without it, SQS would look for a queue of that name in the caller's account).
 
         Raises ConfigurationError where there is no queue URL.
         """
         if self.sqs_queue_url is None:
             raise ConfigurationError("APP_SQS_QUEUE_URL is not set: allowed is the URL of a queue (or APP_LOCAL=1)")
-        return self.sqs_queue_url.rsplit("/", 1)[-1]
+        *_, account, name = self.sqs_queue_url.split("/")
+        owner = {"QueueOwnerAWSAccountId": account} if re.fullmatch(r"\d{12}", account) else {}
+        return {"QueueName": name, **owner}
 
     def require_production(self) -> None:
         """What `web` needs outside local mode. Raises ConfigurationError."""
-        _ = self.queue_name
+        _ = self.queue_address
         if self.basic_auth_username is None:
             raise ConfigurationError(
                 "APP_BASIC_AUTH_USERNAME is not set: allowed is the user and (APP_BASIC_AUTH_PASSWORD) the password"

@@ -59,7 +59,7 @@ def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> I
     """A line for each APP_ variable that is not a setting: a typo must not be ignored in silence."""
     known = [variable(name) for name in settings.model_fields]
     for name in sorted(environ):
-        if name.upper().startswith("APP_") and name.upper() not in known:
+        if name.upper().startswith("APP_") and name not in known:
             guess = difflib.get_close_matches(name.upper(), known, n=1)
             hint = f"did you mean {guess[0]}?" if guess else "`python -m app web --help` lists them"
             yield f"{name} is not a setting: {hint}"

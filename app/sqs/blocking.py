@@ -1,13 +1,13 @@
 """The blocking client: boto3. Whoever calls `send` waits, and its thread with it."""
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
 
 from app.settings import Settings
-from app.sqs.failures import SEND_ERRORS, refusal
+from app.sqs.failures import refusal, require_acknowledgement, require_queue_url
 from app.sqs.message import Message
 
 if TYPE_CHECKING:
@@ -19,23 +19,23 @@ ATTEMPTS = 2
 class BlockingQueue:
     """One queue. Threads may share it: clients of botocore are thread-safe."""
 
-    def __init__(self, client: "SQSClient", name: str) -> None:
+    def __init__(self, client: "SQSClient", settings: Settings) -> None:
         self._client = client
-        self._name = name
+        self._address: Any = settings.queue_address
         self._url: str | None = None
         self._resolving = threading.Lock()
 
     @property
     def fifo(self) -> bool:
-        return self._name.endswith(".fifo")
+        return str(self._address["QueueName"]).endswith(".fifo")
 
     def resolve(self) -> str:
         """The queue's URL, asked once (GetQueueUrl), then kept. Raises QueueUnavailable."""
         with self._resolving:
             if self._url is None:
                 try:
-                    self._url = self._client.get_queue_url(QueueName=self._name)["QueueUrl"]
-                except SEND_ERRORS as error:
+                    self._url = require_queue_url(self._client.get_queue_url(**self._address))
+                except Exception as error:
                     raise refusal(error) from error
             return self._url
 
@@ -47,8 +47,8 @@ class BlockingQueue:
         """
         url = self._url or self.resolve()
         try:
-            self._client.send_message(QueueUrl=url, **message.parameters())
-        except SEND_ERRORS as error:
+            require_acknowledgement(self._client.send_message(QueueUrl=url, **message.parameters()))
+        except Exception as error:
             raise refusal(error) from error
 
 
@@ -64,4 +64,4 @@ def build_queue(settings: Settings, connections: int) -> BlockingQueue:
         max_pool_connections=connections,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
-    return BlockingQueue(boto3.client("sqs", config=config), settings.queue_name)
+    return BlockingQueue(boto3.client("sqs", config=config), settings)

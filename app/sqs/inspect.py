@@ -67,4 +67,4 @@ class QueueInspector:
             for message in fresh:
                 seen.add(message["MessageId"])
                 attributes = message.get("MessageAttributes", {})
-                yield Seen(message["Body"], {name: value["StringValue"] for name, value in attributes.items()})
+                yield Seen(message["Body"], {name: str(value.get("StringValue")) for name, value in attributes.items()})

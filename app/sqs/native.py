@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from app.errors import WebhookRefused
 from app.settings import Settings
-from app.sqs.failures import SEND_ERRORS, refusal, refusal_for
+from app.sqs.failures import refusal, refusal_for, require_acknowledgement, require_queue_url
 from app.sqs.message import Message
 
 if TYPE_CHECKING:
@@ -26,16 +26,16 @@ class BatchRefused(Exception):
 class NativeQueue:
     """One queue. SQS may be down at the start: the URL is resolved by the first send that can, then kept."""
 
-    def __init__(self, client: "SQSClient", name: str, timeout: float) -> None:
+    def __init__(self, client: "SQSClient", settings: Settings) -> None:
         self._client = client
-        self._name = name
-        self._timeout = timeout
+        self._address: Any = settings.queue_address
+        self._timeout = settings.sqs_timeout
         self._url: str | None = None
         self._resolving = asyncio.Lock()
 
     @property
     def fifo(self) -> bool:
-        return self._name.endswith(".fifo")
+        return str(self._address["QueueName"]).endswith(".fifo")
 
     async def send(self, message: Message) -> None:
         """Returns once SQS has acknowledged `message`, within `timeout` seconds.
@@ -45,8 +45,9 @@ class NativeQueue:
         """
         try:
             async with asyncio.timeout(self._timeout):
-                await self._client.send_message(QueueUrl=self._url or await self._resolve(), **message.parameters())
-        except SEND_ERRORS as error:
+                url = self._url or await self._resolve()
+                require_acknowledgement(await self._client.send_message(QueueUrl=url, **message.parameters()))
+        except Exception as error:
             raise refusal(error) from error
 
     async def send_batch(self, messages: Sequence[Message]) -> list[WebhookRefused | None]:
@@ -60,12 +61,12 @@ class NativeQueue:
             async with asyncio.timeout(self._timeout):
                 url = self._url or await self._resolve()
                 answer = await self._client.send_message_batch(QueueUrl=url, Entries=entries)
-        except SEND_ERRORS as error:
+                acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")}
+                codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed", [])}
+        except Exception as error:
             if _is_client_fault(error):
                 raise BatchRefused from error
             raise refusal(error) from error
-        acknowledged = {entry["Id"] for entry in answer.get("Successful", [])}
-        codes = {entry["Id"]: entry["Code"] for entry in answer.get("Failed", [])}
         return [
             None if entry["Id"] in acknowledged else refusal_for(codes.get(entry["Id"], "Unanswered"))
             for entry in entries
@@ -74,8 +75,7 @@ class NativeQueue:
     async def _resolve(self) -> str:
         async with self._resolving:
             if self._url is None:
-                answer = await self._client.get_queue_url(QueueName=self._name)
-                self._url = answer["QueueUrl"]
+                self._url = require_queue_url(await self._client.get_queue_url(**self._address))
             return self._url
 
 
@@ -96,4 +96,4 @@ async def open_queue(settings: Settings) -> AsyncIterator[NativeQueue]:
         retries={"mode": "standard", "total_max_attempts": 3},
     )
     async with aioboto3.Session().client("sqs", config=config) as client:
-        yield NativeQueue(client, settings.queue_name, settings.sqs_timeout)
+        yield NativeQueue(client, settings)

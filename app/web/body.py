@@ -10,51 +10,41 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import BodyTimeout, BodyTooLarge, UnsupportedEncoding, WebhookRefused
 from app.settings import Settings
-from app.web.admission import Admission
+from app.web.admission import Place
 
 
 class LimitBody:
     """Hands the app a `receive` that raises BodyTimeout, BodyTooLarge or Overloaded."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, admission: Admission) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._max_bytes = settings.max_body_bytes
         self._timeout = settings.body_timeout
-        self._admission = admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        if (encoding := headers.get("content-encoding", "identity")).strip().lower() != "identity":
+        encoding = ", ".join(headers.getlist("content-encoding"))
+        if encoding and encoding.strip().lower() != "identity":
             raise UnsupportedEncoding(f"Content-Encoding {encoding[:40]!r} is not taken: send the body as it is")
         declared = int(headers.get("content-length", 0))
         if declared > self._max_bytes:
             raise BodyTooLarge(f"The body is longer than {self._max_bytes} bytes")
-        body = _Body(receive, self._admission, self._max_bytes, self._timeout)
-        body.hold(declared)
-        try:
-            await self._app(scope, body.receive, send)
-        finally:
-            self._admission.release(body.held)
+        place: Place = scope["state"]["place"]
+        place.hold(declared)
+        await self._app(scope, _Body(receive, place, self._max_bytes, self._timeout).receive, send)
 
 
 class _Body:
-    """A body on its way in; `held` bytes of it are on admission's account."""
+    """A body on its way in, held on its place's account."""
 
-    def __init__(self, receive: Receive, admission: Admission, max_bytes: int, timeout: float) -> None:
+    def __init__(self, receive: Receive, place: Place, max_bytes: int, timeout: float) -> None:
         self._receive = receive
-        self._admission = admission
+        self._place = place
         self._max_bytes = max_bytes
         self._timeout = timeout
         self._deadline = asyncio.get_running_loop().time() + timeout
         self._received = 0
         self._settled = False  # complete or refused: from here on, bytes are the server's business
-        self.held = 0
-
-    def hold(self, size: int) -> None:
-        """Raises Overloaded."""
-        if size > self.held:
-            self._admission.hold(size - self.held)
-            self.held = size
 
     async def receive(self) -> Message:
         """ASGI's receive. Raises BodyTimeout, BodyTooLarge or Overloaded, once."""
@@ -78,5 +68,5 @@ class _Body:
         if self._received > self._max_bytes:
             unread = message.get("more_body", False)
             raise BodyTooLarge(f"The body is longer than {self._max_bytes} bytes", body_unread=unread)
-        self.hold(self._received)
+        self._place.hold(self._received)
         return message

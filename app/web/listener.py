@@ -5,6 +5,7 @@ import resource
 import socket
 import struct
 import sys
+from contextlib import suppress
 
 from app.errors import ConfigurationError
 from app.settings import Settings
@@ -18,16 +19,17 @@ _OPEN_FILES = 65_536
 
 
 def bind(settings: Settings) -> socket.socket:
-    """The socket on APP_HOST and APP_PORT, not listening yet. Raises ConfigurationError."""
+    """The socket on APP_HOST and APP_PORT; who connects waits in its backlog. Raises ConfigurationError."""
     try:
         candidates = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = candidates[0]
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-    except OSError as error:
+        listener.listen(settings.backlog)  # two sockets may bind to a port, but only one may listen
+    except (OSError, UnicodeError) as error:
         raise ConfigurationError(
-            f"APP_HOST={settings.host}, APP_PORT={settings.port}: cannot listen there: {error.strerror};"
+            f"APP_HOST={settings.host}, APP_PORT={settings.port}: cannot listen there: {error};"
             " allowed is an address of this machine and a free port (0 takes one)"
         ) from None
     listener.set_inheritable(True)  # for workers
@@ -50,7 +52,8 @@ def turn_away(listener: socket.socket) -> None:
     """
     if sys.platform == "linux":
         program = ctypes.create_string_buffer(_DROP)
-        listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HL", 1, ctypes.addressof(program)))
+        with suppress(OSError):  # a kernel that is none (gVisor, WSL 1)
+            listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HL", 1, ctypes.addressof(program)))
 
 
 def raise_open_files_limit() -> None:
@@ -58,4 +61,5 @@ def raise_open_files_limit() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        with suppress(ValueError):  # macOS has a lower bound of its own
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

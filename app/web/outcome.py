@@ -1,12 +1,14 @@
 """One log line for each webhook: event, outcome, duration. Never the payload."""
 
+import asyncio
 from time import perf_counter
 from typing import Any
 
 from loguru import logger
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.errors import WebhookRefused
+from app.errors import Draining, WebhookRefused
+from app.web.admission import Admission
 
 
 class Outcome:
@@ -15,8 +17,9 @@ class Outcome:
     The handler leaves `event` and `answer` in the request's state, the error handler leaves `refused`.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, admission: Admission) -> None:
         self._app = app
+        self._admission = admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         state: dict[str, Any] = scope["state"]
@@ -26,8 +29,14 @@ class Outcome:
         except WebhookRefused as error:
             state["refused"] = error
             raise
+        except asyncio.CancelledError:
+            # uvicorn, when APP_GRACEFUL_TIMEOUT is over; whoever has no answer yet gets one.
+            if not self._admission.draining or "answer" in state:
+                raise
+            state["refused"] = Draining("This process has stopped; send it again")
+            raise state["refused"] from None
         finally:
-            _log(state, milliseconds=round((perf_counter() - started) * 1000, 2))
+            _log(state, milliseconds=round((state.get("answered", perf_counter()) - started) * 1000, 2))
 
 
 def _log(state: dict[str, Any], milliseconds: float) -> None:

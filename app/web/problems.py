@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from http import HTTPStatus
+from time import perf_counter
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -49,6 +50,9 @@ class ProblemResponse(JSONResponse):
 
 async def _refused(request: Request, error: WebhookRefused) -> ProblemResponse:
     request.state.refused = error
+    request.state.answered = perf_counter()
+    if (place := getattr(request.state, "place", None)) is not None:
+        place.leave()
     extra = {"errors": error.flaws} if isinstance(error, InvalidEvent) else {}
     return ProblemResponse(error.status, error.detail, error.headers, linger=error.body_unread, **extra)
 

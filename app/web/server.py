@@ -16,7 +16,9 @@ import uvicorn
 from loguru import logger
 
 from app.settings import Settings
+from app.sqs.account import require_region
 from app.web import listener, workers
+from app.web.protocol import BoundedHttpToolsProtocol
 
 # How long the last accepted connections have to be seen, and to send their request.
 LAST_ACCEPT_SECONDS = 0.1
@@ -32,7 +34,7 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal handler: it only leaves word for the event loop."""
         if sig == signal.SIGINT and _is_worker():
-            return  # Ctrl-C reaches the whole terminal group; a worker waits for its parent's SIGTERM.
+            return  # Ctrl-C reaches the whole terminal group; a worker waits for its parent's word.
         if self._loop is None:
             self.should_exit = True
         else:
@@ -40,6 +42,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
+        if _is_worker():
+            self._loop.add_signal_handler(workers.HURRY, self._on_signal, workers.HURRY)
         await super().startup(sockets)
         if self.started and sockets:
             release = self.config.loaded_app.state.settings.release
@@ -92,7 +96,7 @@ def uvicorn_config(settings: Settings) -> uvicorn.Config:
         factory=True,
         workers=settings.workers,
         loop=settings.loop,
-        http=settings.http,
+        http=BoundedHttpToolsProtocol if settings.http == "httptools" else settings.http,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -108,6 +112,7 @@ def uvicorn_config(settings: Settings) -> uvicorn.Config:
 
 def serve(settings: Settings, on_bound: Callable[[str], None] | None = None) -> None:
     """Serves until a signal; `on_bound` hears the URL once the port is ours. Raises ConfigurationError."""
+    require_region()
     listener.raise_open_files_limit()
     door = listener.bind(settings)
     if on_bound is not None:

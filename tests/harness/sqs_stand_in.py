@@ -43,7 +43,7 @@ def _size(entry: dict[str, Any]) -> int:
 
 class SqsStandIn:
     """`with` listens on a free port. `held` actions wait until `release`; `failing` may name a Failure for a call,
-    and `refusing` an error code for an entry of a batch.
+    `refusing` an error code for an entry of a batch, and `raw` an answer for actions that begin so.
     """
 
     def __init__(self) -> None:
@@ -52,6 +52,7 @@ class SqsStandIn:
         self.failing: Callable[[Call], Failure | None] = lambda call: None
         self.refusing: Callable[[str], str | None] = lambda body: None
         self.messages: list[str] = []
+        self.raw: dict[str, tuple[int, bytes]] = {}
         self._changed = threading.Condition()
         self._allowed = 0
         stand_in = self
@@ -63,8 +64,11 @@ class SqsStandIn:
             def do_POST(self) -> None:
                 action = self.headers["X-Amz-Target"].partition(".")[2]
                 data = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                status, answer = stand_in._answer(Call(action, data, self.client_address))
-                body = json.dumps(answer).encode()
+                raw = next((answer for name, answer in stand_in.raw.items() if action.startswith(name)), None)
+                if raw is None:
+                    status, answer = stand_in._answer(Call(action, data, self.client_address))
+                    raw = (status, json.dumps(answer).encode())
+                status, body = raw
                 self.send_response(status)
                 self.send_header("Content-Type", "application/x-amz-json-1.0")
                 self.send_header("Content-Length", str(len(body)))

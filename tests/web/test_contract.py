@@ -301,6 +301,25 @@ def test_a_refusal_repeats_no_payload(service: Service, event: bytes) -> None:
     assert all(secret not in str(line) and PASSWORD not in str(line) for line in service.lines)
 
 
+def test_a_refusal_is_bounded(service: Service, event: bytes) -> None:
+    """Sixty thousand flawed line items are one flaw to tell, not megabytes of answer and a loop that stands still."""
+    body = json.loads(event)
+    body["content"]["invoice"]["line_items"] = [{}] * 60_000
+    problem = assert_problem(service.post(json.dumps(body, separators=(",", ":")).encode()), 422)
+    assert len(problem["errors"]) <= 20
+
+
+def test_an_endless_head(service: Service) -> None:
+    """Headers have an end, or the connection has: 400 from the server, long before memory would."""
+    with RawSender(service.address) as sender:
+        sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\n")
+        for number in range(20):
+            sender.send(b"X-%d: %s\r\n" % (number, b"x" * 8000))
+            if number > 8:
+                break
+        assert sender.answer().startswith(b"HTTP/1.1 400 ")
+
+
 # 404, 405, probes, docs
 
 
@@ -397,6 +416,18 @@ def test_too_many_bytes_held(tight: tuple[Service, str], event: bytes) -> None:
         assert_problem(response, 503)
         assert int(response.headers["retry-after"]) >= 1
     assert service.post(event).status_code == 200
+
+
+def test_a_refused_sender_keeps_no_place(tight: tuple[Service, str], event: bytes) -> None:
+    """After a 408 and a 413 whose senders stay connected, there is room for others at once."""
+    service, _ = tight
+    with RawSender(service.address) as slow, RawSender(service.address) as long:
+        slow.head(f"Content-Length: {len(event)}")
+        long.head("Transfer-Encoding: chunked")
+        long.send(b"4000\r\n" + b"x" * 0x4000 + b"\r\n")
+        assert long.answer().startswith(b"HTTP/1.1 413 ")
+        assert slow.answer().startswith(b"HTTP/1.1 408 ")
+        assert [service.post(event).status_code for _ in range(3)] == [200, 200, 200]
 
 
 def test_both_pairs_while_passwords_rotate(tight: tuple[Service, str], event: bytes) -> None:

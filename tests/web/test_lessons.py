@@ -160,6 +160,37 @@ def test_v07_reads_the_body_on_the_loop(sqs: SqsStandIn, event: bytes) -> None:
             assert sender.answer().startswith(b"HTTP/1.1 200 ")
 
 
+# what is no acknowledgement
+
+NO_ACKNOWLEDGEMENT = {
+    "a page": (200, b"<html>Please log in</html>"),
+    "nothing": (200, b""),
+    "an empty object": (200, b"{}"),
+    "a list": (200, b"[]"),
+    "no text": (200, b"\xff\xfe"),
+    "no content": (204, b""),
+    "an odd error": (400, b'{"__type": 5}'),
+    "a throttled call": (400, b'{"__type": "com.amazonaws.sqs#RequestThrottled"}'),
+    "a fault": (500, b"oops"),
+}
+
+
+@pytest.mark.parametrize("release", list(Release), ids=str)
+def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Release) -> None:
+    """Whatever answers in SQS's place, 200 without a message id is a 503: never a 200, never a 500."""
+    with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=1) as service:
+        seen = {}
+        for action in ("GetQueueUrl", "Send"):
+            for name, answer in NO_ACKNOWLEDGEMENT.items():
+                sqs.raw = {action: answer}
+                response = service.post(event)
+                seen[action, name] = (response.status_code, response.headers.get("retry-after"))
+            sqs.raw = {}
+            assert service.post(event).status_code == 200
+    # From v06 on, the URL is known after the first 200 and not asked for again.
+    assert set(seen.values()) == {(503, "5")}
+
+
 # what a webhook costs SQS
 
 

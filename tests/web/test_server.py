@@ -6,9 +6,11 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from tests.harness import queues
@@ -111,6 +113,64 @@ def test_a_second_signal_ends_at_once(aws: QueueProcess, queue_url: str, event: 
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
         service.stop(second, timeout=5)
+
+
+def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+    """A webhook that is still not complete then gets 503 like the others, not uvicorn's 500."""
+    with (
+        Service(aws.endpoint, queue_url, drain_delay=0, graceful_timeout=1) as service,
+        RawSender(service.address) as sender,
+    ):
+        sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+        sender.wait_until_read()
+        service.process.send_signal(signal.SIGTERM)
+        answer = sender.answer()
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after" in answer.lower()
+        assert service.process.wait(30) == 0
+
+
+def test_workers_and_signals(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+    """Ctrl-C skips the delay; a second signal ends at once; workers do not outlive a parent that is killed."""
+    with Service(aws.endpoint, queue_url, workers=2, drain_delay=300) as service:
+        assert service.stop(signal.SIGINT, timeout=15) == 0
+    with Service(aws.endpoint, queue_url, workers=2, drain_delay=300) as service:
+        service.process.send_signal(signal.SIGTERM)
+        service.wait_for("Draining")
+        assert service.stop(signal.SIGTERM, timeout=15) == 0
+    with Service(aws.endpoint, queue_url, workers=2, drain_delay=0) as service:
+        workers = psutil.Process(service.process.pid).children()
+        service.stop(signal.SIGKILL)
+        _, alive = psutil.wait_procs(workers, timeout=20)
+        assert alive == []
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_aws_without_a_region(queue_url: str, workers: int) -> None:
+    """One line, exit code 2, before anything listens."""
+    settings = environment("http://127.0.0.1:9", queue_url, workers=workers)
+    del settings["AWS_DEFAULT_REGION"]
+    command = [sys.executable, "-m", "app", "web"]
+    ended = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr == "error: AWS_DEFAULT_REGION is not set: allowed is a region, as in eu-central-1\n"
+
+
+def test_two_at_the_same_moment(aws: QueueProcess, queue_url: str) -> None:
+    """Of two services that want a port, one gets it, and the other says so."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "app", "web"]
+    settings = environment(aws.endpoint, queue_url, port=port)
+    both = [subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    while all(process.poll() is None for process in both):
+        time.sleep(0.01)
+    loser, winner = sorted(both, key=lambda process: process.poll() is None)
+    assert loser.wait() == 2
+    assert "cannot listen there" in loser.communicate()[1]
+    winner.send_signal(signal.SIGINT)
+    winner.communicate(timeout=20)
+    assert winner.returncode in (0, -signal.SIGINT)
 
 
 def test_ctrl_c_does_not_wait_for_load_balancers(aws: QueueProcess, queue_url: str) -> None:

@@ -51,5 +51,5 @@ def register(app: FastAPI, module: ReleaseModule, settings: Settings, admission:
     route = app.routes[-1]
     assert isinstance(route, APIRoute)
     # Around this one route, inside the router: probes, 404 and 405 need neither credentials nor admission.
-    limited = LimitBody(route.app, settings, admission)
-    route.app = Outcome(Auth(Admit(limited, admission), settings))
+    limited = LimitBody(route.app, settings)
+    route.app = Outcome(Auth(Admit(limited, admission), settings), admission)
