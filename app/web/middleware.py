@@ -37,7 +37,7 @@ class AsgiTiming:
 
 
 class BaseHttpTiming(BaseHTTPMiddleware):
-    """The same by Starlette's convenience: a task group and two memory streams for each request."""
+    """The same by Starlette's convenience: a task group and a pair of memory streams for each request."""
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         started = perf_counter()
