@@ -18,11 +18,13 @@ from loguru import logger
 from app.settings import Settings
 from app.sqs.account import require_region
 from app.web import listener, workers
-from app.web.protocol import BoundedHttpToolsProtocol
 
 # How long the last accepted connections have to be seen, and to send their request.
 LAST_ACCEPT_SECONDS = 0.1
 LAST_CALL_SECONDS = 1.0
+
+# Import strings: a parser that is not chosen is not loaded.
+HTTP_PROTOCOLS = {"httptools": "app.web.protocol:BoundedHttpToolsProtocol", "h11": "h11"}
 
 
 class Server(uvicorn.Server):
@@ -96,7 +98,7 @@ def uvicorn_config(settings: Settings) -> uvicorn.Config:
         factory=True,
         workers=settings.workers,
         loop=settings.loop,
-        http=BoundedHttpToolsProtocol if settings.http == "httptools" else settings.http,
+        http=HTTP_PROTOCOLS[settings.http],
         ws="none",
         lifespan="on",
         log_config=None,
