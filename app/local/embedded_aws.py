@@ -1,7 +1,7 @@
 """The embedded AWS as a child process: SQS and DynamoDB on a loopback port, gone when its parent goes.
 
 `start()` is the parent's side; `python -m app.local.embedded_aws` is the child: ministack's ASGI app under
-uvicorn, which serves it about four times as fast as the server that it brings along.
+uvicorn, which serves it faster than the server that it brings along.
 """
 
 import asyncio
