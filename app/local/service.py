@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ from app.errors import ConfigurationError
 from app.local.run import LocalRun, read_run
 
 START_SECONDS = 30
+STOP_SECONDS = 5
 
 
 @contextmanager
@@ -27,6 +28,11 @@ def start_service(run_dir: Path) -> Iterator[LocalRun]:
     process = subprocess.Popen([sys.executable, "-m", "app", "web"], env=environment)
     try:
         yield _ready(process, run_dir)
+    except KeyboardInterrupt:
+        # Ctrl-C has reached the service as well, from the terminal; a second signal would cut its stop short.
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_SECONDS)
+        raise
     finally:
         process.send_signal(signal.SIGINT)
         process.wait()

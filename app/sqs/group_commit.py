@@ -83,27 +83,28 @@ class GroupCommit:
 
     async def _send(self, batch: list[_Waiting]) -> None:
         """Settles every caller of `batch`, whatever happens."""
-        outcomes: list[WebhookRefused | None]
         try:
             outcomes = await self._queue.send_batch([waiting.message for waiting in batch])
+            for waiting, outcome in zip(batch, outcomes, strict=True):
+                _settle(waiting, outcome)
         except BatchRefused:
             # One bad entry may be the reason: the others must not suffer for it.
-            outcomes = [await self._send_alone(waiting.message) for waiting in batch]
-        except WebhookRefused as error:
-            outcomes = [error] * len(batch)
-        except BaseException:
             for waiting in batch:
-                _settle(waiting, _gone("Cancelled"))
-            raise
-        for waiting, outcome in zip(batch, outcomes, strict=True):
-            _settle(waiting, outcome)
-
-    async def _send_alone(self, message: Message) -> WebhookRefused | None:
-        try:
-            await self._queue.send(message)
+                await self._send_alone(waiting)
         except WebhookRefused as error:
-            return error
-        return None
+            for waiting in batch:
+                _settle(waiting, error)
+        finally:
+            for waiting in batch:
+                _settle(waiting, _gone("Cancelled"))  # who has no answer by now
+
+    async def _send_alone(self, waiting: _Waiting) -> None:
+        try:
+            await self._queue.send(waiting.message)
+        except WebhookRefused as error:
+            _settle(waiting, error)
+        else:
+            _settle(waiting, None)
 
 
 def _gone(cause: str) -> QueueUnavailable:

@@ -103,9 +103,11 @@ class SqsStandIn:
     # what a test does
 
     def hold(self, *actions: str) -> None:
+        """These actions wait from now on, and no others."""
         with self._changed:
             self.held = set(actions)
             self._allowed = 0
+            self._changed.notify_all()
 
     def release(self, number: int | None = None) -> None:
         """Lets `number` held calls go on, or all of them, and those to come."""

@@ -122,6 +122,23 @@ async def test_a_4xx_for_all_is_tried_one_by_one(sqs: SqsStandIn) -> None:
     assert sqs.messages == ["first", "good", "fine"]
 
 
+async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> None:
+    """Who has been acknowledged is told so, and nobody hangs."""
+    sqs.failing = lambda call: Failure(400, "InvalidParameterValue") if len(call.bodies) > 1 else None
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, sqs_batches=1) as group:
+        [first] = await send(group, "first")
+        await wait_for(sqs, 1)
+        tasks = await send(group, "acknowledged", "held", "not begun")
+        sqs.hold("SendMessage")
+        await asyncio.to_thread(sqs.wait_for, "SendMessage", 1)
+        sqs.release(1)
+        await asyncio.to_thread(sqs.wait_for, "SendMessage", 2)
+        await group.close(0.05)
+        outcomes = await asyncio.wait_for(asyncio.gather(first, *tasks, return_exceptions=True), 10)
+    assert [type(outcome) for outcome in outcomes] == [type(None), type(None), QueueUnavailable, QueueUnavailable]
+
+
 async def test_a_5xx_fails_everybody_in_the_call(sqs: SqsStandIn) -> None:
     """After botocore's own attempts; nobody is told that it was taken."""
     sqs.failing = lambda call: Failure(500, "InternalError") if call.action == "SendMessageBatch" else None
