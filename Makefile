@@ -3,10 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-elasticmq check docs lock profiles bench-start
+.PHONY: help run demo test test-elasticmq check docs lock profiles history tips bench bench-start
+.PHONY: image images image-test kind-load k8s-test
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: .venv/local ## serve on http://127.0.0.1:8000 with an embedded queue
 	@APP_LOCAL=1 $(BIN)/python -m app web
@@ -39,12 +40,49 @@ lock: .venv/dev ## resolve pyproject.toml into requirements*.lock (newer version
 profiles: .venv/dev ## profile each release on a slow queue: profiles/<release>.html and .txt
 	$(BIN)/python profiles/make.py $(ARGS)
 
+# What these measure wants a machine that does nothing else.
+TOOLS := .venv/loadtest loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-server
+MEASURE = @PATH="$$PATH:$(CURDIR)/loadtest/tools/bin" $(BIN)/python -m
+history: $(TOOLS) ## replay the published history and draw it (ARGS=--quick for a look, --help for more)
+	$(MEASURE) loadtest.history $(ARGS)
+
+tips: $(TOOLS) ## what each of the talk's tips is worth, on v07
+	$(MEASURE) loadtest.tips $(ARGS)
+
+bench: $(TOOLS) ## CPU for each accepted webhook: every release, the floor, and a peer in Go
+	$(MEASURE) loadtest.bench $(ARGS)
+
+# Another builder: DOCKER, with BUILD_ARGS of its own; PREFIX stands before the images' names.
+DOCKER ?= docker
+PREFIX ?=
+TAG ?= dev
+IMAGES := invoice-webhook invoice-webhook-loadtest invoice-webhook-elasticmq invoice-webhook-toxiproxy
+BUILD = $(DOCKER) build $(BUILD_ARGS)
+LABELS = --build-arg VERSION=$(TAG) --build-arg REVISION=$$(git rev-parse --short HEAD)
+
+image: ## the service's image, invoice-webhook:dev
+	$(BUILD) $(LABELS) --target app --tag $(PREFIX)invoice-webhook:$(TAG) .
+
+images: image ## and those of the load test and its queue: nothing is pulled but Python's image
+	for part in loadtest elasticmq toxiproxy; do $(BUILD) --target $$part --tag $(PREFIX)invoice-webhook-$$part:$(TAG) . || exit 1; done
+
+# (A thousand senders at once want more than 1,024 open files of the builder.)
+image-test: ## all tests but the documents', on the image's Python
+	$(BUILD) --target test .
+
+kind-load: ## copy the images into kind's node
+	kind load docker-image --name invoice-webhook $(IMAGES:%=%:$(TAG))
+
+k8s-test: .venv/dev ## prove deploy/k8s on the cluster of KUBECONFIG (one section: ARGS='-k rolling')
+	$(BIN)/python -m pytest deploy/k8s/proof --override-ini timeout=1800 --capture=no --verbose $(ARGS)
+
 bench-start: .venv/dev ## memory, seconds to ready, and what importing costs most
 	$(BIN)/python loadtest/bench_start.py
 
 .venv/local: requirements-local.lock
+.venv/loadtest: requirements-loadtest.lock
 .venv/dev: requirements-dev.lock
-.venv/local .venv/dev:
+.venv/local .venv/loadtest .venv/dev:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
@@ -54,4 +92,15 @@ bench-start: .venv/dev ## memory, seconds to ready, and what importing costs mos
 	@touch $@
 
 loadtest/elasticmq/target/classpath: loadtest/elasticmq/pom.xml
-	mvn --quiet --batch-mode --file $< dependency:build-classpath -Dmdep.outputFile=target/classpath
+	mvn --quiet --batch-mode -Dstyle.color=never --file $< dependency:build-classpath -Dmdep.outputFile=target/classpath
+
+# Without the -ldflags, the tools could not say which version they are.
+loadtest/tools/bin/vegeta: loadtest/tools/go.mod
+	cd loadtest/tools && go build -o bin/vegeta \
+	  -ldflags "-X main.Version=$$(go list -m -f '{{.Version}}' github.com/tsenart/vegeta/v12)" \
+	  github.com/tsenart/vegeta/v12
+
+loadtest/tools/bin/toxiproxy-server: loadtest/tools/go.mod
+	cd loadtest/tools && go build -o bin/toxiproxy-server \
+	  -ldflags "-X github.com/Shopify/toxiproxy/v2.Version=$$(go list -m -f '{{.Version}}' github.com/Shopify/toxiproxy/v2)" \
+	  github.com/Shopify/toxiproxy/v2/cmd/server

@@ -7,7 +7,6 @@ A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`.
 """
 
 import argparse
-import json
 import re
 import sys
 from itertools import pairwise
@@ -19,29 +18,46 @@ sys.path.insert(0, str(ROOT))
 from app.cli import lessons  # noqa: E402  # the path above has to come first
 from app.settings import KNOWN_AS, Release, Settings  # noqa: E402
 from app.settings.text import table  # noqa: E402
+from loadtest import report  # noqa: E402
+from loadtest.report import documents, tables  # noqa: E402
+from loadtest.report.figures import PUBLISHED  # noqa: E402
 
+MEASURED = {
+    "throughput": documents.throughput,
+    "published": documents.published,
+    "saturated": documents.saturated,
+    "sustained": documents.sustained,
+    "bench": documents.bench,
+    "tips": documents.tips,
+}
 # What each document must hold, once: a check that finds nothing to check has failed.
 DOCUMENTS = {
-    "README.md": ["known_as", "settings"],
-    "CHANGELOG.md": ["releases", *(f"diff_{release.value[:3]}" for release in list(Release)[:0:-1])],
+    "README.md": ["known_as", "throughput", "settings"],
+    "CHANGELOG.md": [
+        "releases",
+        "published",
+        "sustained",
+        "saturated",
+        "bench",
+        "tips",
+        *(f"diff_{release.value[:3]}" for release in list(Release)[:0:-1]),
+    ],
 }
 
 
 def releases() -> str:
-    """The history with its published figures, and a place for those that the load test measures."""
-    published = json.loads((ROOT / "loadtest" / "published.json").read_text())["releases"]
+    """The history with its published figures, and those that the load test measured."""
+    history, _ = documents.newest("history")
     rows = [
-        "| version | release | change | published: success, throughput, p50, p99 | measured |",
+        "| version | release | change | published: success, throughput, p50, p99 | measured here |",
         "|---|---|---|---|---|",
     ]
     for release in Release:
         link = f"[{release.value}](#{release.value})"
-        figures = published.get(release.value)
-        shown = "–"
-        if figures is not None:
-            p50, p99 = (figures[name] / 1000 for name in ("p50_ms", "p99_ms"))
-            shown = f"{figures['success']:g} %, {figures['rps']:g}/s, {p50:g} s, {p99:g} s"
-        rows.append(f"| {release.version} | {link} | {lessons.change(release)} | {shown} | – |")
+        figures = PUBLISHED.get(release.value)
+        shown = "–" if figures is None else tables.short(**figures)
+        measured = tables.short_measured(history.of("published", release.value))
+        rows.append(f"| {release.version} | {link} | {lessons.change(release)} | {shown} | {measured} |")
     return "\n".join(rows)
 
 
@@ -63,7 +79,7 @@ def generate(name: str) -> str:
     """The part called `name`. Raises KeyError for a name that nobody generates."""
     if name.startswith("diff_"):
         return diff(name)
-    parts = {"settings": lambda: table(Settings), "releases": releases, "known_as": known_as}
+    parts = {"settings": lambda: table(Settings), "releases": releases, "known_as": known_as, **MEASURED}
     return parts[name]()
 
 
@@ -91,6 +107,11 @@ def main() -> None:
             stale.append(name)
             if not options.check:
                 document.write_text(fresh)
+    if pictures := documents.stale_pictures():
+        history, folder = documents.newest("history")
+        stale += pictures
+        if not options.check:
+            report.pictures(history, folder)
     if options.check and stale:
         sys.exit(f"stale: {', '.join(stale)}; run `make docs`")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 # The largest first: the others may only repeat its versions.
 LOCKS = {
     "requirements-dev.lock": ["--group", "dev"],
+    "requirements-loadtest.lock": ["--group", "loadtest", "--constraint", "requirements-dev.lock"],
     "requirements-local.lock": ["--group", "local", "--constraint", "requirements-dev.lock"],
     "requirements.lock": ["--constraint", "requirements-dev.lock"],
 }

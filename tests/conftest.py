@@ -9,8 +9,8 @@ import pytest
 
 from app.local.sample_events import SAMPLES
 from app.settings import Release
+from loadtest.queues import PROCESSES, QueueProcess, client
 from tests.harness import queues
-from tests.harness.queues import QueueProcess
 from tests.harness.service import Service
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--queue", choices=sorted(queues.PROCESSES), default="ministack", help="the queue process")
+    parser.addoption("--queue", choices=sorted(PROCESSES), default="embedded", help="the queue process")
 
 
 def pytest_configure() -> None:
@@ -41,7 +41,7 @@ def queue_kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def aws(queue_kind: str) -> Iterator[QueueProcess]:
     """A queue process that stays up."""
-    process = queues.PROCESSES[queue_kind]()
+    process = PROCESSES[queue_kind]()
     process.start()
     yield process
     process.kill()
@@ -50,7 +50,7 @@ def aws(queue_kind: str) -> Iterator[QueueProcess]:
 @pytest.fixture
 def mortal_aws(queue_kind: str) -> Iterator[QueueProcess]:
     """A queue process that a test may kill and start again."""
-    process = queues.PROCESSES[queue_kind]()
+    process = PROCESSES[queue_kind]()
     process.start()
     yield process
     process.kill()
@@ -58,9 +58,9 @@ def mortal_aws(queue_kind: str) -> Iterator[QueueProcess]:
 
 @pytest.fixture(scope="session")
 def sqs(aws: QueueProcess) -> Iterator["SQSClient"]:
-    client = queues.client(aws.endpoint)
-    yield client
-    client.close()
+    oracle = client(aws.endpoint)
+    yield oracle
+    oracle.close()
 
 
 @pytest.fixture

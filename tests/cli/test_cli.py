@@ -15,8 +15,8 @@ import pytest
 from app.cli import COMMANDS, lessons
 from app.local.sample_events import SAMPLES
 from app.settings import Release
+from loadtest.queues import QueueProcess
 from tests.harness import queues
-from tests.harness.queues import QueueProcess
 from tests.harness.service import Web, clean_environment
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ import pytest
 from app.errors import ConfigurationError
 from app.local import embedded_aws
 from app.local.peek import peek
+from loadtest.queues import client
 from tests.harness import queues
 
 PARENT = textwrap.dedent("""
@@ -71,7 +72,7 @@ def test_dynamodb_is_there_too() -> None:
 def test_looking_does_not_destroy() -> None:
     """However often one looks, the message keeps its place and its receive count."""
     with embedded_aws.start() as aws:
-        sqs = queues.client(aws.endpoint)
+        sqs = client(aws.endpoint)
         dead = sqs.create_queue(QueueName="dead")["QueueUrl"]
         arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
         redrive = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 1})

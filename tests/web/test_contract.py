@@ -15,9 +15,9 @@ import pytest
 
 from app.local.sample_events import SAMPLES, fresh_events
 from app.settings import Release
+from loadtest.queues import QueueProcess, client
 from tests.conftest import Queued
 from tests.harness import queues
-from tests.harness.queues import QueueProcess
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.service import PASSWORD, USER, Service
 
@@ -442,7 +442,7 @@ def test_both_pairs_while_passwords_rotate(tight: tuple[Service, str], event: by
 
 def test_the_queue_dies_and_comes_back(mortal_aws: QueueProcess, release: Release, event: bytes) -> None:
     """503 + Retry-After while it is gone, never 200; then 200 without a restart. It may be down at the start."""
-    sqs = queues.client(mortal_aws.endpoint)
+    sqs = client(mortal_aws.endpoint)
     queue_url = sqs.create_queue(QueueName="mortal")["QueueUrl"]
     mortal_aws.kill()
     with Service(mortal_aws.endpoint, queue_url, release=release, sqs_timeout=5) as service:

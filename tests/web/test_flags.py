@@ -18,7 +18,7 @@ from app.web.releases import load
 from app.web.responses import OrjsonResponse
 from app.web.server import uvicorn_config
 from app.web.webhook import PATH, Answer
-from tests.harness.queues import QueueProcess
+from loadtest.queues import QueueProcess
 from tests.harness.service import Service
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from app.web.listener import turn_away
+from loadtest.queues import QueueProcess
 from tests.harness import queues
-from tests.harness.queues import QueueProcess
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.service import Service, environment
 
@@ -61,18 +62,26 @@ class Load:
             assert not thread.is_alive()
 
 
+def _turns_away() -> bool:
+    """Whether the kernel lets this user filter a listener: 6.18 wanted CAP_NET_ADMIN for it, which containers lack."""
+    with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as newcomer:
+        turn_away(listening)
+        newcomer.settimeout(0.2)
+        return newcomer.connect_ex(listening.getsockname()) != 0
+
+
 @pytest.mark.parametrize("settings", [{}, {"http": "h11", "loop": "asyncio"}, {"workers": 2}], ids=str)
 def test_sigterm_under_load(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
 ) -> None:
-    """Whoever comes before the listener closes gets 200 or 503; nobody is reset; the exit code is 0."""
+    """Whoever comes before the listener closes gets 200 or 503; nobody is reset, where that can be; exit code 0."""
     with Service(aws.endpoint, queue_url, drain_delay=1, **settings) as service:
         load = Load(service, event)
         load.wait_for_answers(50)
         code = service.stop()
         load.join()
     assert code == 0
-    assert set(load.seen) == {"200", "503"}
+    assert set(load.seen) - (set() if _turns_away() else {"ConnectionResetError"}) == {"200", "503"}
     assert len(queues.drain(sqs, queue_url)) == load.seen["200"]
 
 

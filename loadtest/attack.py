@@ -1,0 +1,88 @@
+"""One attack, as attack.sh runs it: `python -m loadtest.attack --help`."""
+
+import os
+import sys
+from argparse import Namespace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from loadtest import options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.settings import Release
+    from loadtest.results import Load, Measurement
+
+ROOT = Path(__file__).parents[1]
+
+
+def main() -> int:
+    chosen = options.parse()
+    # Only from here on: --help has to work with nothing installed.
+    from loadtest.failures import told
+
+    with told():
+        return _run(chosen)
+
+
+def _run(chosen: Namespace) -> int:
+    from loadtest import meta, open_files, progress, show
+    from loadtest.results import Attack, Load
+
+    name = chosen.name or (urlsplit(chosen.url).netloc.replace(":", "-") if chosen.url else _release(chosen).value)
+    now = datetime.now(UTC)
+    out = chosen.out or ROOT / "loadtest" / "results" / "attacks" / f"{now:%Y-%m-%d-%H%M%S}-{name}"
+    load = Load(
+        rate=chosen.rate,
+        duration_s=chosen.duration,
+        timeout_s=chosen.timeout,
+        users=chosen.users,
+        keepalive=not chosen.no_keepalive,
+    )
+    open_files.raise_limit(load)
+    environment = meta.environment(*(("vegeta",) if chosen.url else ("vegeta", "toxiproxy-server")))
+    with progress.attack(name, load) as tick:
+        measurement = (_elsewhere if chosen.url else _here)(chosen, name, load, out, tick)
+    attack = Attack(environment=environment, measurement=measurement)
+    (out / "meta.json").write_text(attack.model_dump_json(indent=2) + "\n")
+    show.attack(attack, out)
+    return 0 if measurement.audit is None or measurement.audit.holds else 1
+
+
+def _release(chosen: Namespace) -> "Release":
+    """Raises ConfigurationError for an unknown one."""
+    from app.errors import ConfigurationError
+    from app.settings import NEWEST, Release
+
+    try:
+        return Release(chosen.release) if chosen.release else NEWEST
+    except ValueError:
+        raise ConfigurationError(f"--release={chosen.release}: allowed is {', '.join(Release)}") from None
+
+
+def _here(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable[[int], None]") -> "Measurement":
+    from loadtest import subject, toxiproxy
+    from loadtest.measure import measure
+    from loadtest.stack import open_stack
+
+    toxics = [toxiproxy.latency(chosen.sqs_latency, chosen.sqs_jitter), *chosen.toxic]
+    with open_stack(chosen.queue, toxics) as stack:
+        return measure(stack, subject.release(_release(chosen), name), chosen.budget, load, out=out, progress=tick)
+
+
+def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable[[int], None]") -> "Measurement":
+    from loadtest import queues
+    from loadtest.drain import Drain
+    from loadtest.measure import measure_elsewhere
+    from loadtest.traffic import Traffic
+
+    username, password = (os.environ.get(f"APP_BASIC_AUTH_{which}", "demo") for which in ("USERNAME", "PASSWORD"))
+    drain = Drain(queues.client_elsewhere(chosen.sqs_endpoint), chosen.queue_url) if chosen.queue_url else None
+    return measure_elsewhere(Traffic(chosen.url, username, password), drain, name, load, out=out, progress=tick)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

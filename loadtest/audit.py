@@ -1,0 +1,26 @@
+"""The audit: every event id that got 200 is in the queue, exactly as sent."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from loadtest.results import Audit
+
+
+def audit(sent: dict[str, bytes], accepted: Iterable[str], received: Counter[bytes]) -> Audit:
+    """Compares what was sent (digests by event id), what got 200 (event ids) and what was in the queue (digests).
+
+    `lost`: got 200, and is not in the queue as sent. `altered`: in the queue, and nobody sent such bytes. `unasked`:
+    a 200 for an id that was not sent, or a second one. `late`: in the queue, though its sender got no 200.
+    """
+    answers = Counter(accepted)
+    unasked = sum(count - (event_id in sent) for event_id, count in answers.items())
+    known = set(sent.values())
+    accepted_digests = {sent[event_id] for event_id in answers if event_id in sent}
+    return Audit(
+        accepted=answers.total(),
+        lost=sorted(event_id for event_id in answers if event_id in sent and sent[event_id] not in received),
+        unasked=unasked,
+        altered=sum(count for body, count in received.items() if body not in known),
+        duplicates=sum(count - 1 for body, count in received.items() if body in known),
+        late=sum(1 for body in received if body in known and body not in accepted_digests),
+    )

@@ -1,0 +1,55 @@
+"""CPU for each accepted webhook, at saturation on a quarter of a core: every release, the floor, and Go.
+
+The floor (asgi_noop) is the same server, which reads the body and answers. The peer (go) does the whole work with
+net/http and aws-sdk-go-v2. Ratios are of repeats that ran side by side. Leaves bench.json in
+loadtest/results/<date>-<commit>.
+"""
+
+import shutil
+import subprocess
+import sys
+
+import click
+
+from app.settings import NEWEST, Release
+from loadtest import interleaved, subject
+from loadtest.failures import told
+from loadtest.interleaved import ROOT, Case
+from loadtest.report import tables
+from loadtest.subject import Subject
+
+USERS = 64
+GO = ROOT / "loadtest" / "peers" / "go"
+
+
+def peers() -> list[Subject]:
+    """The floor, and Go's; Go has to be there to build it. Raises CalledProcessError."""
+    floor = Subject("asgi_noop", [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
+    if shutil.which("go") is None:
+        print("go is not on PATH: its peer is left out", file=sys.stderr)
+        return [floor]
+    subprocess.run(["go", "build", "-o", "bin/peer", "."], cwd=GO, check=True)
+    return [floor, Subject("go", [str(GO / "bin" / "peer")])]
+
+
+@click.command(help=__doc__)
+@click.option("--repeats", type=click.IntRange(1, 50), default=15, show_default=True)
+@click.option("--seconds", type=click.FloatRange(1, 600), default=3, show_default=True, help="Of each attack.")
+@click.option("--only", multiple=True, help="Measure these subjects alone; v09, go, … (may be given again).")
+def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
+    with told():
+        subjects = [what for what in (*map(subject.release, Release), *peers()) if _wanted(what.name, only)]
+        where = interleaved.environment()
+        file = interleaved.folder(where, quick=bool(only)) / "bench.json"
+        load = interleaved.closed_loop(USERS, seconds)
+        chosen = [Case("saturated", what, "capped", load) for what in subjects]
+        comparison = interleaved.run("bench: CPU for each accepted webhook", chosen, repeats, file, where)
+        interleaved.finish(comparison, file, tables.ratios(comparison, "saturated", NEWEST))
+
+
+def _wanted(name: str, only: tuple[str, ...]) -> bool:
+    return not only or name.startswith(only)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Control groups of version 1: three folders, writable by root."""
+
+import itertools
+import os
+from pathlib import Path
+
+from loadtest.budget.join import joining, remove
+from loadtest.budget.limits import Limits, Unavailable
+
+ROOT = Path("/sys/fs/cgroup")
+PERIOD_US = 100_000  # as Kubernetes has it
+_number = itertools.count()
+
+
+class CgroupV1:
+    how = "cgroup v1"
+
+    def __init__(self, limits: Limits, root: Path = ROOT) -> None:
+        name = f"invoice-webhook-{os.getpid()}-{next(_number)}"
+        self._cpu, self._cpuacct, self._memory = (root / kind / name for kind in ("cpu", "cpuacct", "memory"))
+        if not all(group.parent.is_dir() for group in self._groups):
+            raise Unavailable(f"{root}: no cpu, cpuacct and memory")
+        try:
+            for group in self._groups:
+                group.mkdir(exist_ok=True)  # cpu and cpuacct may be one folder
+            if limits.cpus is not None:
+                (self._cpu / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+                (self._cpu / "cpu.cfs_quota_us").write_text(str(int(limits.cpus * PERIOD_US)))
+            if limits.memory is not None:
+                (self._memory / "memory.limit_in_bytes").write_text(str(limits.memory))
+                with_swap = self._memory / "memory.memsw.limit_in_bytes"
+                if with_swap.exists():  # the kernel counts swap: a pod has none either
+                    with_swap.write_text(str(limits.memory))
+        except OSError as error:
+            self.close()
+            raise Unavailable(str(error)) from None
+        self.limited = limits.cpus is not None
+
+    @property
+    def _groups(self) -> tuple[Path, ...]:
+        return (self._cpu, self._cpuacct, self._memory)
+
+    def command(self, command: list[str], environment: dict[str, str]) -> list[str]:
+        return joining(self._groups, command)
+
+    def attach(self, pid: int) -> None:
+        """It joined by itself."""
+
+    def cpu_seconds(self) -> float:
+        return int((self._cpuacct / "cpuacct.usage").read_text()) / 1e9
+
+    def peak_bytes(self) -> int | None:
+        return int((self._memory / "memory.max_usage_in_bytes").read_text())
+
+    def close(self) -> None:
+        for group in self._groups:
+            remove(group)

@@ -1,0 +1,44 @@
+"""No limit at all: only a look at what the processes use."""
+
+from pathlib import Path
+
+import psutil
+
+from loadtest.budget.limits import Limits
+
+NAME = "process tree"
+
+
+class ProcessTree:
+    how = NAME
+    limited = False
+
+    def __init__(self, limits: Limits) -> None:
+        self._process = psutil.Process()
+
+    def command(self, command: list[str], environment: dict[str, str]) -> list[str]:
+        return command
+
+    def attach(self, pid: int) -> None:
+        self._process = psutil.Process(pid)
+
+    def _tree(self) -> list[psutil.Process]:
+        return [self._process, *self._process.children(recursive=True)]
+
+    def cpu_seconds(self) -> float:
+        times = [process.cpu_times() for process in self._tree()]
+        return sum(time.user + time.system for time in times)
+
+    def peak_bytes(self) -> int | None:
+        """The kernel's high-water mark of each process; Linux alone keeps one where others may read it."""
+        marks = []
+        for process in self._tree():
+            status = Path(f"/proc/{process.pid}/status")
+            if not status.exists():
+                return None
+            fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            marks.append(int(fields["VmHWM"].split()[0]) * 1024)
+        return sum(marks)
+
+    def close(self) -> None:
+        """Nothing was made."""

@@ -1,0 +1,44 @@
+"""A transient scope of the user's systemd, which hands its users control groups of version 2."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from loadtest.budget import cgroup_v2
+from loadtest.budget.limits import Limits, Unavailable
+
+
+class SystemdScope:
+    how = "systemd scope"
+
+    def __init__(self, limits: Limits) -> None:
+        properties = []
+        if limits.cpus is not None:
+            properties.append(f"CPUQuota={limits.cpus:.0%}")
+        if limits.memory is not None:
+            properties += [f"MemoryMax={limits.memory}", "MemorySwapMax=0"]
+        self._prefix = ["systemd-run", "--user", "--scope", "--quiet", "--collect", "-pCPUAccounting=yes"]
+        self._prefix += [f"-p{setting}" for setting in (*properties, "MemoryAccounting=yes")]
+        if shutil.which("systemd-run") is None:
+            raise Unavailable("no systemd-run")
+        tried = subprocess.run([*self._prefix, "--", "true"], capture_output=True, text=True, check=False)
+        if tried.returncode:
+            raise Unavailable(tried.stderr.strip())
+        self.limited = limits.cpus is not None
+        self._group = Path()
+
+    def command(self, command: list[str], environment: dict[str, str]) -> list[str]:
+        return [*self._prefix, "--", *command]
+
+    def attach(self, pid: int) -> None:
+        unified = next(line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0::"))
+        self._group = cgroup_v2.ROOT / unified.removeprefix("0::/")
+
+    def cpu_seconds(self) -> float:
+        return cgroup_v2.cpu_seconds(self._group)
+
+    def peak_bytes(self) -> int | None:
+        return cgroup_v2.peak_bytes(self._group)
+
+    def close(self) -> None:
+        """systemd collects the scope when its last process ends."""

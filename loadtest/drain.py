@@ -1,0 +1,82 @@
+"""Takes messages out of the queue while the attack runs, so that no emulator has to hold them all."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from loadtest.traffic import digest
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+    from types_boto3_sqs.type_defs import MessageTypeDef
+
+LONG_POLL_SECONDS = 1
+
+
+class Drain:
+    """`with` empties the queue in the background; `received` counts each body's digest."""
+
+    def __init__(self, sqs: "SQSClient", queue_url: str) -> None:
+        self.received: Counter[bytes] = Counter()
+        self.error: Exception | None = None
+        self._sqs, self._url = sqs, queue_url
+        self._changed = threading.Condition()
+        self._empty_since: float | None = None
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stopping.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                self._take()
+        except (BotoCoreError, ClientError) as error:
+            self.error = error
+        with self._changed:
+            self._changed.notify_all()
+
+    def _take(self) -> None:
+        asked = time.monotonic()
+        answer = self._sqs.receive_message(
+            QueueUrl=self._url, MaxNumberOfMessages=10, WaitTimeSeconds=LONG_POLL_SECONDS
+        )
+        messages = answer.get("Messages", [])
+        if messages:
+            self._delete(messages)
+        with self._changed:
+            # Counted once the queue has let go of them: a message whose delete failed may come again.
+            self.received.update(digest(message["Body"].encode()) for message in messages)
+            self._empty_since = None if messages else self._empty_since or asked
+            self._changed.notify_all()
+
+    def _delete(self, messages: "list[MessageTypeDef]") -> None:
+        self._sqs.delete_message_batch(
+            QueueUrl=self._url,
+            Entries=[{"Id": str(i), "ReceiptHandle": m["ReceiptHandle"]} for i, m in enumerate(messages)],
+        )
+
+    def wait(self, complete: Callable[[Counter[bytes]], bool], quiet_seconds: float) -> None:
+        """Returns when `received` is complete, or when the queue has been empty for `quiet_seconds`.
+
+        Raises what botocore raised, where the queue cannot be read.
+        """
+
+        def settled() -> bool:
+            quiet = self._empty_since is not None and time.monotonic() - self._empty_since > quiet_seconds
+            return self.error is not None or quiet or complete(self.received)
+
+        with self._changed:
+            self._changed.wait_for(settled)
+        if self.error is not None:
+            raise self.error

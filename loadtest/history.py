@@ -1,0 +1,57 @@
+"""Replays the published history, release by release, and draws it.
+
+The published attack (500/s for 5 s, 30 s time-out) on one core at most, and a closed loop on a hard quarter of a
+core; every repeat goes through all releases in turn. Leaves history.json, report.html and the pictures in
+loadtest/results/<date>-<commit>; `make docs` puts them into README.md and CHANGELOG.md.
+"""
+
+from pathlib import Path
+
+import click
+
+from app.settings import NEWEST, Release
+from loadtest import interleaved, subject
+from loadtest.failures import told
+from loadtest.interleaved import Case
+from loadtest.report import tables, write
+from loadtest.results import Load
+
+# Enough to keep a quarter of a core busy under every release: their latency is theirs, not ours.
+USERS = 64
+
+
+def published(duration_s: float) -> Load:
+    return Load(rate=500, duration_s=duration_s, timeout_s=30)
+
+
+def cases(seconds: float, sustained: bool) -> list[Case]:
+    """Every release, twice; sustained: 200/s for 4 minutes, as published, on v07 and the newest."""
+    subjects = [subject.release(release) for release in Release]
+    result = [Case("published", what, "burst", published(seconds)) for what in subjects]
+    result += [Case("saturated", what, "capped", interleaved.closed_loop(USERS, seconds)) for what in subjects]
+    if sustained:
+        load = Load(rate=200, duration_s=240, timeout_s=30)
+        both = [subject.release(release) for release in (Release.V07_SYNC_HANDLER, NEWEST)]
+        result += [Case("sustained", what, "burst", load, once=True) for what in both]
+    return result
+
+
+@click.command(help=__doc__)
+@click.option("--quick", is_flag=True, help="Attacks of 2 s, for a look.")
+@click.option("--repeats", type=click.IntRange(1, 50), default=3, show_default=True)
+@click.option("--sustained", is_flag=True, help="Besides, 200/s for 4 minutes on v07 and the newest.")
+@click.option("--out", type=click.Path(path_type=Path), help="[default: loadtest/results/<date>-<commit>]")
+def main(quick: bool, repeats: int, sustained: bool, out: Path | None) -> None:
+    with told():
+        where = interleaved.environment()
+        out = out or interleaved.folder(where, quick)
+        chosen = cases(2 if quick else 5, sustained)
+        comparison = interleaved.run(
+            "history: published against measured", chosen, repeats, out / "history.json", where
+        )
+        write(comparison, out)
+        interleaved.finish(comparison, out / "report.html", tables.history(comparison))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""One measurement, whole: start the subject, send one webhook and find it, attack, audit, write it down."""
+
+import http.client
+import json
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack, nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from loadtest import subject, vegeta
+from loadtest.audit import audit
+from loadtest.budget import LIMITS, Budget, open_budget
+from loadtest.budget.limits import MIB
+from loadtest.drain import Drain
+from loadtest.results import Audit, Load, Measurement, Used
+from loadtest.stack import PASSWORD, USER, Stack
+from loadtest.subject import Running, Subject
+from loadtest.traffic import Traffic
+from loadtest.vegeta import Hit
+
+QUIET_SECONDS = 3  # an empty queue for so long will not bring what is missing
+
+Progress = Callable[[int], None]
+
+
+class PreCheckFailed(Exception):
+    """The one webhook before the attack was not answered 200, or is not in the queue."""
+
+
+class _Fired(NamedTuple):
+    """What came of an attack."""
+
+    hits: list[Hit]
+    report: dict[str, Any]
+    audit: Audit | None
+
+
+def measure(stack: Stack, what: Subject, budget: str, load: Load, *, out: Path, progress: Progress) -> Measurement:
+    """Attacks a subject that is started here. `progress` is told how many webhooks have left.
+
+    Raises PreCheckFailed, ChildProcessError, CalledProcessError (vegeta) and what botocore raises.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    queue_url = stack.new_queue()
+    with ExitStack() as open_:
+        limits = open_.enter_context(open_budget(budget))
+        running = open_.enter_context(subject.start(what, limits, stack.environment(queue_url), out / "service.log"))
+        drain = open_.enter_context(Drain(stack.sqs, queue_url)) if what.enqueues else None
+        traffic = Traffic(running.url, USER, PASSWORD)
+        check_one(traffic, drain)
+        before = limits.cpu_seconds()
+        vegeta.attack(load, what.name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
+        # Before the rest is drained: what senders have given up on is no longer what is measured.
+        used = _used(budget, limits, running, limits.cpu_seconds() - before)
+        fired = _look(traffic, drain, out)
+    stack.sqs.delete_queue(QueueUrl=queue_url)
+    measurement = _measurement(what.name, load, traffic, fired)
+    accepted = measurement.accepted
+    used.cpu_ms_per_accepted = 1000 * used.cpu_s / accepted if accepted else None
+    ours = {"release": what.release, "flags": what.flags, "used": used}
+    return measurement.model_copy(update=ours | {"sqs": {"queue": stack.queue, "toxics": stack.toxics}})
+
+
+def measure_elsewhere(
+    traffic: Traffic, drain: Drain | None, name: str, load: Load, *, out: Path, progress: Progress
+) -> Measurement:
+    """Attacks what runs at `traffic.url`; audits where there is a drain of its queue. Raises like `measure`."""
+    out.mkdir(parents=True, exist_ok=True)
+    with drain or nullcontext():
+        check_one(traffic, drain)
+        vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
+        return _measurement(name, load, traffic, _look(traffic, drain, out))
+
+
+def _look(traffic: Traffic, drain: Drain | None, out: Path) -> _Fired:
+    """vegeta's reports, written down, and the audit, once everything that got 200 has had its chance to arrive."""
+    results = out / "results.bin"
+    report = json.loads(vegeta.report(results, "json"))
+    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+    (out / "hdr.txt").write_text(vegeta.report(results, "hdrplot"))
+    hits = vegeta.hits(results)
+    if drain is None:
+        return _Fired(hits, report, None)
+    accepted = [hit.event_id for hit in hits if hit.event_id is not None]
+    wanted = {traffic.sent[event_id] for event_id in accepted if event_id in traffic.sent}
+    drain.wait(lambda received: len(received) >= len(wanted) and wanted <= received.keys(), QUIET_SECONDS)
+    return _Fired(hits, report, audit(traffic.sent, accepted, drain.received))
+
+
+def check_one(traffic: Traffic, drain: Drain | None) -> None:
+    """Right before fast: one webhook is answered 200 and is in the queue. Raises PreCheckFailed."""
+    body = next(traffic.bodies(1))
+    event_id, digest = traffic.sent.popitem()
+    parts = urlsplit(traffic.url)
+    connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = connect(parts.netloc, timeout=30)
+    try:
+        connection.request("POST", parts.path, body, traffic.headers)
+        response = connection.getresponse()
+        answer = response.read(1000).decode(errors="replace")
+    except (OSError, http.client.HTTPException) as error:
+        raise PreCheckFailed(f"{traffic.url}: {error!r}") from None
+    finally:
+        connection.close()
+    if response.status != http.client.OK:
+        raise PreCheckFailed(f"{traffic.url} answered {response.status}: {answer}")
+    if drain is not None:
+        drain.wait(lambda received: digest in received, QUIET_SECONDS)
+        if drain.received.pop(digest, 0) != 1:
+            raise PreCheckFailed(f"{event_id} got 200 and is not in the queue that was named, once and as sent")
+
+
+def _used(name: str, budget: Budget, running: Running, cpu_s: float) -> Used:
+    limits = LIMITS[name]
+    peak = budget.peak_bytes()
+    return Used(
+        budget=name,
+        how=budget.how,
+        limited=budget.limited,
+        cpus=limits.cpus,
+        memory_mib=limits.memory and limits.memory / MIB,
+        cpu_s=cpu_s,
+        cpu_ms_per_accepted=None,
+        peak_mib=peak and peak / MIB,
+        ready_s=running.ready_s,
+    )
+
+
+def _measurement(name: str, load: Load, traffic: Traffic, fired: _Fired) -> Measurement:
+    """What is the same for a service here and elsewhere."""
+    return Measurement(
+        name=name,
+        load=load,
+        body_bytes=traffic.body_bytes,
+        requests=fired.report["requests"],
+        accepted=sum(hit.code == http.client.OK for hit in fired.hits),
+        statuses=dict(Counter(str(hit.code) for hit in fired.hits)),
+        errors=sorted({hit.error for hit in fired.hits if hit.error})[:10],
+        rps=fired.report["throughput"],
+        latencies=vegeta.latencies(fired.report),
+        distribution=vegeta.distribution(fired.hits),
+        audit=fired.audit,
+    )

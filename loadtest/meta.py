@@ -1,0 +1,57 @@
+"""Where, when and with what something was measured."""
+
+import os
+import platform
+import re
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+from loadtest.results import Environment
+
+ROOT = Path(__file__).parents[1]
+_RESULTS = ("loadtest/results", "deploy/k8s/proof/record.json", "*.md")
+
+
+def environment(*tools: str) -> Environment:
+    """Of this process; `tools` are commands on PATH that answer `-version`."""
+    return Environment(
+        commit=commit(),
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        machine={
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+            "cpu": _cpu(),
+            "cores": str(os.cpu_count()),
+            "python": platform.python_version(),
+        },
+        tools={tool: _version(tool) for tool in tools},
+    )
+
+
+def commit() -> str:
+    """The short hash of what runs, with -dirty where files other than results have changed; `unknown` without git."""
+    try:
+        short = _git("rev-parse", "--short=7", "HEAD").strip()
+        changed = _git("status", "--porcelain", "--", ".", *(f":!{file}" for file in _RESULTS))
+    except (OSError, subprocess.CalledProcessError):
+        return os.environ.get("LOADTEST_COMMIT", "unknown")
+    return f"{short}-dirty" if changed else short
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def _version(tool: str) -> str:
+    answer = subprocess.run([tool, "-version"], check=False, capture_output=True, text=True)
+    found = re.search(r"v?\d+\.\d+\.\d+", answer.stdout + answer.stderr)
+    return found[0].removeprefix("v") if found else "unknown"
+
+
+def _cpu() -> str:
+    try:
+        names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor() or "unknown"

@@ -1,0 +1,89 @@
+"""The command line of attack.sh: the standard library alone, so that --help needs nothing installed."""
+
+import argparse
+import re
+from pathlib import Path
+
+BUDGETS = {"burst": "at most one core", "capped": "a hard quarter of a core", "none": "as much as there is"}
+_UNITS = {"ms": 0.001, "s": 1, "m": 60}
+
+
+def seconds(text: str) -> float:
+    """`500ms`, `5s`, `4m` or `1m30s`, in seconds. Raises ArgumentTypeError."""
+    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m)", text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed is a duration such as 500ms, 5s or 4m")
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed is a whole number of 1 or more")
+    return int(text)
+
+
+def toxic(text: str) -> tuple[str, dict[str, float]]:
+    """`reset_peer:timeout=100,toxicity=0.01`, as a type and its attributes. Raises ArgumentTypeError."""
+    kind, _, rest = text.partition(":")
+    pairs = [pair.partition("=") for pair in rest.split(",") if pair]
+    try:
+        return kind, {name: float(value) for name, _, value in pairs}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed is TYPE:NAME=NUMBER,… as toxiproxy has them") from None
+
+
+def parser() -> argparse.ArgumentParser:
+    result = argparse.ArgumentParser(
+        prog="attack.sh",
+        description="One attack with vegeta. Without --url it starts queue, added latency and a release under the"
+        " budget; it always sends one webhook first. Exit code: 0 the audit holds, 1 it does not, 2 set-up failed.",
+        epilog="APP_… variables reach the release: APP_HTTP=h11 loadtest/attack.sh. With --url,"
+        " APP_BASIC_AUTH_USERNAME and _PASSWORD are sent (demo, demo).",
+    )
+    load = result.add_argument_group("load")
+    load.add_argument("--rate", type=_positive, default=500, metavar="N", help="requests a second (500)")
+    load.add_argument("--duration", type=seconds, default=5, metavar="D", help="500ms, 5s, 4m (5s)")
+    load.add_argument(
+        "--users", type=_positive, metavar="N", help="a closed loop instead: N users, each waits for its answer"
+    )
+    load.add_argument("--timeout", type=seconds, default=30, metavar="D", help="of the client (30s)")
+    load.add_argument("--no-keepalive", action="store_true", help="a connection of its own for each webhook")
+    here = result.add_argument_group("started here")
+    here.add_argument("--release", metavar="R", help="v02_blocking … (the newest; `python -m app releases` lists them)")
+    here.add_argument(
+        "--budget",
+        choices=BUDGETS,
+        default="burst",
+        help="; ".join(f"{name}: {what}" for name, what in BUDGETS.items()),
+    )
+    here.add_argument("--queue", choices=("auto", "elasticmq", "embedded"), default="auto", help="auto: by Java")
+    here.add_argument("--sqs-latency", type=seconds, default=0.008, metavar="D", help="added to each answer (8ms)")
+    here.add_argument("--sqs-jitter", type=seconds, default=0, metavar="D", help="of that latency, up or down (0ms)")
+    here.add_argument(
+        "--toxic",
+        type=toxic,
+        action="append",
+        default=[],
+        metavar="T",
+        help="e.g. reset_peer:timeout=100,toxicity=0.01",
+    )
+    there = result.add_argument_group("running elsewhere")
+    there.add_argument("--url", help="of the service, e.g. http://127.0.0.1:8000")
+    there.add_argument("--queue-url", help="its queue, emptied by the audit: a queue for load tests alone")
+    there.add_argument("--sqs-endpoint", help="where that queue is (AWS itself)")
+    result.add_argument("--name", help="of the results (the release, or the URL's host)")
+    result.add_argument("--out", type=Path, metavar="DIR", help="(loadtest/results/attacks/<time>-<name>)")
+    return result
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The options; ends the process with code 2 where they contradict each other."""
+    result = parser()
+    options = result.parse_args(arguments)
+    if options.url is None and (options.queue_url or options.sqs_endpoint):
+        result.error("--queue-url and --sqs-endpoint belong to --url: without it, the attack brings its own queue")
+    if options.url is not None and options.release is not None:
+        result.error(f"--release={options.release}: what runs at --url has its release already")
+    if options.sqs_endpoint and not options.queue_url:
+        result.error("--sqs-endpoint: --queue-url is missing, the queue to drain there")
+    return options

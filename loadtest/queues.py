@@ -1,0 +1,132 @@
+"""A queue process: the embedded AWS or ElasticMQ, each able to die and to come back on its port."""
+
+import re
+import shutil
+import socket
+import subprocess
+import time
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import boto3
+from botocore.config import Config
+
+from app.local import embedded_aws
+from app.local.embedded_aws import EmbeddedAws
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+_ELASTICMQ = Path(__file__).parent / "elasticmq"
+CLASSPATH = _ELASTICMQ / "target" / "classpath"
+START_SECONDS = 60
+
+
+class QueueProcess(Protocol):
+    """What both emulators can do."""
+
+    name: str
+    endpoint: str
+
+    def start(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class Embedded:
+    """The embedded AWS, as `make run` has it."""
+
+    name = "embedded (ministack)"
+
+    def __init__(self) -> None:
+        self._running: AbstractContextManager[EmbeddedAws] | None = None
+        self._port = 0
+
+    def start(self) -> None:
+        self._running = embedded_aws.start(self._port)
+        self.endpoint = self._running.__enter__().endpoint
+        self._port = int(self.endpoint.rpartition(":")[2])
+
+    def kill(self) -> None:
+        if self._running is not None:
+            self._running.__exit__(None, None, None)
+            self._running = None
+
+
+class ElasticMq:
+    """ElasticMQ under Java 17, in memory. Its jars: `make loadtest/elasticmq/target/classpath`."""
+
+    def __init__(self) -> None:
+        version = re.search(r"elasticmq-server.*?<version>(.*?)<", (_ELASTICMQ / "pom.xml").read_text(), re.DOTALL)
+        assert version is not None
+        self.name = f"ElasticMQ {version[1]}"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._port = free_port()
+        self.endpoint = f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        java = shutil.which("java")
+        assert java is not None, "ElasticMQ needs Java 17"
+        options = [
+            "rest-sqs.bind-hostname=127.0.0.1",
+            f"rest-sqs.bind-port={self._port}",
+            "rest-stats.enabled=false",
+            "node-address.host=127.0.0.1",
+            f"node-address.port={self._port}",
+            "generate-node-address=false",
+        ]
+        command = [java, "-Xmx512m", *(f"-D{option}" for option in options), "-cp", CLASSPATH.read_text().strip()]
+        # A session of its own: Ctrl-C is for whoever started it, and still needs the queue.
+        self._process = subprocess.Popen(
+            [*command, "org.elasticmq.server.Main"], stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        wait_for_listener(self._port, self._process)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+PROCESSES: dict[str, type[Embedded] | type[ElasticMq]] = {"embedded": Embedded, "elasticmq": ElasticMq}
+
+
+def free_port() -> int:
+    """A port on loopback that nobody listens on."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
+def wait_for_listener(port: int, process: "subprocess.Popen[bytes]") -> None:
+    """Returns when somebody listens. Raises TimeoutError, or ChildProcessError where `process` has ended."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            if process.poll() is not None:
+                raise ChildProcessError(f"{process.args!r} ended with {process.returncode}") from None
+            time.sleep(0.05)
+        else:
+            return
+    raise TimeoutError(f"nobody listened on port {port} within {START_SECONDS} s")
+
+
+def client(endpoint: str) -> "SQSClient":
+    """boto3 for a local queue process: nothing of the user's own AWS configuration is used."""
+    return boto3.client(
+        "sqs",
+        endpoint_url=endpoint,
+        region_name=embedded_aws.REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",  # noqa: S106  # emulators want one, and look at none
+        config=Config(retries={"total_max_attempts": 1}, max_pool_connections=16),
+    )
+
+
+def client_elsewhere(endpoint: str | None) -> "SQSClient":
+    """boto3 for a queue that runs already: at `endpoint`, or on AWS itself with the user's own credentials."""
+    return boto3.client("sqs") if endpoint is None else client(endpoint)

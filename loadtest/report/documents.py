@@ -1,0 +1,100 @@
+"""The generated parts of README and CHANGELOG: tables and pictures of the newest whole run of each kind."""
+
+import tempfile
+from pathlib import Path
+
+from app.settings import NEWEST
+from loadtest import report
+from loadtest.interleaved import RESULTS, ROOT
+from loadtest.report import tables
+from loadtest.results import Comparison
+from loadtest.tips import WITH_ALL
+
+
+class NotMeasured(Exception):
+    """There is no such run yet; the text says how to make one."""
+
+
+def newest(kind: str) -> tuple[Comparison, Path]:
+    """The last `history`, `bench` or `tips` on one commit, not a quick look. Raises NotMeasured."""
+    whole = [file for file in RESULTS.glob(f"*/{kind}.json") if not file.parent.name.endswith(("-quick", "-dirty"))]
+    if not whole:
+        raise NotMeasured(f"loadtest/results: no {kind}.json of a whole run; make one with `make {kind}`")
+    runs = [(Comparison.model_validate_json(file.read_text()), file.parent) for file in whole]
+    return max(runs, key=lambda run: run[0].environment.started)
+
+
+def provenance(comparison: Comparison, repeated: bool = True) -> str:
+    """What belongs beside every number: the command, the commit, the machine."""
+    where = comparison.environment
+    machine = f"{where.machine['cores']} cores ({where.machine['cpu']}), Python {where.machine['python']}"
+    queue = (comparison.runs[0].measurement.sqs or {}).get("queue", "")
+    repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
+    return (
+        f"Measured by `{comparison.command}` on commit `{where.commit}`, {where.started[:10]}, on {machine},"
+        f" {queue} with 8 ms of added latency; {repeats}."
+    )
+
+
+def picture(folder: Path, name: str, text: str) -> str:
+    """An SVG for the reader's theme."""
+    source = folder.relative_to(ROOT) / name
+    return (
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{source}-dark.svg">'
+        f'<img alt="{text}" src="{source}-light.svg"></picture>'
+    )
+
+
+def throughput() -> str:
+    """README's picture."""
+    history, folder = newest("history")
+    shown = picture(folder, "throughput", "Throughput of each release, published beside measured")
+    return f"{shown}\n\n{provenance(history)} The whole report: [report.html]({folder.relative_to(ROOT)}/report.html)."
+
+
+def published() -> str:
+    """The published attack: table and distribution."""
+    history, folder = newest("history")
+    shown = picture(folder, "distribution", "Latency of each release by percentile, under the published attack")
+    return f"{tables.published(history)}\n\n{provenance(history)}\n\n{shown}"
+
+
+def saturated() -> str:
+    """The closed loop on a quarter of a core."""
+    history, folder = newest("history")
+    shown = picture(folder, "cpu", "CPU for each webhook, by release")
+    return f"{tables.saturated(history)}\n\n{provenance(history)}\n\n{shown}"
+
+
+def sustained() -> str:
+    """200/s for four minutes. Raises NotMeasured where the last history left it out."""
+    history, _ = newest("history")
+    if not history.names("sustained"):
+        raise NotMeasured('the last history has no sustained attack: make history ARGS="--sustained"')
+    return f"{tables.sustained(history)}\n\n{provenance(history, repeated=False)}"
+
+
+def bench() -> str:
+    """CPU of each release, the floor and Go."""
+    comparison, _ = newest("bench")
+    return f"{tables.ratios(comparison, 'saturated', NEWEST)}\n\n{provenance(comparison)}"
+
+
+def tips() -> str:
+    """What each tip is worth."""
+    comparison, _ = newest("tips")
+    return f"{tables.ratios(comparison, 'saturated', WITH_ALL)}\n\n{provenance(comparison)}"
+
+
+def stale_pictures() -> list[str]:
+    """Pictures that the newest history would draw differently today."""
+    history, folder = newest("history")
+    with tempfile.TemporaryDirectory() as scratch:
+        report.pictures(history, Path(scratch))
+        fresh = sorted(Path(scratch).glob("*.svg"))
+        kept = [folder / file.name for file in fresh]
+        return [
+            str(old.relative_to(ROOT))
+            for new, old in zip(fresh, kept, strict=True)
+            if not old.exists() or old.read_text() != new.read_text()
+        ]

@@ -1,0 +1,110 @@
+"""Markdown tables of a comparison: for a terminal, for README and CHANGELOG."""
+
+from loadtest.estimate import Estimate, estimate, ratio
+from loadtest.report.figures import PUBLISHED, value_of
+from loadtest.results import Comparison, Measurement
+
+THOUSAND = 1000
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    aligned = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, aligned, *rows))
+
+
+def _of(measured: list[Measurement], value: str) -> Estimate:
+    return estimate(value_of(measurement, value) for measurement in measured)
+
+
+def milliseconds(value: float) -> str:
+    return f"{value:,.0f} ms" if value < THOUSAND else f"{value / THOUSAND:,.1f} s"
+
+
+def _pair(release: str, key: str, measured: str, unit: str = "") -> str:
+    published = PUBLISHED.get(release, {}).get(key)
+    shown = "–" if published is None else milliseconds(published) if key.endswith("_ms") else f"{published:g}{unit}"
+    return f"{shown} → {measured}"
+
+
+def short(success: float, rps: float, p50_ms: float, p99_ms: float, **_: float) -> str:
+    """One cell: success, throughput, median and 99th percentile."""
+    return f"{success:.4g} %, {rps:.4g}/s, {milliseconds(p50_ms)}, {milliseconds(p99_ms)}"
+
+
+def short_measured(runs: list[Measurement]) -> str:
+    """The same of the median repeat of each value."""
+    success, rps, p50, p99 = (_of(runs, value).median for value in ("success", "rps", "latencies.p50", "latencies.p99"))
+    return short(success, rps, p50, p99)
+
+
+def published(comparison: Comparison) -> str:
+    """The published attack: published → measured."""
+    rows = []
+    for name in comparison.names("published"):
+        runs = comparison.of("published", name)
+        times = {key: milliseconds(_of(runs, f"latencies.{key}").median) for key in ("fastest", "p50", "p99")}
+        rows.append(
+            [
+                name,
+                _pair(name, "success", f"{_of(runs, 'success').text('.1f')} %", " %"),
+                _pair(name, "rps", f"{_of(runs, 'rps').text('.0f')}/s", "/s"),
+                *(_pair(name, f"{key}_ms", time) for key, time in times.items()),
+                f"{_of(runs, 'used.cpu_ms_per_accepted').median:.2f} ms",
+                f"{_of(runs, 'used.peak_mib').median:.0f} MiB",
+            ]
+        )
+    return _table(["release", "success", "throughput", "fastest", "p50", "p99", "CPU a webhook", "memory"], rows)
+
+
+def saturated(comparison: Comparison) -> str:
+    """The closed loop on a quarter of a core."""
+    rows = []
+    for name in comparison.names("saturated"):
+        runs = comparison.of("saturated", name)
+        rows.append(
+            [
+                name,
+                f"{_of(runs, 'rps').text('.0f')}/s",
+                *(milliseconds(_of(runs, f"latencies.{key}").median) for key in ("p50", "p99")),
+                f"{_of(runs, 'used.cpu_ms_per_accepted').text('.2f')} ms",
+                f"{_of(runs, 'used.peak_mib').median:.0f} MiB",
+            ]
+        )
+    return _table(["release", "throughput", "p50", "p99", "CPU a webhook", "memory"], rows)
+
+
+def sustained(comparison: Comparison) -> str:
+    """200/s for four minutes."""
+    rows = []
+    for name in comparison.names("sustained"):
+        (run,) = comparison.of("sustained", name)
+        times = [milliseconds(getattr(run.latencies, key)) for key in ("fastest", "mean", "p50", "p99")]
+        used = run.used
+        assert used is not None
+        memory = "–" if used.peak_mib is None else f"{used.peak_mib:.0f} MiB"
+        rows.append([name, f"{run.accepted:,} of {run.requests:,}", f"{run.rps:.1f}/s", *times, memory])
+    return _table(["release", "got 200", "throughput", "fastest", "mean", "p50", "p99", "memory"], rows)
+
+
+def history(comparison: Comparison) -> str:
+    """All of it, for a terminal."""
+    parts = [published(comparison), saturated(comparison)]
+    if comparison.names("sustained"):
+        parts.append(sustained(comparison))
+    return "\n\n".join(parts)
+
+
+def ratios(comparison: Comparison, kind: str, reference: str) -> str:
+    """CPU for each accepted webhook, and its ratio to `reference` (left out where that was not measured)."""
+
+    def cpu(name: str) -> list[float | None]:
+        return [value_of(run, "used.cpu_ms_per_accepted") for run in comparison.of(kind, name)]
+
+    names = comparison.names(kind)
+    known = reference in names
+    rows = []
+    for name in names:
+        times = ratio(cpu(name), cpu(reference)).text(".2f") if known else "–"
+        throughput = _of(comparison.of(kind, name), "rps").text(",.0f")
+        rows.append([name, f"{estimate(cpu(name)).text('.3f')} ms", times, f"{throughput}/s"])
+    return _table(["", "CPU a webhook", f"times that of {reference}", "throughput"], rows)

@@ -1,0 +1,28 @@
+"""Colours, light and dark: told apart by people who see fewer of them, too (Okabe and Ito; viridis for the order)."""
+
+from typing import Any
+
+_SEQUENCE = {
+    # viridis without the end that vanishes on the background
+    "light": ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#8db600", "#b58900"],
+    "dark": ["#b18cff", "#8a8fe8", "#6aa9e0", "#45c0c8", "#3fd0a4", "#7ad65f", "#c4df3a", "#fde725"],
+}
+_PAIR = {"light": ["#b0b0b0", "#0072b2", "#d55e00"], "dark": ["#777777", "#56b4e9", "#e69f00"]}
+_INK = {"light": ("#1f2328", "#d8dee4"), "dark": ("#e6edf3", "#3d444d")}
+THEMES = tuple(_INK)
+
+
+def config(theme: str) -> dict[str, Any]:
+    """Vega-Lite's `config` for `light` or `dark`. Category colours: published, measured, failed."""
+    ink, grid = _INK[theme]
+    words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12}
+    return {
+        "background": "transparent",
+        "font": "system-ui, sans-serif",
+        "view": {"stroke": None},
+        "axis": {**words, "gridColor": grid, "domainColor": grid, "tickColor": grid, "titleFontWeight": "normal"},
+        "legend": words,
+        "title": {"color": ink, "fontSize": 14, "anchor": "start"},
+        "rule": {"color": ink},
+        "range": {"category": _PAIR[theme], "ordinal": _SEQUENCE[theme]},
+    }

@@ -1,0 +1,50 @@
+"""What attack.sh prints at its end."""
+
+from pathlib import Path
+
+from loadtest import vegeta
+from loadtest.results import Attack, Audit, Used
+
+NAMED = 3  # of the lost ones; the others are in meta.json
+
+
+def attack(attack: Attack, out: Path) -> None:
+    """vegeta's own report, and what it cannot know: CPU, memory, and whether everything arrived."""
+    measured = attack.measurement
+    (out / "plot.html").write_text(vegeta.plot(out / "results.bin"))
+    print(vegeta.report(out / "results.bin", "text"), end="")
+    if measured.used is not None:
+        print("\n".join(_used(measured.used)))
+    print(f"audit: {_audit(measured.audit)}")
+    print(f"results: {out} (plot.html shows latency over time)")
+
+
+def _used(used: Used) -> list[str]:
+    limits = f"{used.cpus:g} cores, {used.memory_mib:g} MiB" if used.limited else "NOT CAPPED"
+    cpu = (
+        "–"
+        if used.cpu_ms_per_accepted is None
+        else f"{used.cpu_ms_per_accepted:.2f} ms of CPU for each webhook that got 200"
+    )
+    peak = "not counted here" if used.peak_mib is None else f"{used.peak_mib:.0f} MiB at its peak"
+    return [
+        f"budget: {used.budget}, {limits} (by {used.how}); ready after {used.ready_s:.1f} s",
+        f"cpu: {cpu} ({used.cpu_s:.2f} s in all)",
+        f"memory: {peak}",
+    ]
+
+
+def _audit(audit: Audit | None) -> str:
+    if audit is None:
+        return "not made: name the queue with --queue-url"
+    verdict = "holds" if audit.holds else "FAILED"
+    facts = f"{audit.accepted:,} got 200, {len(audit.lost):,} of them lost"
+    if audit.lost:
+        facts += f" ({', '.join(audit.lost[:NAMED])}{', …' if len(audit.lost) > NAMED else ''})"
+    others = {
+        "in the queue as nobody sent it": audit.altered,
+        "answered for what was not asked": audit.unasked,
+        "in the queue twice": audit.duplicates,
+        "in the queue without a 200": audit.late,
+    }
+    return "; ".join([f"{verdict}: {facts}", *(f"{count:,} {what}" for what, count in others.items() if count)])

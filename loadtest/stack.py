@@ -1,0 +1,79 @@
+"""What the service is put in front of: a queue process behind toxiproxy, outside its budget."""
+
+import shutil
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.local.embedded_aws import EmbeddedAws
+from loadtest import queues, toxiproxy
+from loadtest.queues import QueueProcess
+from loadtest.toxiproxy import Toxic
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+ROOT = Path(__file__).parents[1]
+USER = PASSWORD = "demo"  # noqa: S105  # the local mode's own
+# The published pod had no bound on what it holds at once.
+MAX_IN_FLIGHT = "10000"
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A running one. `far` is the queue's endpoint with the added latency, `sqs` a client without it."""
+
+    queue: str
+    toxics: list[Toxic]
+    far: str
+    sqs: "SQSClient"
+
+    def new_queue(self) -> str:
+        """The URL of an empty queue, as the client sees it."""
+        return self.sqs.create_queue(QueueName=f"attack-{uuid.uuid4().hex}")["QueueUrl"]
+
+    def environment(self, queue_url: str) -> dict[str, str]:
+        """What makes a service use that queue, from afar."""
+        return EmbeddedAws(0, self.far).environment() | {
+            "APP_SQS_QUEUE_URL": f"{self.far}/{queue_url.split('/', 3)[3]}",
+            "APP_BASIC_AUTH_USERNAME": USER,
+            "APP_BASIC_AUTH_PASSWORD": PASSWORD,
+            "APP_MAX_IN_FLIGHT": MAX_IN_FLIGHT,
+            "APP_DRAIN_DELAY": "0",
+            "APP_GRACEFUL_TIMEOUT": "1",
+            "APP_LOG_FORMAT": "json",
+        }
+
+
+def choose(wanted: str) -> QueueProcess:
+    """`auto`: ElasticMQ where Java is, and its jars or Maven for them. Raises FileNotFoundError for what it lacks."""
+    if wanted == "embedded":
+        return queues.Embedded()
+    lacks = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
+    if queues.CLASSPATH.exists() and "mvn" in lacks:
+        lacks.remove("mvn")
+    if not lacks:
+        target = str(queues.CLASSPATH.relative_to(ROOT))
+        subprocess.run(["make", "--silent", target], cwd=ROOT, check=True)
+        return queues.ElasticMq()
+    if wanted == "elasticmq":
+        raise FileNotFoundError(
+            f"--queue=elasticmq: {' and '.join(lacks)} not on PATH (Java 17, Maven); allowed: embedded"
+        )
+    return queues.Embedded()
+
+
+@contextmanager
+def open_stack(wanted: str, toxics: list[Toxic]) -> Iterator[Stack]:
+    """Starts both on free ports, and ends them whatever happens."""
+    process = choose(wanted)
+    try:
+        process.start()
+        with toxiproxy.proxy(process.endpoint, toxics) as far:
+            yield Stack(process.name, toxics, far, queues.client(process.endpoint))
+    finally:
+        process.kill()

@@ -1,0 +1,54 @@
+"""toxiproxy in front of a queue: latency, and whatever else a network does to a connection."""
+
+import http.client
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from loadtest.queues import free_port, wait_for_listener
+
+Toxic = tuple[str, dict[str, float]]
+
+
+def latency(seconds: float, jitter: float = 0) -> Toxic:
+    """Every answer comes that much later, give or take `jitter`."""
+    return "latency", {"latency": round(seconds * 1000), "jitter": round(jitter * 1000)}
+
+
+@contextmanager
+def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[str]:
+    """A proxy for `upstream` (http://host:port) with `toxics` on the way back; yields its own address.
+
+    Raises ValueError for a toxic that toxiproxy does not have.
+    """
+    api, port = free_port(), free_port()
+    command = ["toxiproxy-server", "-host", "127.0.0.1", "-port", str(api)]
+    # A session of its own: Ctrl-C is for whoever started it, and still needs the queue.
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        wait_for_listener(api, process)
+        address = f"127.0.0.1:{port}"
+        _call(api, "/proxies", {"name": "sqs", "listen": address, "upstream": upstream.removeprefix("http://")})
+        for number, (kind, attributes) in enumerate(toxics):
+            toxicity = attributes.get("toxicity", 1.0)
+            rest = {name: value for name, value in attributes.items() if name != "toxicity"}
+            toxic = {"name": f"{kind}-{number}", "type": kind, "toxicity": toxicity, "attributes": rest}
+            _call(api, "/proxies/sqs/toxics", toxic)
+        yield f"http://{address}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _call(port: int, path: str, data: dict[str, Any]) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("POST", path, json.dumps(data), {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        answer = response.read().decode()
+        if response.status not in (http.client.OK, http.client.CREATED):
+            raise ValueError(f"toxiproxy refuses {data}: {answer.strip()}")
+    finally:
+        connection.close()

@@ -1,0 +1,108 @@
+"""vegeta: the attack, and what it reports of its results."""
+
+import base64
+import csv
+import json
+import math
+import subprocess
+from collections.abc import Callable
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from loadtest.results import Latencies, Load
+from loadtest.traffic import Traffic
+
+
+class Hit(NamedTuple):
+    """One request. `at` and `latency` in seconds, `at` from the first request; `event_id` where it was queued."""
+
+    at: float
+    latency: float
+    code: int
+    error: str
+    event_id: str | None
+
+
+def command(load: Load, name: str, results: Path) -> list[str]:
+    """What people could type themselves, were targets at hand."""
+    limits = ["-rate", f"{load.rate}/1s"]
+    if load.users is not None:
+        limits = ["-rate", "0", "-workers", str(load.users), "-max-workers", str(load.users)]
+    limits += [] if load.keepalive else ["-keepalive=false"]
+    times = ["-duration", f"{load.duration_s:g}s", "-timeout", f"{load.timeout_s:g}s"]
+    return ["vegeta", "attack", "-name", name, "-lazy", "-format", "json", *limits, *times, "-output", str(results)]
+
+
+def attack(load: Load, name: str, traffic: Traffic, results: Path, tick: Callable[[], None]) -> None:
+    """Runs it to its end, calling `tick` now and then. Raises CalledProcessError; Ctrl-C ends vegeta too."""
+    count = 0 if load.users is not None else round(load.rate * load.duration_s)
+    with subprocess.Popen(command(load, name, results), stdin=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdin is not None
+        try:
+            feeder = traffic.feed(process.stdin, count)
+            while True:
+                try:
+                    code = process.wait(0.1)
+                    break
+                except subprocess.TimeoutExpired:
+                    tick()
+        except BaseException:
+            process.kill()
+            raise
+        feeder.join()
+    if code:
+        raise subprocess.CalledProcessError(code, process.args)
+
+
+def report(results: Path, kind: str) -> str:
+    """`text`, `json` or `hdrplot`."""
+    return _run("report", f"-type={kind}", str(results))
+
+
+def plot(results: Path) -> str:
+    """vegeta's own picture of latency over time, as HTML."""
+    return _run("plot", str(results))
+
+
+def _run(*arguments: str) -> str:
+    return subprocess.run(["vegeta", *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def hits(results: Path) -> list[Hit]:
+    """Every request, in the order of its answers."""
+    with subprocess.Popen(["vegeta", "encode", "-to", "csv", str(results)], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        # timestamp, code, latency, bytes out, bytes in, error, body, …
+        rows = [(int(row[0]), int(row[1]), int(row[2]), row[5], row[6]) for row in csv.reader(run.stdout)]
+    first = min((row[0] for row in rows), default=0)
+    return [
+        Hit((at - first) / 1e9, latency / 1e9, code, error, _queued_id(code, body))
+        for at, code, latency, error, body in rows
+    ]
+
+
+def _queued_id(code: int, body: str) -> str | None:
+    """The event id of a 200 that says `queued`; "" where a 200 says something else, None without a 200."""
+    if code != HTTPStatus.OK:
+        return None
+    try:
+        answer = json.loads(base64.b64decode(body))
+        return str(answer["event_id"]) if answer["status"] == "queued" else ""
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def latencies(report: dict[str, Any]) -> Latencies:
+    """Of vegeta's JSON report, in milliseconds."""
+    names = {"fastest": "min", "mean": "mean", "p50": "50th", "p90": "90th", "p99": "99th", "slowest": "max"}
+    return Latencies(**{ours: report["latencies"][theirs] / 1e6 for ours, theirs in names.items()})
+
+
+def distribution(hits: list[Hit]) -> list[tuple[float, float]]:
+    """Percentiles and their milliseconds, ever closer to 100, as far as there are requests to tell them apart."""
+    ordered = sorted(hit.latency * 1000 for hit in hits)
+    shares = [1 - 10 ** (-step / 8) for step in range(1 + int(8 * math.log10(max(1, len(ordered)))))]
+    return (
+        [(round(100 * share, 4), round(ordered[int(share * len(ordered))], 3)) for share in shares] if ordered else []
+    )

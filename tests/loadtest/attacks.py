@@ -1,0 +1,47 @@
+"""attack.sh as people run it, and services that lose what they have accepted."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from loadtest.queues import free_port, wait_for_listener
+
+ROOT = Path(__file__).parents[2]
+ATTACK = ROOT / "loadtest" / "attack.sh"
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Of somebody who has set nothing of ours; the tests' own Python has the packages."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_", "LOADTEST_"))}
+    return kept | {"LOADTEST_PYTHON": sys.executable} | more
+
+
+def attack(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    """Runs it to its end."""
+    return subprocess.run(
+        [str(ATTACK), *arguments], env=environment(**more), capture_output=True, text=True, check=False, timeout=110
+    )
+
+
+def meta(out: Path) -> dict[str, Any]:
+    """The measurement in meta.json."""
+    measurement: dict[str, Any] = json.loads((out / "meta.json").read_text())["measurement"]
+    return measurement
+
+
+@contextmanager
+def careless(fault: str, endpoint: str, queue_url: str) -> Iterator[str]:
+    """`careless_service.py` with `fault`, on a queue; yields its URL."""
+    port = free_port()
+    command = [sys.executable, "-m", "tests.loadtest.careless_service", fault, str(port), endpoint, queue_url]
+    with subprocess.Popen(command, cwd=ROOT) as process:
+        try:
+            wait_for_listener(port, process)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()

@@ -1,0 +1,179 @@
+"""attack.sh from the outside: what it leaves, what it says, and what it does not let pass."""
+
+import signal
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from loadtest import options
+from loadtest.queues import QueueProcess
+from tests.harness.service import PASSWORD, USER, Service
+from tests.loadtest.attacks import ATTACK, attack, careless, environment, meta
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+SHORT = ("--rate", "100", "--duration", "1s")
+
+
+def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
+    """vegeta's files, what it cannot know, and exit code 0, because the audit holds."""
+    ended = attack("--release", "v08_native_async", *SHORT, "--queue", "embedded", "--out", str(tmp_path))
+    assert ended.returncode == 0, ended.stderr
+    assert "audit: holds: 100 got 200, 0 of them lost" in ended.stdout
+    assert "of CPU for each webhook that got 200" in ended.stdout
+    assert {"results.bin", "report.json", "hdr.txt", "meta.json", "plot.html"} <= {
+        file.name for file in tmp_path.iterdir()
+    }
+    measured = meta(tmp_path)
+    assert (measured["release"], measured["requests"], measured["accepted"]) == ("v08_native_async", 100, 100)
+    assert measured["latencies"]["fastest"] >= 8  # milliseconds, which toxiproxy adds
+    assert measured["used"]["cpu_s"] > 0
+
+
+def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
+    """--users, --budget and a flag of the service reach what they are for."""
+    ended = attack("--users", "4", *SHORT, "--budget", "capped", "--out", str(tmp_path), APP_HTTP="h11")
+    assert ended.returncode == 0, ended.stderr
+    measured = meta(tmp_path)
+    assert measured["load"]["users"] == 4
+    assert measured["flags"]["APP_HTTP"] == "h11"
+    assert measured["used"]["budget"] == "capped"
+    assert ("NOT CAPPED" in ended.stdout) is not measured["used"]["limited"]
+
+
+def test_what_runs_elsewhere_is_audited_too(
+    aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path
+) -> None:
+    """--url with its queue: audited; without: the service is attacked, and it says that nobody looked."""
+    with Service(aws.endpoint, queue_url, release="v07_sync_handler") as service:
+        there = ("--url", service.url, *SHORT, "--out", str(tmp_path))
+        credentials = {"APP_BASIC_AUTH_USERNAME": USER, "APP_BASIC_AUTH_PASSWORD": PASSWORD}
+        ended = attack(*there, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint, **credentials)
+        assert ended.returncode == 0, ended.stderr
+        assert "audit: holds: 100 got 200, 0 of them lost" in ended.stdout
+        unaudited = attack(*there, **credentials)
+        refused = attack(*there)
+    assert (unaudited.returncode, "audit: not made" in unaudited.stdout) == (0, True)
+    assert refused.returncode == 2
+    assert "answered 401" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("early", "10 of them lost (ev_"),
+        ("alters", "10 of them lost (ev_"),
+        ("other", "10 answered for what was not asked"),
+    ],
+)
+def test_planted_losses_are_found(
+    aws: QueueProcess, sqs: "SQSClient", queue_url: str, fault: str, said: str, tmp_path: Path
+) -> None:
+    """Every tenth webhook is lost by a service that answers 200: exit code 1, and the lost ones are named."""
+    with careless(fault, aws.endpoint, queue_url) as url:
+        there = ("--url", url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
+        ended = attack(*there, *SHORT, "--out", str(tmp_path))
+    assert ended.returncode == 1, ended.stderr
+    assert "audit: FAILED: 100 got 200" in ended.stdout
+    assert said in ended.stdout
+    assert bool(meta(tmp_path)["audit"]["altered"]) is (fault == "alters")
+
+
+@pytest.mark.parametrize("fault", ["none", "twice"])
+def test_at_least_once_is_no_loss(
+    aws: QueueProcess, sqs: "SQSClient", queue_url: str, fault: str, tmp_path: Path
+) -> None:
+    """The same service without a fault, or with messages that come twice: the audit holds."""
+    with careless(fault, aws.endpoint, queue_url) as url:
+        there = ("--url", url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
+        ended = attack(*there, *SHORT, "--out", str(tmp_path))
+    assert ended.returncode == 0, ended.stdout
+    assert meta(tmp_path)["audit"]["duplicates"] == (10 if fault == "twice" else 0)
+
+
+def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
+    """The service is right and the queue forgets: everything that it acknowledged while nobody kept it is lost."""
+    with Service(aws.endpoint, queue_url, basic_auth_username="demo", basic_auth_password="demo") as service:
+        there = ("--url", service.url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
+        command = [str(ATTACK), *there, "--rate", "100", "--duration", "3s", "--out", str(tmp_path)]
+        with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as running:
+            while running.poll() is None and not (tmp_path / "results.bin").exists():
+                pass  # the one webhook before the attack has to be found
+            thief = 0
+            while running.poll() is None:
+                # Somebody else takes messages from the queue: for the audit, it drops them.
+                answer = sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=1, WaitTimeSeconds=1)
+                for message in answer.get("Messages", []):
+                    sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
+                    thief += 1
+            assert running.stdout is not None
+            said = running.stdout.read()
+    assert thief > 0
+    assert running.returncode == 1
+    assert f"{thief} of them lost" in said
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Every process that the attack has started is gone when it ends."""
+    command = [str(ATTACK), "--duration", "60s", "--queue", "embedded", "--out", str(tmp_path)]
+    with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as running:
+        attacker = psutil.Process(running.pid)
+        while not (tmp_path / "results.bin").exists():
+            assert running.poll() is None, "the attack ended before it began"
+        children = attacker.children(recursive=True)
+        assert {"vegeta", "toxiproxy-server"} <= {child.name() for child in children}
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "interrupted" in said
+    assert [child for child in children if child.is_running()] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--release", "v99"), "--release=v99: allowed is v02_blocking, "),
+        (("--duration", "5"), "'5': allowed is a duration such as 500ms, 5s or 4m"),
+        (("--rate", "0"), "'0': allowed is a whole number of 1 or more"),
+        (("--budget", "huge"), "invalid choice: 'huge'"),
+        (("--queue-url", "http://q"), "--queue-url and --sqs-endpoint belong to --url"),
+        (("--url", "http://127.0.0.1:1", "--duration", "1s"), "Connection refused"),
+        (("--users", "10000000"), "open files"),
+        (("--toxic", "smoke:x=1", "--queue", "embedded"), "toxiproxy refuses"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_is_wrong_is_said(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    """The value and what is allowed, in one line, with exit code 2."""
+    ended = attack(*arguments, "--out", str(tmp_path))
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_help_needs_nothing(tmp_path: Path) -> None:
+    """No virtual environment, no tools: the system's Python is enough."""
+    ended = subprocess.run(
+        [str(ATTACK), "--help"], env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert all(action.option_strings[-1] in ended.stdout for action in options.parser()._actions)
+
+
+def test_without_go_it_says_what_to_install(tmp_path: Path) -> None:
+    """One line, where neither vegeta nor Go is there."""
+    here, path = tmp_path / "loadtest", tmp_path / "bin"
+    here.mkdir()
+    path.mkdir()
+    (path / "dirname").symlink_to("/usr/bin/dirname")
+    (here / "attack.sh").write_text(ATTACK.read_text())
+    command = ["/bin/bash", str(here / "attack.sh")]
+    ended = subprocess.run(command, env={"PATH": str(path)}, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        "error: vegeta is not on PATH, and building it needs Go 1.24 or newer: install Go (go.dev/dl) or vegeta\n"
+    )

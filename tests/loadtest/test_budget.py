@@ -1,0 +1,101 @@
+"""The budgets, held against the kernel of this machine."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from loadtest.budget import LIMITS, MECHANISMS, Budget, Unavailable, cgroup_v2, open_budget, process_tree
+
+BURN = "import time\nwhile time.process_time() < 0.5: pass"
+EAT = "memory = bytearray(600 * 1024 * 1024)"
+
+
+@pytest.fixture(params=[*MECHANISMS, process_tree.NAME])
+def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each that this machine has; the others are skipped, and say why."""
+    monkeypatch.setenv("LOADTEST_BUDGET", request.param)
+    try:
+        with open_budget("capped"):
+            pass
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    name: str = request.param
+    return name
+
+
+def _run(budget: Budget, code: str) -> int:
+    process = subprocess.Popen(budget.command([sys.executable, "-c", code], {}))
+    budget.attach(process.pid)
+    return process.wait()
+
+
+def test_a_quarter_of_a_core_is_no_more(mechanism: str) -> None:
+    """Half a second of CPU takes two seconds, at least; slower it may be. What was used is counted."""
+    with open_budget("capped") as budget:
+        if not budget.limited:
+            pytest.skip(f"{mechanism} limits nothing, and says so")
+        started = time.monotonic()
+        assert _run(budget, BURN) == 0
+        assert time.monotonic() - started > 1.5
+        assert 0.5 <= budget.cpu_seconds() < 1.5
+
+
+def test_memory_has_an_end(mechanism: str) -> None:
+    """600 MiB do not fit into 512: the kernel ends it."""
+    with open_budget("capped") as budget:
+        if not budget.limited:
+            pytest.skip(f"{mechanism} limits nothing, and says so")
+        assert _run(budget, EAT) == -signal.SIGKILL
+        peak = budget.peak_bytes()
+        assert peak is not None
+        assert peak <= 512 * 1024 * 1024
+
+
+def test_closing_kills_what_is_left(mechanism: str) -> None:
+    """Nothing survives its budget."""
+    with open_budget("burst") as budget:
+        if not budget.limited:
+            pytest.skip(f"{mechanism} limits nothing, and says so")
+        process = subprocess.Popen(budget.command(["sleep", "60"], {}))
+        while not _is_sleep(process.pid):
+            assert process.poll() is None
+    assert process.wait() == -signal.SIGKILL
+
+
+def _is_sleep(pid: int) -> bool:
+    return Path(f"/proc/{pid}/comm").read_text() == "sleep\n"
+
+
+def test_no_budget_is_not_limited(mechanism: str) -> None:
+    """`none` counts and does not limit."""
+    with open_budget("none") as budget:
+        assert not budget.limited
+
+
+def test_version_2_is_told_in_its_own_words(tmp_path: Path) -> None:
+    """What is written into a control group of version 2, where a machine has none to try it on."""
+    (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
+    (tmp_path / "cgroup.subtree_control").write_text("cpu\n")
+    budget = cgroup_v2.CgroupV2(LIMITS["capped"], tmp_path)
+    (group,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu +memory"
+    assert (group / "cpu.max").read_text() == "25000 100000"
+    assert (group / "memory.max").read_text() == str(512 * 1024 * 1024)
+    assert (group / "memory.swap.max").read_text() == "0"
+    (group / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\n")
+    assert budget.cpu_seconds() == 1.5
+    assert budget.peak_bytes() is None  # before Linux 5.19
+
+
+def test_an_unknown_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The value, and what is allowed."""
+    monkeypatch.setenv("LOADTEST_BUDGET", "hope")
+    with (
+        pytest.raises(Unavailable, match="LOADTEST_BUDGET=hope: allowed is cgroup v2, cgroup v1, "),
+        open_budget("none"),
+    ):
+        pass

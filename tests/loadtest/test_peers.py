@@ -1,0 +1,60 @@
+"""The peers do the work that they are compared for."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from loadtest import bench, subject
+from loadtest.budget import open_budget
+from loadtest.queues import QueueProcess
+from loadtest.subject import Subject
+from tests.harness import queues
+from tests.harness.service import PASSWORD, USER, environment
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+PATH = "/webhooks/chargebee"
+
+
+@pytest.fixture
+def go(aws: QueueProcess, queue_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
+    """A client of Go's peer, in front of the queue."""
+    go = next(peer for peer in bench.peers() if peer.name == "go")
+    with (
+        open_budget("none") as budget,
+        subject.start(go, budget, environment(aws.endpoint, queue_url), tmp_path / "log") as running,
+        httpx.Client(base_url=running.url, auth=(USER, PASSWORD)) as client,
+    ):
+        yield client
+
+
+def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
+    """The exact bytes and the attributes arrive, and 200 says so; the rest is refused and changes nothing."""
+    assert go.post(PATH, content=event).json() == {"status": "queued", "event_id": "ev_ZXezuTUBe7r5iIaw"}
+    assert go.post(PATH, content=event, auth=(USER, "wrong")).status_code == 401
+    for broken in (b"{", b"{}", event.replace(b'"id": "ev_', b'"id": "ev '), event.replace(b'"is_gifted"', b'"x"')):
+        assert go.post(PATH, content=broken).status_code == 422
+    assert go.post(PATH, content=b" " * 300_000).status_code == 413
+    ((body, attributes),) = queues.drain(sqs, queue_url)
+    assert body == event
+    assert set(attributes) == {"event_id", "event_type", "api_version", "received_at"}
+
+
+def test_go_is_formatted_and_vetted() -> None:
+    """As Go's own tools want it."""
+    said = subprocess.run(["gofmt", "-l", "."], cwd=bench.GO, check=True, capture_output=True, text=True).stdout
+    assert not said
+    subprocess.run(["go", "vet", "./..."], cwd=bench.GO, check=True)
+
+
+def test_the_floor_answers(tmp_path: Path) -> None:
+    """Whatever the body, once it is there."""
+    floor = Subject("asgi_noop", [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
+    with open_budget("none") as budget, subject.start(floor, budget, {}, tmp_path / "log") as running:
+        assert httpx.post(running.url + PATH, content=b"x" * 200_000).json()["status"] == "ignored"

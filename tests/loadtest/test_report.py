@@ -1,0 +1,116 @@
+"""The page in a real browser, and the pictures."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from app.settings import Release
+from loadtest import interleaved, report, subject
+from loadtest.interleaved import Case
+from loadtest.report import charts, theme
+from loadtest.results import Comparison, Load
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, Path]:
+    """A history of two releases, measured now: half a second each, for its shape and not for its figures."""
+    out = tmp_path_factory.mktemp("history")
+    load = Load(rate=50, duration_s=0.5, timeout_s=30)
+    users = interleaved.closed_loop(2, 0.5)
+    subjects = [subject.release(release) for release in (Release.V07_SYNC_HANDLER, Release.V09_GROUP_COMMIT)]
+    cases = [Case("published", what, "none", load) for what in subjects]
+    cases += [Case("saturated", what, "none", users) for what in subjects]
+    cases += [Case("sustained", subjects[1], "none", load, once=True)]
+    comparison = interleaved.run("history: a test", cases, 2, out / "history.json", interleaved.environment())
+    # As one of a release that is too slow would have it; nothing here is.
+    comparison.runs[0].measurement.errors.append(f'Post "http://127.0.0.1:1/{"x" * 500}": no answer {"y" * 500}')
+    report.write(comparison, out)
+    return comparison, out
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM is not None, "the page's test needs Chromium (Debian: apt install chromium)"
+    quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
+        yield opened
+        opened.close()
+
+
+def _open(browser: Browser, made: Path, size: dict[str, int], scheme: str) -> tuple[Page, list[str]]:
+    context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]  # both are typed by name
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: complaints.append(request.url) if request.url.startswith("http") else None)
+    page.goto(made.joinpath("report.html").as_uri())
+    page.wait_for_selector("body[data-drawn]")
+    return page, complaints
+
+
+@pytest.mark.parametrize("scheme", theme.THEMES)
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_every_chart_is_drawn(
+    browser: Browser, made: tuple[Comparison, Path], size: dict[str, int], scheme: str
+) -> None:
+    """No word on the console, no request to anywhere; each chart has marks, and nothing is wider than the screen."""
+    page, complaints = _open(browser, made[1], size, scheme)
+    assert complaints == []
+    drawn = page.locator(".chart").all()
+    assert len(drawn) == len(charts.METRICS) + 5
+    for chart in drawn:
+        if chart.get_attribute("id") == "over_time":
+            assert chart.locator("canvas").count() == 1
+        else:
+            assert chart.locator("svg .mark-group path, svg .mark-rect path, svg .mark-symbol path").count() > 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert page.locator("li code").all_text_contents() == [f"no answer {'y' * 500}"]
+    page.context.close()
+
+
+def test_the_colours_follow_the_system(browser: Browser, made: tuple[Comparison, Path]) -> None:
+    """Switching to dark draws everything again, in light ink."""
+    page, complaints = _open(browser, made[1], DESK, "light")
+    label = page.locator("#published_rps text").first
+    before = label.get_attribute("fill")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"document.querySelector('#published_rps text')?.getAttribute('fill') !== '{before}'")
+    assert complaints == []
+    page.context.close()
+
+
+def test_a_release_can_be_chosen(browser: Browser, made: tuple[Comparison, Path]) -> None:
+    """The picture of latency over time shows the other release then."""
+    page, complaints = _open(browser, made[1], DESK, "light")
+    canvas = page.locator("#over_time canvas")
+    before = canvas.screenshot()
+    page.locator("#over_time select").select_option("v09_group_commit")
+    page.wait_for_timeout(0)
+    assert canvas.screenshot() != before
+    assert complaints == []
+    page.context.close()
+
+
+def test_the_pictures_are_pictures(made: tuple[Comparison, Path]) -> None:
+    """One for each theme, well-formed, with something drawn in each."""
+    for name in ("throughput", "cpu", "distribution"):
+        for kind in theme.THEMES:
+            root = ET.fromstring((made[1] / f"{name}-{kind}.svg").read_text())  # noqa: S314  # made a moment ago, by us
+            assert root.tag.endswith("svg")
+            assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) > 2
+
+
+def test_the_audits_held(made: tuple[Comparison, Path]) -> None:
+    """Every one was made, and none failed."""
+    assert interleaved.failed_audits(made[0]) == []
+    assert all(run.measurement.audit is not None for run in made[0].runs)
+    assert [len(made[0].of(kind, "v09_group_commit")) for kind in ("published", "saturated", "sustained")] == [2, 2, 1]
