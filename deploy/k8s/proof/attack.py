@@ -1,0 +1,90 @@
+"""The load: loadtest/in-cluster's Job with other arguments, and what its log says at the end."""
+
+import json
+import os
+from typing import Any, NamedTuple
+
+from deploy.k8s.proof.cluster import KubectlError, get, kubectl, purge, wait_for
+from deploy.k8s.proof.variant import FOLDER, ROOT, write
+
+_FIXED = (
+    "--url=http://web",
+    "--queue-url=http://toxiproxy:9324/000000000000/invoice-webhooks",
+    "--sqs-endpoint=http://elasticmq:9324",
+)
+
+
+class Report(NamedTuple):
+    """What vegeta counted, and what the audit said."""
+
+    requests: int
+    success: float
+    throughput: float
+    p50_ms: float
+    p99_ms: float
+    codes: dict[str, int]
+    audit: str
+    holds: bool
+
+    @property
+    def failed(self) -> int:
+        return self.requests - self.codes.get("200", 0)
+
+    def __str__(self) -> str:
+        codes = " ".join(f"{code}:{count:,}" for code, count in sorted(self.codes.items()))
+        times = f"p50 {self.p50_ms:,.0f} ms, p99 {self.p99_ms:,.0f} ms"
+        return f"{self.success:.2%}, {self.throughput:.1f}/s, {times}, {codes}; {self.audit}"
+
+
+def start(*options: str) -> None:
+    """Begins an attack on an empty queue, and returns once webhooks arrive."""
+    purge()
+    kubectl("delete", "job", "loadtest", "--ignore-not-found", "--wait")
+    arguments = {"op": "replace", "path": "/spec/template/spec/containers/0/args", "value": [*_FIXED, *options]}
+    kustomization = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "namespace": "invoice-webhook",
+        "resources": [os.path.relpath(ROOT / "loadtest" / "in-cluster", FOLDER / "attack")],
+        "patches": [{"target": {"kind": "Job"}, "patch": json.dumps([arguments])}],
+    }
+    kubectl("apply", "--kustomize", str(write(FOLDER / "attack", kustomization)))
+    wait_for("webhooks arriving", lambda: _arriving() or is_over())
+
+
+def _arriving() -> bool:
+    log = kubectl("logs", "--selector", "app.kubernetes.io/component=web", "--since=2s", "--tail=3")
+    return "event_id" in log
+
+
+def is_over() -> bool:
+    """Whether the attack has ended, one way or the other."""
+    status: Any = get("job", "loadtest")["status"]
+    return bool(status.get("succeeded") or status.get("failed"))
+
+
+def finish(seconds: float = 600) -> Report:
+    """Waits for the attack's end. Raises KubectlError where there was none to speak of."""
+    wait_for("the end of the attack", is_over, seconds)
+    log = kubectl("logs", "job/loadtest")
+    before, brace, rest = log.partition("\n{")
+    if not brace:
+        raise KubectlError(f"the load test did not come to a report:\n{log}")
+    report, _ = json.JSONDecoder().raw_decode("{" + rest)
+    audit = next((line for line in before.splitlines() if line.startswith("audit:")), "no audit")
+    return Report(
+        requests=report["requests"],
+        success=report["success"],
+        throughput=report["throughput"],
+        p50_ms=report["latencies"]["50th"] / 1e6,
+        p99_ms=report["latencies"]["99th"] / 1e6,
+        codes=report["status_codes"],
+        audit=audit,
+        holds=bool(get("job", "loadtest")["status"].get("succeeded")),
+    )
+
+
+def run(*options: str) -> Report:
+    """An attack from its start to its end."""
+    start(*options)
+    return finish()

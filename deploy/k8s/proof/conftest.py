@@ -1,0 +1,40 @@
+"""The cluster, once a run, and the record."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from deploy.k8s.proof.cluster import KubectlError, kubectl
+from deploy.k8s.proof.record import Record, See
+from loadtest import meta
+
+
+def _is_there(*what: str) -> bool:
+    try:
+        kubectl("get", *what)
+    except KubectlError as error:
+        if "NotFound" in str(error):
+            return False
+        raise
+    return True
+
+
+@pytest.fixture(scope="session")
+def record() -> Iterator[Record]:
+    """The cluster's own, deleted at the end. Refuses a namespace that holds something else than overlays/kind."""
+    if _is_there("namespace", "invoice-webhook") and not _is_there("deployment", "toxiproxy"):
+        pytest.exit("this cluster's namespace invoice-webhook is not overlays/kind: it is left alone", returncode=2)
+    version = json.loads(kubectl("version", "--output", "json"))["serverVersion"]["gitVersion"]
+    (node, *others) = json.loads(kubectl("get", "nodes", "--output", "json"))["items"]
+    machine = f"{1 + len(others)} × {node['status']['capacity']['cpu']} cores"
+    yield Record(version, machine, meta.commit())
+    kubectl("delete", "namespace", "invoice-webhook", "--wait", timeout=300)
+
+
+@pytest.fixture
+def see(record: Record, request: pytest.FixtureRequest) -> Iterator[See]:
+    """Writes down what a test sees, under the test's name."""
+    view = See(record, request.node.name.removeprefix("test_"))
+    yield view
+    view.end()

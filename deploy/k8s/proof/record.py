@@ -1,0 +1,59 @@
+"""What was seen: record.json, and the table in README.md that is made of it."""
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+RECORD = HERE / "record.json"
+README = HERE.parent / "README.md"
+_TABLE = re.compile(r"(<!-- recorded -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+class Record:
+    """Rows by section and check. A section that is run again replaces its own rows, and no others."""
+
+    def __init__(self, version: str, machine: str, commit: str) -> None:
+        self._where = {"kubernetes": version, "machine": machine, "commit": commit}
+        self._rows: list[dict[str, str]] = json.loads(RECORD.read_text()) if RECORD.exists() else []
+
+    def begin(self, section: str) -> None:
+        self._rows = [row for row in self._rows if row["section"] != section]
+
+    def add(self, section: str, check: str, seen: str, *, holds: bool) -> None:
+        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+        row = {"section": section, "check": check, "seen": seen, "holds": "yes" if holds else "NO", "date": now}
+        self._rows.append({**row, **self._where})
+        print(f"\n  {'ok  ' if holds else 'FAIL'} {check}: {seen}", flush=True)  # make k8s-test shows it as it goes
+        self.write()
+
+    def write(self) -> None:
+        RECORD.write_text(json.dumps(self._rows, indent=1, ensure_ascii=False) + "\n")
+        lines = ["| section | check | seen | holds | date (UTC), Kubernetes, commit |", "|---|---|---|---|---|"]
+        for row in self._rows:
+            seen = row["seen"].replace("|", "\\|").replace("\n", " ")
+            when = f"{row['date']}, {row['kubernetes']}, `{row['commit']}`"
+            lines.append(f"| {row['section']} | {row['check']} | {seen} | {row['holds']} | {when} |")
+        table = "\n".join(lines)
+        README.write_text(_TABLE.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", README.read_text()))
+
+
+class See:
+    """One test's view: `see(check, figures, holds)`. Nothing stops the test halfway; it fails at its end."""
+
+    def __init__(self, record: Record, section: str) -> None:
+        self._record, self._section = record, section
+        self.failed: list[str] = []
+        record.begin(section)
+
+    def __call__(self, check: str, seen: object, holds: bool) -> None:
+        self._record.add(self._section, check, str(seen), holds=holds)
+        if not holds:
+            self.failed.append(f"{check}: {seen}")
+
+    def end(self) -> None:
+        if self.failed:
+            pytest.fail("\n".join(self.failed), pytrace=False)

@@ -1,0 +1,111 @@
+"""It runs, it is restricted, and the kernel got what the manifests say."""
+
+import json
+
+from deploy.k8s.proof import attack, variant
+from deploy.k8s.proof.cluster import NAMESPACE, KubectlError, get, kubectl, python, queued, wait_for, web_pods
+from deploy.k8s.proof.record import See
+
+_CGROUP = """
+from pathlib import Path
+root = Path("/sys/fs/cgroup")
+def read(two, one):
+    path = root / two if (root / "cgroup.controllers").exists() else root / one
+    return path.read_text().strip()
+print(read("memory.max", "memory/memory.limit_in_bytes"), read("memory.peak", "memory/memory.max_usage_in_bytes"),
+      read("cpu.weight", "cpu/cpu.shares"), read("cpu.max", "cpu/cpu.cfs_quota_us").split()[0])
+"""
+_SECURITY = """
+import os
+status = dict(line.split(":\\t") for line in open("/proc/1/status").read().splitlines() if ":\\t" in line)
+try: open("/srv/x", "w"); root = "writable"
+except OSError: root = "read-only"
+print(os.getuid(), status["Seccomp"], status["NoNewPrivs"], status["CapEff"], root)
+"""
+_TRY = """
+import socket, sys, time
+host, port, until, seen = sys.argv[1], int(sys.argv[2]), time.monotonic() + 15, ""
+while not seen.startswith("connected") and time.monotonic() < until:
+    try: socket.create_connection((host, port), 4); seen = "connected"
+    except OSError as error: seen = f"blocked for 15 s: {error}"; time.sleep(0.5)
+print(seen)
+"""
+
+
+def test_apply(see: See) -> None:
+    """`kubectl apply -k`: all ready; webhooks through the Service land in the queue."""
+    variant.apply()
+    kubectl("wait", "deployments", "--all", "--for=condition=Available", "--timeout=60s")
+    see("deployments available", ", ".join(found["metadata"]["name"] for found in get("deployments")), True)
+    report = attack.run("--rate=10", "--duration=3s", "--name=first")
+    see("30 webhooks through the Service", report, report.failed == 0 and report.holds)
+    see("left in the queue by the audit", queued(), queued() == 0)
+
+
+def test_restricted(see: See) -> None:
+    """Pod Security at admission, and what PID 1 is allowed."""
+    variant.apply()
+    try:
+        kubectl("run", "rogue", "--image=invoice-webhook:dev", "--privileged", "--dry-run=server")
+        refused = "admitted"
+    except KubectlError as error:
+        refused = str(error).partition("violates ")[2][:60]
+    see("a privileged pod", f"violates {refused}…", refused.startswith("PodSecurity"))
+    found = python(web_pods()[0]["metadata"]["name"], _SECURITY)
+    see("uid, seccomp, no new privileges, capabilities, root", found, found == "10001 2 1 0000000000000000 read-only")
+
+
+def test_resources(see: See) -> None:
+    """Limits and shares as the kernel has them, capped and not; the limit kills."""
+    for capped in (False, True):
+        variant.apply(pods=1, capped=capped)
+        pod = web_pods()[0]["metadata"]["name"]
+        limit, peak, share, quota = python(pod, _CGROUP).split()
+        name = "capped" if capped else "burst"
+        see(f"{name}: memory limit", f"{int(limit) >> 20} MiB", int(limit) == 512 << 20)
+        see(f"{name}: memory peak after the start", f"{int(peak) >> 20} MiB", int(peak) < 256 << 20)
+        # cgroup v1: 250 of 1,000m are 256 of 1,024 shares; v2 has a weight that depends on the runtime.
+        see(f"{name}: cpu shares (v1) or weight (v2)", share, int(share) in (256, 10, 35))
+        see(f"{name}: cpu quota", quota, quota == ("25000" if capped else "-1") or (quota == "max" and not capped))
+    try:
+        python(pod, "b = bytearray(700 << 20); print(len(b))")
+        killed = "got them"
+    except KubectlError as error:
+        killed = str(error).rpartition(": ")[2]
+    see("700 MiB asked for in a container", killed, "137" in killed)
+
+
+def _client(name: str, label: str, host: str, port: int) -> str:
+    """What a pod with that label sees of `host`."""
+    container = {
+        "name": "client",
+        "image": "invoice-webhook:dev",
+        "command": ["python", "-c", _TRY, host, str(port)],
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": {"app.kubernetes.io/name": label}},
+        "spec": {
+            "restartPolicy": "Never",
+            "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [container],
+        },
+    }
+    kubectl("delete", "pod", name, "--ignore-not-found", "--wait")
+    kubectl("apply", "--filename", "-", stdin=json.dumps(pod))
+    wait_for(f"pod {name}'s end", lambda: get("pod", name)["status"]["phase"] in ("Succeeded", "Failed"))
+    return kubectl("logs", name).strip()
+
+
+def test_networkpolicy(see: See) -> None:
+    """Who is not listed does not get in, and the process does not get out."""
+    variant.apply()
+    for label, expected in (("loadtest", "connected"), ("somebody", "blocked")):
+        seen = _client("client", label, "web", 80)
+        see(f"a pod labelled {label} → web", seen, seen.startswith(expected))
+    pod = web_pods()[0]["metadata"]["name"]
+    for host, port, expected in (("toxiproxy", 9324, "connected"), ("elasticmq", 9324, "blocked")):
+        seen = python(pod, f"import sys; sys.argv = ['', '{host}', '{port}']{_TRY}")
+        see(f"web → {host}:{port}", seen, seen.startswith(expected))

@@ -1,0 +1,78 @@
+"""Everything that replaces a pod, each under 100 webhooks a second on a connection each."""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from app.settings import Release
+from deploy.k8s.proof import attack, variant
+from deploy.k8s.proof.cluster import KubectlError, kubectl, python, restarts, settled, wait_for, web_pods
+from deploy.k8s.proof.record import See
+
+_LOAD = ("--rate=100", "--no-keepalive")
+_KILL = """
+import os
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    words = open(f"/proc/{pid}/cmdline").read().split("\\0")
+    if words[1:4] == ["-m", "app", "web"]: os.kill(int(pid), 9)
+"""
+
+
+def _scale(pods: int) -> None:
+    kubectl("patch", "hpa", "web", "--patch", json.dumps(variant.fixed(pods)))
+    settled(pods)
+
+
+def _restart() -> None:
+    kubectl("rollout", "restart", "deployment/web")
+    settled(2)
+
+
+def _release() -> None:
+    """By the ConfigMap, whose hash rolls the pods."""
+    variant.apply(release=Release.V08_NATIVE_ASYNC)
+
+
+def _scale_up_and_down() -> None:
+    _scale(4)
+    _scale(2)
+
+
+def _delete_one() -> None:
+    kubectl("delete", "pod", web_pods()[0]["metadata"]["name"])
+    settled(2)
+
+
+@pytest.mark.parametrize(
+    ("disturb", "duration"),
+    [(_restart, 90), (_release, 90), (_scale_up_and_down, 120), (_delete_one, 60)],
+    ids=["rolling_restart", "change_of_release", "scale_2_4_2", "delete_pod"],
+)
+def test_stops(see: See, disturb: Callable[[], None], duration: int) -> None:
+    """Nobody is refused, and nothing that got 200 is lost."""
+    variant.apply()
+    attack.start(*_LOAD, f"--duration={duration}s")
+    disturb()
+    see("the load outlasted it", not attack.is_over(), not attack.is_over())
+    report = attack.finish()
+    see("failed requests", f"{report.failed} of {report.requests:,}: {report}", report.failed == 0)
+    see("audit", report.audit, report.holds)
+
+
+def test_kill_9(see: See) -> None:
+    """The container restarts; who was in flight there, or comes before its endpoint is gone, fails; nothing is lost."""
+    # A PID namespace for the pod: in its own, the process would be PID 1, which its namespace cannot kill.
+    variant.apply(patches=(variant.pod_patch(shareProcessNamespace=True),))
+    attack.start(*_LOAD, "--duration=45s")
+    before = restarts()
+    with suppress(KubectlError):  # the exec may end with its container
+        python(web_pods()[0]["metadata"]["name"], _KILL)
+    wait_for("the restart", lambda: restarts() > before)
+    settled(2)
+    see("the load outlasted it", not attack.is_over(), not attack.is_over())
+    report = attack.finish()
+    # Half of the requests for as long as the endpoint is still listed: a few seconds at the most.
+    see("failed requests", f"{report.failed} of {report.requests:,}: {report}", report.failed <= 250)
+    see("audit", report.audit, report.holds)

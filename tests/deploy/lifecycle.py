@@ -1,0 +1,100 @@
+"""What must hold of the service's life in a cluster: probes, stops, and the objects that look at the same pods."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.deploy.policy import Objects, of, web
+
+# uvicorn's last call to silent connections, and the last accepted ones: app/web/server.py.
+_LAST_CALL = 1.1
+
+
+def _data(objects: Objects) -> Any:
+    return next(found for found in of(objects, "ConfigMap") if found["metadata"]["name"].startswith("web-"))["data"]
+
+
+def probes(objects: Objects) -> Iterator[str]:
+    """Unplugged long before it is restarted, and not restarted for being busy."""
+    container = web(objects)["spec"]["template"]["spec"]["containers"][0]
+    paths = {"startupProbe": "/readyz", "readinessProbe": "/readyz", "livenessProbe": "/healthz"}
+    for name, path in paths.items():
+        if container.get(name, {}).get("httpGet") != {"path": path, "port": "http"}:
+            yield f"{name} does not ask {path}"
+            return
+    patience = {name: container[name]["periodSeconds"] * container[name]["failureThreshold"] for name in paths}
+    if patience["startupProbe"] < 60:
+        yield "the start has less than a minute"
+    if patience["livenessProbe"] < 300 or container["livenessProbe"]["timeoutSeconds"] < 30:
+        yield "liveness would restart what is merely busy"
+    if not 15 <= patience["readinessProbe"] <= patience["livenessProbe"] / 2:
+        yield "readiness has to come well before liveness, and not at once"
+
+
+def stops(objects: Objects) -> Iterator[str]:
+    """Time for all of it, and never fewer pods than before."""
+    deployment = web(objects)["spec"]
+    if deployment["strategy"].get("rollingUpdate", {}).get("maxUnavailable") != 0:
+        yield "a roll-out may take pods away first"
+    if "replicas" in deployment:
+        yield "replicas are set, which the HPA owns"
+    pod = deployment["template"]["spec"]
+    pause = pod["containers"][0].get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
+    if pause < 5:
+        yield "preStop gives nobody time to notice"
+    drain, graceful = (float(_data(objects).get(name, 0)) for name in ("APP_DRAIN_DELAY", "APP_GRACEFUL_TIMEOUT"))
+    if not drain or not graceful:
+        yield "APP_DRAIN_DELAY and APP_GRACEFUL_TIMEOUT are not said"
+    if pod.get("terminationGracePeriodSeconds", 30) < pause + drain + _LAST_CALL + graceful:
+        yield "the grace period ends before the stop does"
+
+
+def selectors(objects: Objects) -> Iterator[str]:
+    """Service, PDB, HPA, spread and NetworkPolicies mean the web pods, and peers are other pods."""
+    template = web(objects)["spec"]["template"]
+    labels = template["metadata"]["labels"]
+    chosen = [
+        (found["spec"]["selector"], found) for found in of(objects, "Service") if found["metadata"]["name"] == "web"
+    ]
+    chosen += [(found["spec"]["selector"]["matchLabels"], found) for found in of(objects, "PodDisruptionBudget")]
+    chosen += [(found["spec"]["podSelector"]["matchLabels"], found) for found in of(objects, "NetworkPolicy")]
+    spread = template["spec"]["topologySpreadConstraints"]
+    chosen += [(constraint["labelSelector"]["matchLabels"], web(objects)) for constraint in spread]
+    if {constraint["topologyKey"] for constraint in spread} != {
+        "kubernetes.io/hostname",
+        "topology.kubernetes.io/zone",
+    }:
+        yield "pods are not spread over nodes and zones"
+    if {found["kind"] for _, found in chosen} != {"Service", "PodDisruptionBudget", "NetworkPolicy", "Deployment"}:
+        yield "Service, PodDisruptionBudget or NetworkPolicy is missing"
+    for selector, found in chosen:
+        if not selector.items() <= labels.items():
+            yield f"{found['kind']} {found['metadata']['name']} selects other pods"
+
+
+def budgets(objects: Objects) -> Iterator[str]:
+    """The HPA scales this Deployment, from two pods up, and the PDB leaves one of them."""
+    ((hpa,), (pdb,)) = of(objects, "HorizontalPodAutoscaler"), of(objects, "PodDisruptionBudget")
+    if hpa["spec"]["scaleTargetRef"] != {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}:
+        yield "the HPA scales something else"
+    least, most = hpa["spec"]["minReplicas"], hpa["spec"]["maxReplicas"]
+    if not 2 <= least < most:
+        yield "the HPA has no room"
+    if pdb["spec"].get("maxUnavailable") != 1 or "minAvailable" in pdb["spec"]:
+        yield "the PDB blocks drains, or allows more than one pod to go"
+
+
+def network(objects: Objects) -> Iterator[str]:
+    """Both ways closed but for what is named: nobody from everywhere, nothing to everywhere."""
+    for policy in of(objects, "NetworkPolicy"):
+        name, spec = policy["metadata"]["name"], policy["spec"]
+        if spec["policyTypes"] != ["Ingress", "Egress"]:
+            yield f"{name} leaves a way open"
+        for rule in spec.get("ingress", []) + spec.get("egress", []):
+            peers = rule.get("from", []) + rule.get("to", [])
+            if not peers or not rule.get("ports"):
+                yield f"{name} has a rule for everybody or every port"
+            for peer in peers:
+                if peer.get("ipBlock", {}).get("cidr", "").endswith("/0") or {} in peer.values():
+                    yield f"{name} names everybody"
+                if "invoice-webhook" in str(peer.get("podSelector")):
+                    yield f"{name} names the service itself as a peer"

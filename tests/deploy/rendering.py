@@ -1,0 +1,49 @@
+"""What kustomize makes of deploy/k8s: each overlay with each combination of components, and the load test's Job."""
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+K8S = ROOT / "deploy" / "k8s"
+OVERLAYS = sorted(folder.name for folder in (K8S / "overlays").iterdir())
+COMPONENTS = sorted(folder.name for folder in (K8S / "components").iterdir())
+COMBINATIONS = [
+    (overlay, components)
+    for overlay in OVERLAYS
+    for components in chain.from_iterable(combinations(COMPONENTS, size) for size in range(len(COMPONENTS) + 1))
+]
+# The one of the lock: every machine renders with the same kustomize.
+_KUBECTL = Path(sys.executable).with_name("kubectl")
+
+
+def kustomize(folder: Path) -> list[Any]:
+    """The objects of a kustomization."""
+    ended = subprocess.run([_KUBECTL, "kustomize", folder], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert not ended.stderr, ended.stderr  # a deprecation, say
+    return list(yaml.safe_load_all(ended.stdout))
+
+
+@cache
+def rendered(overlay: str, components: tuple[str, ...]) -> list[Any]:
+    """An overlay with components, as people would list them in it. Not to be changed: others read it too."""
+    folder = ROOT / ".run" / "rendered" / "-".join((overlay, *components))  # kustomize takes bases by relative paths
+    folder.mkdir(parents=True, exist_ok=True)
+    base = os.path.relpath(K8S, folder)
+    kustomization = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "namespace": "invoice-webhook",
+        "resources": [f"{base}/overlays/{overlay}"],
+        "components": [f"{base}/components/{component}" for component in components],
+    }
+    (folder / "kustomization.yaml").write_text(json.dumps(kustomization))
+    return kustomize(folder)

@@ -1,0 +1,43 @@
+"""Dockerfile and compose.yaml, as far as they can be checked without an engine."""
+
+import re
+from typing import Any
+
+import yaml
+
+from app.settings import Settings
+from app.settings.text import unknown_variables
+from tests.deploy.rendering import ROOT
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+STAGES = re.findall(r"^FROM (\S+) AS (\S+)$", DOCKERFILE, re.MULTILINE)
+
+
+def test_stages() -> None:
+    """Each comes from the one pinned image or from another stage; the last one is the service, which builds nothing."""
+    assert len(STAGES) == len(re.findall(r"^FROM", DOCKERFILE, re.MULTILINE))
+    names = [name for _, name in STAGES]
+    assert all(origin == "python:3.13-slim" or origin in names for origin, _ in STAGES)
+    assert STAGES[-1] == ("python:3.13-slim", "app")
+    last = DOCKERFILE.rpartition("\nFROM ")[2]
+    assert "RUN" not in last
+    assert 'ENTRYPOINT ["python", "-m", "app"]\nCMD ["web"]' in last
+    assert "USER 10001:10001" in last
+
+
+def test_what_is_installed_has_hashes() -> None:
+    """No pip without --require-hashes."""
+    installs = re.findall(r"pip install .*", DOCKERFILE)
+    assert installs
+    assert all("--require-hashes" in install for install in installs)
+
+
+def test_compose() -> None:
+    """It builds targets that exist, with the quarter of a core and variables that the service knows."""
+    compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    targets = {service["build"]["target"] for service in compose["services"].values()}
+    assert targets == {"app", "toxiproxy", "elasticmq"} <= {name for _, name in STAGES}
+    web = compose["services"]["web"]
+    assert web["cpus"] == 0.25
+    assert list(unknown_variables(web["environment"], Settings)) == []
+    assert all((ROOT / config["file"]).is_file() for config in compose["configs"].values())

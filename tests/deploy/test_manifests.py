@@ -1,0 +1,90 @@
+"""deploy/k8s without a cluster: it builds, it fits Kubernetes' schema, it keeps our rules."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import kubernetes_validate
+import pytest
+
+from app.settings import Settings
+from app.settings.text import variable
+from tests.deploy import lifecycle, policy
+from tests.deploy.rendering import COMBINATIONS, ROOT, kustomize, rendered
+
+KUBERNETES = "1.34"
+RULES = [
+    policy.restricted,
+    policy.enforced,
+    policy.settings,
+    lifecycle.probes,
+    lifecycle.stops,
+    lifecycle.selectors,
+    lifecycle.budgets,
+    lifecycle.network,
+]
+
+
+def test_there_is_something_to_check() -> None:
+    """Two overlays, each with every combination of two components."""
+    assert [("-".join(parts)) for _, parts in COMBINATIONS] == ["", "cpu-cap", "release", "cpu-cap-release"] * 2
+    assert sorted({overlay for overlay, _ in COMBINATIONS}) == ["aws", "kind"]
+
+
+@pytest.mark.parametrize(("overlay", "components"), COMBINATIONS)
+def test_schema(overlay: str, components: tuple[str, ...]) -> None:
+    """Every object is one that Kubernetes knows, with no field that it does not."""
+    for found in rendered(overlay, components):
+        kubernetes_validate.validate(found, KUBERNETES, strict=True)
+
+
+def test_schema_refuses_a_typo() -> None:
+    """The validator looks at all."""
+    deployment = deepcopy(policy.web(rendered("kind", ())))
+    deployment["spec"]["template"]["spec"]["containers"][0]["livenessProbes"] = {}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(deployment, KUBERNETES, strict=True)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize(("overlay", "components"), COMBINATIONS)
+def test_rule(rule: Callable[..., Any], overlay: str, components: tuple[str, ...]) -> None:
+    """Each rule finds nothing."""
+    assert list(rule(rendered(overlay, components))) == []
+
+
+@pytest.mark.parametrize(("overlay", "components"), COMBINATIONS)
+def test_resources(overlay: str, components: tuple[str, ...]) -> None:
+    """As published; the component alone sets a limit."""
+    assert list(policy.resources(rendered(overlay, components), capped="cpu-cap" in components)) == []
+
+
+def test_the_release_component() -> None:
+    """One line names the release, and a change of it changes the ConfigMap's name."""
+    plain, old = rendered("kind", ()), rendered("kind", ("release",))
+    names = [policy.web(objects)["spec"]["template"]["spec"]["containers"][0]["envFrom"][0] for objects in (plain, old)]
+    assert names[0] != names[1]
+    data = next(found["data"] for found in old if found["metadata"]["name"] == names[1]["configMapRef"]["name"])
+    assert data["APP_RELEASE"] == "v02_blocking"
+
+
+def test_the_load_tests_job() -> None:
+    """It is admitted where the service is, and may knock at its door."""
+    (job,) = kustomize(ROOT / "loadtest" / "in-cluster")
+    kubernetes_validate.validate(job, KUBERNETES, strict=True)
+    assert list(policy.restricted([job])) == []
+    assert job["metadata"]["namespace"] == "invoice-webhook"
+    peers = [
+        peer.get("podSelector", {}).get("matchLabels")
+        for found in policy.of(rendered("kind", ()), "NetworkPolicy")
+        for rule in found["spec"]["ingress"]
+        for peer in rule["from"]
+        if "namespaceSelector" not in peer
+    ]
+    assert job["spec"]["template"]["metadata"]["labels"] in peers
+
+
+def test_every_variable_of_the_secret_is_a_setting() -> None:
+    """The names under which Basic credentials arrive."""
+    secret = next(found for found in rendered("kind", ()) if found["kind"] == "Secret")
+    assert set(secret["data"]) <= {variable(name) for name in Settings.model_fields}
