@@ -119,6 +119,8 @@ def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     """Every process that the attack has started is gone when it ends."""
+    # A background job of a shell ignores Ctrl-C, and hands that down: with a handler here, the attack gets the default.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [str(ATTACK), "--duration", "60s", "--queue", "embedded", "--out", str(tmp_path)]
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as running:
         attacker = psutil.Process(running.pid)
