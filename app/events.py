@@ -22,6 +22,9 @@ ApiVersion = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,20}$")]
 MinorUnits = Annotated[int, Field(description="An amount in the currency's minor units (cents).")]
 UnixSeconds = Annotated[int, Field(ge=0)]
 
+# What jiter, which parses for pydantic, says of a value with more than 200 levels.
+_TOO_DEEP = "Invalid JSON: recursion limit exceeded"
+
 
 class _Open(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
@@ -122,8 +125,16 @@ def _refuse(error: ValidationError) -> NoReturn:
         {"loc": list(flaw["loc"]), "msg": flaw["msg"], "type": flaw["type"]}
         for flaw in error.errors(include_url=False, include_context=False, include_input=False)
     ]
-    not_json = any(flaw["type"] == "json_invalid" for flaw in flaws)
-    raise InvalidEvent("The body is not JSON" if not_json else "The body is not a Chargebee event", flaws) from None
+    first = flaws[0]
+    if first["type"] != "json_invalid":
+        detail = "The body is not a Chargebee event"
+    elif first["msg"].startswith(_TOO_DEEP):
+        # What the parser has not read may well be JSON.
+        first["type"], first["msg"] = "json_too_deep", first["msg"].replace("Invalid JSON", "JSON nested too deeply", 1)
+        detail = "The body is nested too deeply"
+    else:
+        detail = "The body is not JSON"
+    raise InvalidEvent(detail, flaws) from None
 
 
 def _refuse_constants(body: bytes) -> None:

@@ -36,7 +36,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     408: _problem("The body was not complete in time"),
     413: _problem("The body is too long"),
     415: _problem("A Content-Encoding other than identity"),
-    422: _problem("Not JSON, not an event, or nothing that SQS takes"),
+    422: _problem("Not JSON, JSON nested too deeply, not an event, or nothing that SQS takes"),
     503: _problem("SQS unreachable, throttled or slow; admission full; draining. Chargebee redelivers"),
 }
 _EVENTS = [{"$ref": _REF.format(model=model.__name__)} for model in (Event, UnwantedEvent)]
