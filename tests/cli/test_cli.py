@@ -89,6 +89,16 @@ def test_releases() -> None:
     assert "APP_RELEASE=" in shown
 
 
+@pytest.mark.parametrize("arguments", [["releases"], ["diff", "v03", "v04"]], ids=" ".join)
+def test_a_listing_loads_no_service(arguments: list[str]) -> None:
+    """The releases are read as texts: neither FastAPI nor an AWS SDK is imported for it."""
+    command = [sys.executable, "-X", "importtime", "-m", "app", *arguments]
+    ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True, timeout=60)
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in ended.stderr.splitlines()}
+    assert "click" in imported
+    assert imported & {"fastapi", "starlette", "uvicorn", "boto3", "botocore", "aiohttp"} == set()
+
+
 def test_diff() -> None:
     """A lesson in the terminal: the lines that differ, and no others; short names will do."""
     shown = run("diff", "v03", "v04_more_tokens").stdout
