@@ -1,5 +1,8 @@
 """Probes. Neither asks a dependency: a queue that is down is no reason to restart or to unplug the process."""
 
+from collections.abc import Callable
+from typing import Any
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
@@ -8,13 +11,28 @@ from app.web.problems import ProblemResponse
 router = APIRouter(tags=["probes"])
 
 
-@router.get("/healthz")
+def _probe(path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """GET and HEAD on `path`; the server leaves HEAD's body out.
+
+    The second route answers nothing: it is there for the OpenAPI document, in which the two methods of one route
+    would share an operation id.
+    """
+
+    def register(probe: Callable[..., Any]) -> Callable[..., Any]:
+        router.add_api_route(path, probe, methods=["GET", "HEAD"], include_in_schema=False, **options)
+        router.add_api_route(path, probe, methods=["GET"], **options)
+        return probe
+
+    return register
+
+
+@_probe("/healthz")
 async def healthz() -> dict[str, str]:
     """Alive: the event loop turns."""
     return {"status": "alive"}
 
 
-@router.get("/readyz", response_model=None, responses={503: {"description": "Draining"}})
+@_probe("/readyz", response_model=None, responses={503: {"description": "Draining"}})
 async def readyz(request: Request) -> dict[str, str] | Response:
     """Started and not draining."""
     if request.app.state.admission.draining:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -362,6 +363,30 @@ def test_probes_and_docs_want_no_credentials(service: Service) -> None:
     assert set(document["paths"]["/webhooks/chargebee"]["post"]["responses"]) == {
         *("200", "401", "408", "413", "415", "422", "503")
     }
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_head_on_a_probe(service: Service, path: str) -> None:
+    """GET's status and headers without its body; a method that is not allowed hears of both."""
+    with service.client(auth=None) as client:
+        got, head, posted = client.get(path), client.head(path), client.post(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert _without_date(head) == _without_date(got)
+    assert_problem(posted, 405)
+    assert {method.strip() for method in posted.headers["allow"].split(",")} == {"GET", "HEAD"}
+
+
+def test_head_while_draining(aws: QueueProcess, queue_url: str) -> None:
+    """As with GET: alive, and not ready."""
+    with Service(aws.endpoint, queue_url, drain_delay=300) as service, service.client(auth=None) as client:
+        service.process.send_signal(signal.SIGTERM)
+        service.wait_for("Draining")
+        answers = [client.head(path) for path in ("/healthz", "/readyz")]
+    assert [(answer.status_code, answer.content) for answer in answers] == [(200, b""), (503, b"")]
+
+
+def _without_date(response: httpx.Response) -> dict[str, str]:
+    return {name: value for name, value in response.headers.items() if name != "date"}
 
 
 def test_broken_http_is_the_servers_business(service: Service) -> None:
