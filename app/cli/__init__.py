@@ -7,6 +7,7 @@ import click
 
 from app import __version__
 from app.errors import ConfigurationError
+from app.settings.text import masked
 
 COMMANDS = ("web", "demo", "send", "queue", "releases", "diff")
 
@@ -40,6 +41,6 @@ def main() -> None:
     try:
         cli(prog_name="python -m app")
     except ConfigurationError as error:
-        for line in str(error).splitlines():
+        for line in masked(str(error)).splitlines():
             click.echo(f"error: {line}", err=True)
         sys.exit(2)

@@ -6,6 +6,7 @@ import aiohttp
 
 from app.errors import ConfigurationError
 from app.settings import Settings
+from app.settings.text import shown
 
 # Chargebee waits 20 s for a connection, 20 s for a read and 60 s in total.
 TIMEOUT = aiohttp.ClientTimeout(total=60, connect=20, sock_read=20)
@@ -26,6 +27,8 @@ def open_session(
     password = settings.basic_auth_password
     user = (settings.basic_auth_username or "", password.get_secret_value()) if password else ("demo", "demo")
     try:
+        if "@" in url:
+            raise ValueError("credentials in it")
         return aiohttp.ClientSession(
             url,
             headers=HEADERS | {"Authorization": aiohttp.encode_basic_auth(*user)},
@@ -33,7 +36,9 @@ def open_session(
             connector=aiohttp.TCPConnector(limit=connections),
         )
     except ValueError:
-        raise ConfigurationError(f"--url {url}: allowed is scheme and host, as in http://127.0.0.1:8000") from None
+        raise ConfigurationError(
+            f"--url {shown(url)}: allowed is scheme and host, as in http://127.0.0.1:8000"
+        ) from None
 
 
 async def post(client: aiohttp.ClientSession, body: bytes) -> Reply:

@@ -16,7 +16,10 @@ KIB, MIB = 1024, 1024 * 1024
 class Settings(BaseSettings):
     """One field a variable: `max_body_bytes` is APP_MAX_BODY_BYTES. README's table is made of this."""
 
-    model_config = SettingsConfigDict(env_prefix="APP_", frozen=True, extra="forbid", env_ignore_empty=True)
+    # hide_input_in_errors: pydantic's own messages would show the secrets among the values.
+    model_config = SettingsConfigDict(
+        env_prefix="APP_", frozen=True, extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
+    )
 
     release: Release = Field(NEWEST, description="Which release of the history handles the webhooks.")
     threadpool_tokens: int | None = Field(
@@ -92,9 +95,10 @@ class Settings(BaseSettings):
 
     sqs_queue_url: str | None = Field(
         None,
-        pattern=r"^https?://\S+/[A-Za-z0-9_-]{1,80}(\.fifo)?$",
+        # Without user, password and query: the URL is shown wherever the queue is named.
+        pattern=r"^https?://[^\s@?#]+/[A-Za-z0-9_-]{1,80}(\.fifo)?$",
         description="Where webhooks go.",
-        json_schema_extra={"allowed": "an http(s) URL that ends in the queue's name"},
+        json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
     )
     sqs_timeout: float = Field(10.0, gt=0, le=60, description="Seconds an SQS call may take, retries included.")
     sqs_max_connections: int = Field(64, ge=1, le=1024, description="Connections to SQS, per process (v08 and later).")

@@ -1,6 +1,7 @@
 """Settings in words: what a variable allows, what is wrong with a value, README's table."""
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from types import NoneType
@@ -45,13 +46,23 @@ def _range(field: FieldInfo) -> str:
     return f"{lowest} or more" if lowest else "any text"
 
 
+def shown(value: str) -> str:
+    """`value` as a message may repeat it: not at all where it may be a URL with credentials or a signature in it."""
+    return "(hidden)" if re.search(r"@|://.*[?#]", value, re.DOTALL) else value
+
+
+def masked(text: str) -> str:
+    """`text`, which others have written, without the credentials of the URLs in it."""
+    return re.sub(r"://\S*@", "://***@", text)
+
+
 def complaint(settings: type[BaseSettings], error: ErrorDetails) -> str:
     """One line for one wrong value; secrets stay hidden."""
     if not error["loc"]:
         return error["msg"].removeprefix("Value error, ")
     name = str(error["loc"][0])
     field = settings.model_fields[name]
-    value = "(hidden)" if SecretStr in _kinds(field) else error["input"]
+    value = "(hidden)" if SecretStr in _kinds(field) else shown(str(error["input"]))
     return f"{variable(name)}={value}: allowed is {allowed(field)}"
 
 
@@ -69,8 +80,8 @@ def table(settings: type[BaseSettings]) -> str:
     """README's table of settings, as Markdown."""
     rows = ["| variable | default | allowed | what it does |", "|---|---|---|---|"]
     for name, field in settings.model_fields.items():
-        shown = f"`{_default(field.default)}`" if field.default is not None else ""
-        rows.append(f"| `{variable(name)}` | {shown} | {allowed(field)} | {field.description} |")
+        default = f"`{_default(field.default)}`" if field.default is not None else ""
+        rows.append(f"| `{variable(name)}` | {default} | {allowed(field)} | {field.description} |")
     return "\n".join(rows)
 
 
@@ -78,8 +89,8 @@ def listing(settings: type[BaseSettings]) -> str:
     """The same for a terminal: two lines a variable."""
     lines = []
     for name, field in settings.model_fields.items():
-        shown = f" [{_default(field.default)}]" if field.default is not None else ""
-        lines += [f"  {variable(name)}{shown}: {allowed(field)}", f"      {field.description}"]
+        default = f" [{_default(field.default)}]" if field.default is not None else ""
+        lines += [f"  {variable(name)}{default}: {allowed(field)}", f"      {field.description}"]
     return "\n".join(lines)
 
 

@@ -80,6 +80,39 @@ def test_a_wrong_setting_stops_the_start() -> None:
     assert (ended.returncode, ended.stderr) == (2, "error: APP_PORT=http: allowed is 0 to 65,535\n")
 
 
+@pytest.mark.parametrize("command", ["web", "queue", "send", "demo"])
+def test_a_secret_in_the_queues_url_is_not_told(command: str) -> None:
+    """Refused without being repeated, whoever reads the setting."""
+    ended = run(command, sqs_queue_url="https://user:s3cret@sqs.example/0/invoices")
+    assert ended.returncode == 2
+    assert "APP_SQS_QUEUE_URL=(hidden): allowed is an http(s) URL without credentials" in ended.stderr
+    assert "s3cret" not in ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("url", ["http://user:s3cret@127.0.0.1:9", "user:s3cret@127.0.0.1", "http://user:s3cret@/x"])
+def test_a_secret_in_an_option_is_not_told(url: str, tmp_path: Path) -> None:
+    """`send --url` takes its credentials from the settings alone."""
+    ended = run("send", str(DEFAULT), "--url", url, run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert "error: --url (hidden): allowed is scheme and host, as in http://127.0.0.1:8000" in ended.stderr
+    assert "s3cret" not in ended.stdout + ended.stderr
+
+
+def test_a_secret_of_the_sdk_is_not_told() -> None:
+    """What an AWS SDK says of an endpoint is shown without the credentials in it."""
+    sdk = {
+        "AWS_ENDPOINT_URL": "http://user:s3cret@127.0.0.1:9",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_MAX_ATTEMPTS": "1",
+    }
+    ended = run("queue", sqs_queue_url="http://127.0.0.1:9/0/invoices", extra=sdk)
+    assert ended.returncode == 2
+    assert "http://***@127.0.0.1:9" in ended.stderr
+    assert "s3cret" not in ended.stdout + ended.stderr
+
+
 def test_releases() -> None:
     """Name, version, change, and how to switch."""
     shown = run("releases").stdout

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from pydantic import ValidationError
 
 from app.errors import ConfigurationError
 from app.settings import Release, Settings, load_settings
@@ -28,7 +29,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
         ("APP_LIMIT_CONCURRENCY", "0", "1 or more"),
         ("APP_EVENT_TYPES", "Pending Invoice", "names of a–z, 0–9 and _, separated by commas"),
         ("APP_EVENT_TYPES", ",", "names of a–z, 0–9 and _, separated by commas"),
-        ("APP_SQS_QUEUE_URL", "invoices", "an http(s) URL that ends in the queue's name"),
+        ("APP_SQS_QUEUE_URL", "invoices", "an http(s) URL without credentials that ends in the queue's name"),
     ],
 )
 def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str) -> None:
@@ -63,6 +64,29 @@ def test_unknown_or_contradictory(monkeypatch: pytest.MonkeyPatch, variables: di
     assert "hidden" not in str(error.value)
 
 
+@pytest.mark.parametrize("local", ["0", "1"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:hidden@sqs.example/0/invoices",
+        "https://user:hid/hidden@sqs.example/0/invoices",
+        "https://user:p@hidden@sqs.example/0/invoices",
+        "user:hidden@sqs.example/0/invoices",
+        "https://sqs.example/0/invoices?token=hidden",
+        "https://sqs.example/hidden?x=/invoices",
+    ],
+)
+def test_no_credentials_in_the_queues_url(monkeypatch: pytest.MonkeyPatch, url: str, local: str) -> None:
+    """They would stand in every message that names the queue: refused, and not repeated by the refusal."""
+    monkeypatch.setenv("APP_SQS_QUEUE_URL", url)
+    monkeypatch.setenv("APP_LOCAL", local)
+    with pytest.raises(ConfigurationError) as error:
+        load_settings()
+    assert str(error.value) == (
+        "APP_SQS_QUEUE_URL=(hidden): allowed is an http(s) URL without credentials that ends in the queue's name"
+    )
+
+
 def test_several_wrong_values_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line for each."""
     monkeypatch.setenv("APP_PORT", "abc")
@@ -80,6 +104,13 @@ def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "hidden" not in f"{settings!r} {settings}"
     assert settings.basic_auth_password is not None
     assert settings.basic_auth_password.get_secret_value() == "hidden"
+
+
+def test_an_unread_complaint_repeats_no_secret() -> None:
+    """pydantic's own words, which show what they are about, hold no value: a traceback may carry them anywhere."""
+    with pytest.raises(ValidationError) as error:
+        Settings.model_validate({"basic_auth_password": "hidden"})
+    assert "hidden" not in f"{error.value} {error.value!r}"
 
 
 def test_frozen() -> None:
