@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from loadtest.results import Load, Measurement
 
 ROOT = Path(__file__).parents[1]
+# Of a service that runs elsewhere: local mode's, unless the environment names others.
+CREDENTIALS = {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
 
 
 def main() -> int:
@@ -29,7 +31,7 @@ def main() -> int:
 
 
 def _run(chosen: Namespace) -> int:
-    from loadtest import meta, open_files, progress, show
+    from loadtest import meta, open_files, progress, show, subject
     from loadtest.results import Attack, Load
 
     name = chosen.name or (urlsplit(chosen.url).netloc.replace(":", "-") if chosen.url else _release(chosen).value)
@@ -43,6 +45,11 @@ def _run(chosen: Namespace) -> int:
         keepalive=not chosen.no_keepalive,
     )
     open_files.raise_limit(load)
+    if chosen.url:
+        ours = {name for name in os.environ if name.startswith("APP_")}
+        subject.say(sorted(ours & CREDENTIALS.keys()), sorted(ours - CREDENTIALS.keys()))
+    else:
+        subject.say_inherited()
     environment = meta.environment(*(("vegeta",) if chosen.url else ("vegeta", "toxiproxy-server")))
     with progress.attack(name, load) as tick:
         measurement = (_elsewhere if chosen.url else _here)(chosen, name, load, out, tick)
@@ -79,7 +86,7 @@ def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Cal
     from loadtest.measure import measure_elsewhere
     from loadtest.traffic import Traffic
 
-    username, password = (os.environ.get(f"APP_BASIC_AUTH_{which}", "demo") for which in ("USERNAME", "PASSWORD"))
+    username, password = (os.environ.get(*pair) for pair in CREDENTIALS.items())
     drain = Drain(queues.client_elsewhere(chosen.sqs_endpoint), chosen.queue_url) if chosen.queue_url else None
     return measure_elsewhere(Traffic(chosen.url, username, password), drain, name, load, out=out, progress=tick)
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from botocore.exceptions import BotoCoreError, ClientError
 
 from app.errors import ConfigurationError
+from app.settings.text import masked
 from loadtest.budget import Unavailable
 from loadtest.measure import PreCheckFailed
 
@@ -30,5 +31,5 @@ def told() -> Iterator[None]:
         print("interrupted: everything that was started has been stopped", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except _TOLD as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {masked(str(error))}", file=sys.stderr)
         sys.exit(SET_UP_FAILED)

@@ -32,13 +32,20 @@ def toxic(text: str) -> tuple[str, dict[str, float]]:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed is TYPE:NAME=NUMBER,… as toxiproxy has them") from None
 
 
+def address(text: str) -> str:
+    """A URL; results name it, so it may hold no credentials. Raises ArgumentTypeError, which does not repeat it."""
+    if "@" in text:
+        raise argparse.ArgumentTypeError("allowed is a URL without credentials")
+    return text
+
+
 def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog="attack.sh",
         description="One attack with vegeta. Without --url it starts queue, added latency and a release under the"
         " budget; it always sends one webhook first. Exit code: 0 the audit holds, 1 it does not, 2 set-up failed.",
-        epilog="APP_… variables reach the release: APP_HTTP=h11 loadtest/attack.sh. With --url,"
-        " APP_BASIC_AUTH_USERNAME and _PASSWORD are sent (demo, demo).",
+        epilog="APP_… variables about how the service runs reach the release, as in APP_HTTP=h11 loadtest/attack.sh; it"
+        " says which. With --url, APP_BASIC_AUTH_USERNAME and _PASSWORD are sent (demo, demo).",
     )
     load = result.add_argument_group("load")
     load.add_argument("--rate", type=_positive, default=500, metavar="N", help="requests a second (500)")
@@ -68,9 +75,11 @@ def parser() -> argparse.ArgumentParser:
         help="e.g. reset_peer:timeout=100,toxicity=0.01",
     )
     there = result.add_argument_group("running elsewhere")
-    there.add_argument("--url", help="of the service, e.g. http://127.0.0.1:8000")
-    there.add_argument("--queue-url", help="its queue, emptied by the audit: a queue for load tests alone")
-    there.add_argument("--sqs-endpoint", help="where that queue is (AWS itself)")
+    there.add_argument("--url", type=address, help="of the service, e.g. http://127.0.0.1:8000")
+    there.add_argument(
+        "--queue-url", type=address, help="its queue, emptied by the audit: a queue for load tests alone"
+    )
+    there.add_argument("--sqs-endpoint", type=address, help="where that queue is (AWS itself)")
     result.add_argument("--name", help="of the results (the release, or the URL's host)")
     result.add_argument("--out", type=Path, metavar="DIR", help="(loadtest/results/attacks/<time>-<name>)")
     return result

@@ -19,6 +19,18 @@ ROOT = Path(__file__).parents[1]
 START_SECONDS = 90  # a quarter of a core needs several seconds, and an attacked machine has other things to do
 STOP_SECONDS = 5
 
+# How a service runs; of the APP_ variables around an attack, these alone reach it. What it serves, where and for whom
+# is the stack's business, and secrets would get into results that are committed.
+INHERITED = tuple(
+    f"APP_{name}"
+    for name in (
+        *("THREADPOOL_TOKENS", "WARM_CLIENTS", "MIDDLEWARE", "RESPONSE"),
+        *("WORKERS", "LOOP", "HTTP", "BACKLOG", "LIMIT_CONCURRENCY", "KEEP_ALIVE_TIMEOUT"),
+        *("ACCESS_LOG", "LOG_LEVEL", "MAX_BODY_BYTES", "BODY_TIMEOUT", "MAX_BUFFERED_BYTES"),
+        *("SQS_TIMEOUT", "SQS_MAX_CONNECTIONS", "SQS_BATCHES", "SQS_BATCH_BYTES"),
+    )
+)
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -39,19 +51,35 @@ class Running(NamedTuple):
 
 
 def release(release: Release, name: str | None = None, **flags: str) -> Subject:
-    """The service itself; the APP_ variables of this environment reach it, `flags` count more."""
-    inherited = {name: value for name, value in os.environ.items() if name.startswith("APP_")}
-    inherited.pop("APP_RELEASE", None)
+    """The service itself, with the flags of this environment that are inherited; `flags` count more."""
+    inherited = {name: os.environ[name] for name in INHERITED if os.environ.get(name)}
     return Subject(name or release.value, [sys.executable, "-m", "app", "web"], inherited | flags, release.value)
 
 
+def say_inherited() -> None:
+    """Says which APP_ variables of this environment reach a release, and which do not, where there are any."""
+    used = [f"{name}={os.environ[name]}" for name in sorted(INHERITED) if os.environ.get(name)]
+    say(used, sorted(name for name in os.environ if name.startswith("APP_") and name not in INHERITED))
+
+
+def say(used: list[str], ignored: list[str]) -> None:
+    """One line on standard error; names alone of what is ignored, for it may be secret."""
+    parts = [f"{what}: {', '.join(names)}" for what, names in (("used", used), ("ignored", ignored)) if names]
+    if parts:
+        print(f"APP_ variables {'; '.join(parts)}", file=sys.stderr)
+
+
+def environment(subject: Subject, stack: dict[str, str], port: int) -> dict[str, str]:
+    """What `subject` is told: its flags, over which the stack's variables win."""
+    ours = subject.flags | stack | {"APP_PORT": str(port)}
+    return ours if subject.release is None else ours | {"APP_RELEASE": subject.release}
+
+
 @contextmanager
-def start(subject: Subject, budget: Budget, environment: dict[str, str], log: Path) -> Iterator[Running]:
+def start(subject: Subject, budget: Budget, stack: dict[str, str], log: Path) -> Iterator[Running]:
     """Starts it on a free port and waits for its readyz. Raises ChildProcessError where it does not come up."""
     port = free_port()
-    ours = environment | subject.flags | {"APP_PORT": str(port)}
-    if subject.release is not None:
-        ours["APP_RELEASE"] = subject.release
+    ours = environment(subject, stack, port)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
     started = time.monotonic()
     with log.open("wb") as output:

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from loadtest import options
-from loadtest.queues import QueueProcess
+from app.settings import Release, Settings
+from loadtest import interleaved, options, subject
+from loadtest.interleaved import Case
+from loadtest.queues import QueueProcess, client
+from loadtest.results import Load
+from loadtest.stack import Stack
+from loadtest.subject import Subject
 from tests.harness.service import PASSWORD, USER, Service
 from tests.loadtest.attacks import ATTACK, attack, careless, environment, meta
 
@@ -45,6 +50,72 @@ def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
     assert ("NOT CAPPED" in ended.stdout) is not measured["used"]["limited"]
 
 
+# What README has people export, and what may be set besides while passwords rotate.
+EXPORTED = {
+    "APP_SQS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/invoice-webhooks",
+    "APP_BASIC_AUTH_USERNAME": "chargebee",
+    "APP_BASIC_AUTH_PASSWORD": "s3cret-current",
+    "APP_BASIC_AUTH_PREVIOUS_USERNAME": "chargebee",
+    "APP_BASIC_AUTH_PREVIOUS_PASSWORD": "s3cret-previous",
+    "APP_HOST": "0.0.0.0",  # noqa: S104  # what the README says
+    "APP_DRAIN_DELAY": "60",
+    "APP_RELEASE": "v02_blocking",
+    "AWS_DEFAULT_REGION": "eu-central-1",
+}
+
+
+def test_what_a_deployment_has_exported_does_not_reach_the_attack(tmp_path: Path) -> None:
+    """The stack's variables win; only flags about how the service runs are used, and a line says so."""
+    ended = attack(
+        *("--release", "v08_native_async", *SHORT, "--queue", "embedded", "--out", str(tmp_path)),
+        **EXPORTED,
+        APP_HTTP="h11",
+        APP_SQS_TIMEOUT="5",
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert meta(tmp_path)["flags"] == {"APP_HTTP": "h11", "APP_SQS_TIMEOUT": "5"}
+    ignored = ", ".join(sorted(name for name in EXPORTED if name.startswith("APP_")))
+    assert f"APP_ variables used: APP_HTTP=h11, APP_SQS_TIMEOUT=5; ignored: {ignored}\n" in ended.stderr
+    written = [file.read_bytes() for file in tmp_path.iterdir()]
+    assert not any(b"s3cret" in text for text in (*written, ended.stdout.encode(), ended.stderr.encode()))
+
+
+def test_what_a_deployment_has_exported_does_not_reach_the_history(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """history.json is committed: no secret in it, and no address."""
+    for name, value in EXPORTED.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("APP_LOOP", "asyncio")
+    case = Case(
+        "published", subject.release(Release.V09_GROUP_COMMIT), "none", Load(rate=50, duration_s=0.5, timeout_s=30)
+    )
+    interleaved.run("history: a test", [case], 1, tmp_path / "history.json", interleaved.environment())
+    written = (tmp_path / "history.json").read_text()
+    assert '"flags":{"APP_LOOP":"asyncio"}' in written
+    assert not any(value in written for name, value in EXPORTED.items() if "PASSWORD" in name or "URL" in name)
+
+
+def test_the_stack_wins() -> None:
+    """Whatever a subject is told besides: the queue, the credentials and the bounds are the stack's."""
+    told = Stack("embedded", [], "http://far", client("http://near")).environment("http://near/000000000000/q")
+    assert not set(told) & set(subject.INHERITED)
+    assert {name.removeprefix("APP_").lower() for name in subject.INHERITED} <= Settings.model_fields.keys()
+    assert not any("PASSWORD" in name or "USERNAME" in name or "URL" in name for name in subject.INHERITED)
+    assert subject.environment(Subject("s", [], dict.fromkeys(told, "mine")), told, 7) == told | {"APP_PORT": "7"}
+
+
+@pytest.mark.parametrize("option", ["--url", "--queue-url", "--sqs-endpoint"])
+def test_credentials_in_a_url_are_refused(option: str, tmp_path: Path) -> None:
+    """They would name the results' folder and stand in meta.json: refused, and not repeated."""
+    urls = {"--url": "http://service", "--queue-url": "http://sqs/0/q", "--sqs-endpoint": "http://sqs"}
+    urls[option] = "http://user:s3cret@127.0.0.1:9"
+    ended = attack(*(word for pair in urls.items() for word in pair), "--out", str(tmp_path))
+    assert ended.returncode == 2
+    assert f"argument {option}: allowed is a URL without credentials" in ended.stderr
+    assert "s3cret" not in ended.stdout + ended.stderr
+
+
 def test_what_runs_elsewhere_is_audited_too(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path
 ) -> None:
@@ -55,9 +126,11 @@ def test_what_runs_elsewhere_is_audited_too(
         ended = attack(*there, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint, **credentials)
         assert ended.returncode == 0, ended.stderr
         assert "audit: holds: 100 got 200, 0 of them lost" in ended.stdout
-        unaudited = attack(*there, **credentials)
+        unaudited = attack(*there, **credentials, APP_HTTP="h11")
         refused = attack(*there)
     assert (unaudited.returncode, "audit: not made" in unaudited.stdout) == (0, True)
+    said = "APP_ variables used: APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_USERNAME; ignored: APP_HTTP\n"
+    assert said in unaudited.stderr
     assert refused.returncode == 2
     assert "answered 401" in refused.stderr
 
