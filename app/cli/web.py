@@ -33,4 +33,8 @@ def web() -> None:
             on_bound = partial(announce, run, settings.run_dir)
             settings = load_settings()
         settings.require_production()
+        if settings.docs:
+            from app.web.docs import assets  # FastAPI, which the parent of several workers need not load
+
+            assets()  # what is not installed is said here, once, and not by each worker
         serve(settings, on_bound)

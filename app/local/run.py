@@ -81,6 +81,8 @@ def _enter(aws: EmbeddedAws, settings: Settings) -> None:
     os.environ.pop("APP_LOCAL", None)
     if settings.basic_auth_username is None:
         os.environ |= {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
+    if "docs" not in settings.model_fields_set:
+        os.environ["APP_DOCS"] = "1"
 
 
 def _create_queues(aws: EmbeddedAws) -> LocalRun:

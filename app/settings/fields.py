@@ -37,6 +37,9 @@ class Settings(BaseSettings):
     profile: bool = Field(
         False, description="Profile webhooks with pyinstrument, one at a time, into `profiles` of APP_RUN_DIR."
     )
+    docs: bool = Field(
+        False, description="Serve /docs and /openapi.json, with the files of fastapi-offline; local mode turns it on."
+    )
     local: bool = Field(False, description="Bring an embedded AWS along (a laptop, a demo); nothing real is touched.")
     local_sqs_delay: float = Field(
         0.0, ge=0, le=60, description="Seconds that the embedded SQS lets every call wait, to show what waiting costs."

@@ -5,14 +5,17 @@ from fastapi import FastAPI
 from app import __version__
 from app.settings import Settings, load_settings
 from app.telemetry.logging import configure_logging
-from app.web import health, openapi, problems, releases
+from app.web import docs, health, openapi, problems, releases
 from app.web.admission import Admission
 from app.web.middleware import add_middleware
 from app.web.webhook import PATH
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The service, with the release that `settings` name. Connects nowhere before its lifespan."""
+    """The service, with the release that `settings` name. Connects nowhere before its lifespan.
+
+    Raises ConfigurationError where APP_DOCS wants what is not installed.
+    """
     module = releases.load(settings.release)
     app = FastAPI(
         title="invoice-webhook",
@@ -20,6 +23,8 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=module.lifespan,
         exception_handlers=problems.HANDLERS,
         redirect_slashes=False,
+        openapi_url="/openapi.json" if settings.docs else None,
+        docs_url=None,
         redoc_url=None,
     )
     app.state.settings = settings
@@ -27,6 +32,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(health.router)
     releases.register(app, module, settings, app.state.admission)
     openapi.describe(app)
+    if settings.docs:
+        docs.add_docs(app)
     add_middleware(app, settings.middleware)
     if settings.profile:
         from app.telemetry.profiling import Profiling  # nobody else shall pay for the profiler

@@ -1,0 +1,161 @@
+"""/docs and /openapi.json: off unless wanted, and nothing of them comes from elsewhere. In a real browser, too."""
+
+import json
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from app.settings import Settings
+from app.web.main import create_app
+from loadtest.queues import QueueProcess
+from tests.harness.service import PASSWORD, USER, Service, Web, clean_environment
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+PAGES = ("/docs", "/docs/start.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css", "/openapi.json")
+
+
+@pytest.fixture(scope="module")
+def service(aws: QueueProcess) -> Iterator[Service]:
+    """As in a deployment, with APP_DOCS=1."""
+    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/docs", docs=1) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
+        yield opened
+        opened.close()
+
+
+def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
+    """The page, the addresses that it asks, and the complaints on its console (the content policy's among them)."""
+    page = browser.new_page()
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
+    page.goto(url)
+    return page, asked, complaints
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="the page wants a browser (Debian: apt install chromium)")
+def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -> None:
+    """In local mode: the operation is drawn and sends a webhook that gets 200; nobody else is asked for anything."""
+    with Web(clean_environment(local=1, port=0, run_dir=tmp_path)) as web:
+        page, asked, complaints = _open(browser, f"{web.url}/docs")
+        post = page.locator(".opblock-post")
+        post.locator(".opblock-summary-control").click()
+        assert post.locator(".opblock-summary-path").inner_text().replace("\u200b", "") == "/webhooks/chargebee"
+        page.locator("button.authorize").first.click()
+        page.locator(".auth-container input[name=username]").fill("demo")
+        page.locator(".auth-container input[name=password]").fill("demo")
+        page.locator(".auth-container button.authorize").click()
+        page.locator(".auth-container button.btn-done").click()
+        post.get_by_role("button", name="Try it out").click()
+        post.locator("textarea.body-param__text").fill(event.decode())
+        post.get_by_role("button", name="Execute").click()
+        answer = post.locator(".live-responses-table .response-col_description pre").first.inner_text()
+        page.close()
+    assert json.loads(answer) == {"status": "queued", "event_id": json.loads(event)["id"]}
+    assert {f"{web.url}{path}" for path in PAGES} <= set(asked)
+    assert [url for url in asked if not url.startswith((f"{web.url}/", "data:"))] == []
+    assert complaints == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="the page wants a browser (Debian: apt install chromium)")
+def test_a_script_in_the_page_does_not_run(browser: Browser, service: Service) -> None:
+    """The content policy is in force: neither an inline script nor one from elsewhere."""
+    page, *_ = _open(browser, f"{service.url}/docs")
+    for script in ({"textContent": "document.title = 'inline'"}, {"src": "http://127.0.0.1:9/x.js"}):
+        violated = page.evaluate(
+            """properties => new Promise(resolve => {
+                document.addEventListener('securitypolicyviolation', event => resolve(event.effectiveDirective))
+                document.body.append(Object.assign(document.createElement('script'), properties))
+            })""",
+            script,
+        )
+        assert violated == "script-src-elem"
+    assert page.title() == "invoice-webhook"
+    page.close()
+
+
+@pytest.mark.parametrize("path", PAGES[:-1])
+def test_the_headers(service: Service, path: str) -> None:
+    """On the page and whatever it loads: no guessing of types, no frames, no script but ours; HEAD says the same."""
+    got = httpx.get(f"{service.url}{path}")
+    assert got.status_code == 200
+    assert got.headers["x-content-type-options"] == "nosniff"
+    assert got.headers["x-frame-options"] == "DENY"
+    policy = dict(part.strip().split(" ", 1) for part in got.headers["content-security-policy"].split(";"))
+    assert policy["default-src"] == policy["frame-ancestors"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == "'self'"
+    assert httpx.head(f"{service.url}{path}").headers["content-length"] == got.headers["content-length"]
+
+
+def test_the_page_names_nobody_else(service: Service) -> None:
+    """No address with a host in what is ours."""
+    for path in PAGES[:2]:
+        assert "//" not in httpx.get(f"{service.url}{path}").text
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_off_unless_wanted(aws: QueueProcess, queue_url: str, path: str) -> None:
+    """A deployment that says nothing of it has neither page nor document: 404, as a problem."""
+    with Service(aws.endpoint, queue_url) as service:
+        answer = httpx.get(f"{service.url}{path}")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_off_in_local_mode_where_one_says_so(tmp_path: Path) -> None:
+    """APP_DOCS=0 counts more than the local mode's own choice."""
+    with Web(clean_environment(local=1, port=0, run_dir=tmp_path, docs=0)) as web:
+        assert httpx.get(f"{web.url}/docs").status_code == 404
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_without_its_package(workers: int) -> None:
+    """In an image for production, APP_DOCS=1 does not start: one line says what is missing and what is allowed."""
+    hide = "import sys; sys.modules['fastapi_offline'] = None; from app.cli import main; sys.argv[1:] = ['web']; main()"
+    settings = {
+        "port": 0,
+        "workers": workers,
+        "docs": 1,
+        "sqs_queue_url": "http://127.0.0.1:9/0/q",
+        "basic_auth_username": USER,
+        "basic_auth_password": PASSWORD,
+    }
+    environment = clean_environment(**settings) | {"AWS_DEFAULT_REGION": "us-east-1"}
+    ended = subprocess.run(
+        [sys.executable, "-c", hide], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "error: APP_DOCS=1: Swagger UI is not installed; allowed is 0, or to install fastapi-offline"
+        " (the dependency group `local`: requirements-local.lock)\n"
+    )
+
+
+def test_the_document(service: Service) -> None:
+    """Every answer of the contract; operation ids that are told apart; the app itself has no other document."""
+    document = httpx.get(f"{service.url}/openapi.json").json()
+    assert set(document["paths"]) == {"/healthz", "/readyz", "/webhooks/chargebee"}
+    assert set(document["paths"]["/webhooks/chargebee"]["post"]["responses"]) == {
+        *("200", "401", "408", "413", "415", "422", "503")
+    }
+    operations = [operation for path in document["paths"].values() for operation in path.values()]
+    assert len({operation["operationId"] for operation in operations}) == len(operations)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # FastAPI warns of ids that occur twice
+        assert create_app(Settings()).openapi() == document
