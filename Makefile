@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-elasticmq check docs lock profiles history tips bench bench-start
+.PHONY: help run demo test test-elasticmq check audit docs lock profiles history tips bench bench-start
 .PHONY: image images image-test kind-load k8s-test
 
 help: ## list the targets
@@ -30,6 +30,9 @@ check: .venv/dev ## ruff, mypy, import-linter; locks and generated docs are fres
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/docs.py --check
 	$(BIN)/python .ci/locks.py --check
+
+audit: .venv/dev ## security advisories for what the locks pin
+	$(BIN)/python .ci/audit.py
 
 docs: .venv/dev ## regenerate what is generated in README.md and CHANGELOG.md
 	$(BIN)/python .ci/docs.py

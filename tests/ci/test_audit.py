@@ -1,0 +1,138 @@
+"""The look-up of advisories, with a stand-in for the service that has them."""
+
+import json
+import runpy
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / ".ci" / "audit.py"
+ADVISORY = {
+    "id": "GHSA-made-up",
+    "aliases": ["CVE-0000-1"],
+    "summary": "It leaks",
+    "affected": [
+        {
+            "package": {"name": "made-up", "ecosystem": "PyPI"},
+            "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "1.0.1"}]}],
+        }
+    ],
+}
+
+
+class Service(HTTPServer):
+    """Answers every question with `status` and `answer`; `asked` has the names of the packages."""
+
+    def __init__(self) -> None:
+        self.status = 200
+        self.answer: Any = {}
+        self.asked: list[str] = []
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Service
+
+    def do_POST(self) -> None:
+        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append(question["package"]["name"])
+        body = json.dumps(self.server.answer).encode()
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with Service() as service:
+        thread = threading.Thread(target=service.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield service
+        service.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def lock(tmp_path: Path) -> Path:
+    file = tmp_path / "made-up.lock"
+    file.write_text(f"made-up==1.0 --hash=sha256:{'0' * 64}\n")
+    return file
+
+
+def audit(lock: Path, port: int) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, str(SCRIPT), "--url", f"http://127.0.0.1:{port}/", str(lock)]
+    return subprocess.run(
+        command, env={"NO_PROXY": "*", "HOME": str(lock.parent)}, capture_output=True, text=True, check=False
+    )
+
+
+def test_no_advisory(service: Service, lock: Path) -> None:
+    """Everything was asked, nothing is known: one line, exit code 0."""
+    ended = audit(lock, service.server_port)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "advisories: none for 1 packages\n", "")
+    assert service.asked == ["made-up"]
+
+
+def test_an_advisory(service: Service, lock: Path) -> None:
+    """Which package, which advisory, where it is mended; exit code 1."""
+    service.answer = {"vulns": [ADVISORY]}
+    ended = audit(lock, service.server_port)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("made-up 1.0: ")
+    assert ended.stderr.endswith(", fixed in 1.0.1: It leaks\n")
+
+
+def test_a_service_that_cannot_be_reached(lock: Path) -> None:
+    """One line that says so, and why; a build does not fail for it."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    ended = audit(lock, port)
+    assert ended.returncode == 0
+    assert ended.stdout.count("\n") == 1
+    assert ended.stdout.startswith("advisories: NOT LOOKED UP: ")
+    assert "Connection refused" in ended.stdout
+
+
+def test_a_service_that_is_broken(service: Service, lock: Path) -> None:
+    """The same: what it says is no advisory."""
+    service.status = 500
+    ended = audit(lock, service.server_port)
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("advisories: NOT LOOKED UP: ")
+
+
+def test_a_lock_that_is_none(service: Service, lock: Path) -> None:
+    """A fault of ours is none of the service's: exit code 1."""
+    lock.write_text("made-up\n")
+    ended = audit(lock, service.server_port)
+    assert ended.returncode == 1
+    assert "pip-audit failed: " in ended.stderr
+    assert service.asked == []
+
+
+@pytest.mark.parametrize(
+    ("accepted", "told"),
+    [({}, True), ({"GHSA-other": "why"}, True), ({"GHSA-made-up": "why"}, False), ({"CVE-0000-1": "why"}, False)],
+    ids=str,
+)
+def test_what_is_accepted(accepted: dict[str, str], told: bool) -> None:
+    """By the advisory's id or another name of it; a package that was not looked at is told in any case."""
+    script = runpy.run_path(str(SCRIPT))
+    script["ACCEPTED"].update(accepted)
+    found = {"id": "CVE-0000-1", "aliases": ["GHSA-made-up"], "fix_versions": [], "description": "It leaks"}
+    packages = [{"name": "made-up", "version": "1.0", "vulns": [found]}, {"name": "x", "skip_reason": "no idea"}]
+    expected = ["made-up 1.0: CVE-0000-1, fixed in no version: It leaks"] if told else []
+    assert script["judge"](packages) == [*expected, "not looked at: no idea"]
+    assert all(script["ACCEPTED"].values())
