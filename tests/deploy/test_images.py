@@ -39,5 +39,6 @@ def test_compose() -> None:
     assert targets == {"app", "toxiproxy", "elasticmq"} <= {name for _, name in STAGES}
     web = compose["services"]["web"]
     assert web["cpus"] == 0.25
+    assert web["mem_limit"] == web["memswap_limit"]
     assert list(unknown_variables(web["environment"], Settings)) == []
     assert all((ROOT / config["file"]).is_file() for config in compose["configs"].values())
