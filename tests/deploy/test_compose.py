@@ -1,0 +1,198 @@
+"""compose.yaml on an engine: a webhook, a slow queue, deaths and stops, and nothing left behind."""
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.local.sample_events import fresh_events
+from loadtest.queues import client, free_port
+from tests.deploy.rendering import ROOT
+from tests.harness import queues
+
+pytestmark = pytest.mark.timeout(900)  # the images may have to be built
+USERS = 8
+# Ports that nobody else has, and less patience than 10 s.
+OVERRIDE = """
+services:
+  web: {{ ports: !override ["127.0.0.1:{web}:8000"], environment: {{ APP_SQS_TIMEOUT: "2" }} }}
+  toxiproxy: {{ ports: !override ["127.0.0.1:{toxiproxy}:8474"] }}
+  elasticmq: {{ ports: !override ["127.0.0.1:{elasticmq}:9324"] }}
+"""
+
+
+def docker(*command: str) -> str:
+    """Raises AssertionError with what Docker says."""
+    ended = subprocess.run(["docker", *command], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.strip()
+
+
+class Stack:
+    """What `docker compose` makes of compose.yaml, under a name of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        ports = {service: free_port() for service in ("web", "toxiproxy", "elasticmq")}
+        override = folder / "override.yaml"
+        override.write_text(OVERRIDE.format(**ports))
+        self.name = f"invoice-webhook-test-{os.getpid()}"
+        self._files = [f"--file={ROOT / 'compose.yaml'}", f"--file={override}", f"--project-name={self.name}"]
+        self.url, self._toxics, self._sqs = (f"http://127.0.0.1:{port}" for port in ports.values())
+
+    def compose(self, *command: str) -> str:
+        return docker("compose", *self._files, *command)
+
+    def web(self) -> Any:
+        """What Docker knows about the service's container."""
+        (found,) = json.loads(docker("inspect", f"{self.name}-web-1"))
+        return found
+
+    def post(self, body: bytes) -> httpx.Response:
+        return httpx.post(f"{self.url}/webhooks/chargebee", content=body, auth=("demo", "demo"), timeout=30)
+
+    @contextmanager
+    def slow(self, seconds: float) -> Iterator[None]:
+        """Every answer of the queue comes that much later."""
+        toxic = {"name": "slow", "type": "latency", "attributes": {"latency": round(seconds * 1000)}}
+        httpx.post(f"{self._toxics}/proxies/sqs/toxics", json=toxic).raise_for_status()
+        yield
+        httpx.delete(f"{self._toxics}/proxies/sqs/toxics/slow").raise_for_status()
+
+    def taken(self) -> list[bytes]:
+        """The messages of the queue, which are out of it then."""
+        sqs = client(self._sqs)
+        bodies = [body for body, _ in queues.drain(sqs, f"{self._sqs}/000000000000/invoice-webhooks")]
+        sqs.close()
+        return bodies
+
+    @contextmanager
+    def load(self, template: bytes) -> Iterator[set[bytes]]:
+        """Some users meanwhile; afterwards the bodies that got 200 are in the set."""
+        accepted: set[bytes] = set()
+        over = threading.Event()
+
+        def user() -> None:
+            for body in fresh_events(template, 1_000_000):
+                if over.is_set():
+                    return
+                with suppress(httpx.TransportError):
+                    if self.post(body).status_code == httpx.codes.OK:
+                        accepted.add(body)
+
+        with ThreadPoolExecutor(USERS) as pool:
+            users = [pool.submit(user) for _ in range(USERS)]
+            try:
+                time.sleep(1)
+                yield accepted
+            finally:
+                over.set()
+        assert all(user.exception() is None for user in users)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """Built once. Afterwards no container and no network is left."""
+    if shutil.which("docker") is None:
+        pytest.skip("no docker")
+    for command in (["info"], ["compose", "version"]):
+        tried = subprocess.run(["docker", *command], capture_output=True, text=True, check=False)
+        if tried.returncode:
+            pytest.skip(f"docker {command[0]}: {tried.stderr.strip()}")
+    stack = Stack(tmp_path_factory.mktemp("compose"))
+    stack.compose("build")
+    yield stack
+    stack.compose("down")
+    ours = f"--filter=label=com.docker.compose.project={stack.name}"
+    assert docker("ps", "--all", "--quiet", ours) == docker("network", "ls", "--quiet", ours) == ""
+
+
+@pytest.fixture
+def stack(project: Stack) -> Stack:
+    """Up, whatever became of it before, and its queue is empty."""
+    project.compose("up", "--wait")
+    project.taken()
+    return project
+
+
+def test_config_is_clean(project: Stack) -> None:
+    """compose has nothing to remark."""
+    command = ["docker", "compose", f"--file={ROOT / 'compose.yaml'}", "config", "--quiet"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_a_webhook_is_queued(stack: Stack, event: bytes) -> None:
+    """As soon as `up --wait` is done; byte for byte."""
+    assert stack.post(event).status_code == 200
+    assert stack.taken() == [event]
+
+
+def test_a_hard_quarter_of_a_core(stack: Stack) -> None:
+    """And 512 MiB, none of it swap; the root is read-only."""
+    host = stack.web()["HostConfig"]
+    assert host["NanoCpus"] == 250_000_000
+    assert host["Memory"] == host["MemorySwap"] == 512 * 1024 * 1024
+    assert host["ReadonlyRootfs"]
+
+
+def test_a_slow_queue(stack: Stack, event: bytes) -> None:
+    """The webhook waits for it, but not for longer than APP_SQS_TIMEOUT."""
+    with stack.slow(1):
+        answer = stack.post(event)
+        assert answer.status_code == 200
+        assert answer.elapsed.total_seconds() >= 1
+    with stack.slow(10):
+        answer = stack.post(event)
+        assert answer.status_code == 503
+        assert 2 <= answer.elapsed.total_seconds() < 5
+        assert "Retry-After" in answer.headers
+    assert stack.post(event).status_code == 200
+
+
+def test_a_crash_is_mended(stack: Stack, event: bytes) -> None:
+    """kill -9 of the process: Docker starts it again, and what got 200 is in the queue."""
+    pid = stack.web()["State"]["Pid"]
+    host = ["--pid=host", "--user=0"]
+    with stack.load(event) as accepted:
+        docker("run", "--rm", *host, "--entrypoint=bash", "invoice-webhook:dev", "-c", f"kill -KILL {pid}")
+        before = len(accepted)
+        while len(accepted) < before + 2 * USERS:  # whose answers were on their way are not counted as new ones
+            time.sleep(0.1)
+    assert stack.web()["RestartCount"] == 1
+    assert accepted <= set(stack.taken())
+
+
+def test_docker_kill_is_meant(stack: Stack, event: bytes) -> None:
+    """It stays down until somebody brings it up."""
+    stack.compose("kill", "web")
+    time.sleep(1)
+    assert stack.web()["State"]["Status"] == "exited"
+    stack.compose("up", "--wait")
+    assert stack.post(event).status_code == 200
+
+
+def test_a_stop_loses_nothing(stack: Stack, event: bytes) -> None:
+    """Under load it ends with code 0, within its grace period."""
+    with stack.load(event) as accepted:
+        stack.compose("stop", "web")
+    assert stack.web()["State"]["ExitCode"] == 0
+    assert accepted
+    assert accepted <= set(stack.taken())
+
+
+def test_a_wrong_setting_ends_up(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After three more tries, with the line that says what is allowed."""
+    monkeypatch.setenv("APP_RELEASE", "v99")
+    with pytest.raises(AssertionError, match="web-1"):
+        stack.compose("up", "--wait")
+    assert "error: APP_RELEASE=v99: allowed is " in stack.compose("logs", "web")
