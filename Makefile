@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-elasticmq check audit docs lock profiles history tips bench bench-start
+.PHONY: help run demo test test-all test-elasticmq check docs lock profiles history tips bench bench-start
 .PHONY: image images image-test kind-load k8s-test
 
 help: ## list the targets
@@ -15,13 +15,20 @@ run: .venv/local ## serve on http://127.0.0.1:8000 with an embedded queue
 demo: .venv/local ## the whole way once: start, post the sample events, show what arrived
 	@$(BIN)/python -m app demo
 
-test: .venv/dev ## all tests, on the embedded queue
-	$(BIN)/python -m pytest $(ARGS)
+# More of them than two cores, as much of a test is waiting. (One test alone: .venv/bin/python -m pytest -k …)
+TEST_PROCESSES ?= 3
+PYTEST = $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES)
+# What the load test's tests need, made once and before them, where there is something to make it with.
+TESTED := $(if $(shell command -v go),loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-server)
+TESTED += $(if $(shell command -v mvn),loadtest/elasticmq/target/classpath)
+test: .venv/dev $(TESTED) ## the tests, the contract on one release for each way to speak to SQS
+	$(PYTEST) $(ARGS)
 
-# One release for each way in which we speak to SQS; all of them: make test-elasticmq SPEAKERS=v0
-SPEAKERS := v06_shared_queue or v08_native_async or v09_group_commit
+test-all: .venv/dev $(TESTED) ## the tests, the contract on every release
+	$(PYTEST) --releases all $(ARGS)
+
 test-elasticmq: .venv/dev loadtest/elasticmq/target/classpath ## the contract's tests on ElasticMQ (Java 17, Maven)
-	$(BIN)/python -m pytest tests/web/test_contract.py --queue elasticmq -k '$(SPEAKERS)' $(ARGS)
+	$(PYTEST) tests/web/test_contract.py --queue elasticmq $(ARGS)
 
 check: .venv/dev ## ruff, mypy, import-linter; locks and generated docs are fresh
 	$(BIN)/ruff check

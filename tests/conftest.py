@@ -1,4 +1,4 @@
-"""Fixtures: one queue process a run, one service a release, fresh queues."""
+"""Fixtures: one queue process a run (of each xdist worker), one service a release, fresh queues."""
 
 import resource
 import uuid
@@ -6,25 +6,60 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from app.local.sample_events import SAMPLES
-from app.settings import Release
+from app.settings import NEWEST, Release
 from loadtest.queues import PROCESSES, QueueProcess, client
-from tests.harness import queues
+from tests.harness import queues, side_by_side
 from tests.harness.service import Service
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
+    from xdist.remote import Producer
+
+
+# How long an example takes is up to the machine, and so is how many a second makes.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
+
+# One release for each way in which we speak to SQS, and the default: what `make test` runs the contract on.
+SPEAKERS = {Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, Release.V09_GROUP_COMMIT, NEWEST}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--queue", choices=sorted(PROCESSES), default="embedded", help="the queue process")
+    speakers = ", ".join(sorted(SPEAKERS))
+    parser.addoption(
+        "--releases",
+        choices=["speakers", "all"],
+        default="speakers",
+        help=f"what the contract's tests run on: every release, or one for each way to speak to SQS ({speakers})",
+    )
 
 
 def pytest_configure() -> None:
     """A thousand connections at once need more open files than the usual soft limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Whoever asks for `release` and does not name some runs on those of --releases."""
+    named = any("release" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    if "release" not in metafunc.fixturenames or named:
+        return
+    everything = metafunc.config.getoption("--releases") == "all"
+    chosen = [release for release in Release if everything or release in SPEAKERS]
+    metafunc.parametrize("release", chosen, ids=str, indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: side_by_side.rank(item.nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> side_by_side.Units:
+    return side_by_side.Units(config, log)
 
 
 @pytest.fixture
@@ -69,7 +104,7 @@ def queue_url(sqs: "SQSClient") -> str:
     return sqs.create_queue(QueueName=f"test-{uuid.uuid4().hex}")["QueueUrl"]
 
 
-@pytest.fixture(scope="session", params=list(Release), ids=str)
+@pytest.fixture(scope="session")
 def release(request: pytest.FixtureRequest) -> Release:
     release: Release = request.param
     return release

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from itertools import chain, combinations
 from pathlib import Path
@@ -35,15 +36,16 @@ def kustomize(folder: Path) -> list[Any]:
 @cache
 def rendered(overlay: str, components: tuple[str, ...]) -> list[Any]:
     """An overlay with components, as people would list them in it. Not to be changed: others read it too."""
-    folder = ROOT / ".run" / "rendered" / "-".join((overlay, *components))  # kustomize takes bases by relative paths
-    folder.mkdir(parents=True, exist_ok=True)
-    base = os.path.relpath(K8S, folder)
-    kustomization = {
-        "apiVersion": "kustomize.config.k8s.io/v1beta1",
-        "kind": "Kustomization",
-        "namespace": "invoice-webhook",
-        "resources": [f"{base}/overlays/{overlay}"],
-        "components": [f"{base}/components/{component}" for component in components],
-    }
-    (folder / "kustomization.yaml").write_text(json.dumps(kustomization))
-    return kustomize(folder)
+    (ROOT / ".run").mkdir(exist_ok=True)
+    # In here, as kustomize takes bases by relative paths; of its own, as xdist's workers render side by side.
+    with tempfile.TemporaryDirectory(dir=ROOT / ".run") as folder:
+        base = os.path.relpath(K8S, folder)
+        kustomization = {
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "namespace": "invoice-webhook",
+            "resources": [f"{base}/overlays/{overlay}"],
+            "components": [f"{base}/components/{component}" for component in components],
+        }
+        (Path(folder) / "kustomization.yaml").write_text(json.dumps(kustomization))
+        return kustomize(Path(folder))

@@ -1,0 +1,46 @@
+"""Which tests share a worker of xdist, and which are begun first.
+
+A scheduler of our own: with pytest 9.2, `--dist loadgroup` of xdist 3.8 groups nothing (pytest-xdist's issue 1386).
+"""
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+from app.settings import Release
+
+# In this order, the longest first, so that no worker is left alone with them in the end; then all others.
+FIRST = [
+    "tests/test_documents.py",
+    "tests/loadtest/test_report.py",
+    "tests/web/test_contract.py",
+    "tests/web/test_schemathesis.py",
+]
+# One measurement and one browser serve all of the one, one rendering all of the other.
+TOGETHER = ("tests/loadtest/test_report.py", "tests/deploy/")
+# A service of each release serves them all.
+BY_RELEASE = ("tests/web/test_contract.py", "tests/web/test_schemathesis.py")
+
+
+def rank(nodeid: str) -> int:
+    """Small is early."""
+    module = nodeid.partition("::")[0]
+    return FIRST.index(module) if module in FIRST else len(FIRST)
+
+
+def unit(nodeid: str) -> str:
+    """The name of what a test is handed out with: itself, where it shares nothing."""
+    if nodeid.startswith(BY_RELEASE):
+        return next(release.value for release in Release if f"[{release.value}" in nodeid)
+    return next((shared for shared in TOGETHER if nodeid.startswith(shared)), nodeid)
+
+
+class Units(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
+    """Hands out units in the order of the tests, one after the other, to whoever has little left."""
+
+    def __init__(self, config: pytest.Config, log: Producer) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit(nodeid)
