@@ -94,25 +94,31 @@ bench-start: .venv/dev ## memory, seconds to ready, and what importing costs mos
 .venv/local: requirements-local.lock
 .venv/loadtest: requirements-loadtest.lock
 .venv/dev: requirements-dev.lock
+.venv/local: SIZE := 110 MB
+.venv/loadtest: SIZE := 240 MB
+.venv/dev: SIZE := 780 MB
 .venv/local .venv/loadtest .venv/dev:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "error: Python's venv module is missing; on Debian: apt install python3-venv"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
+	@test -x $(BIN)/python || { echo "making .venv with $$($(PYTHON) -V) …"; $(PYTHON) -m venv .venv; }
+	@$(BIN)/python .ci/install.py $< "$(SIZE)"
 	@touch $@
 
 loadtest/elasticmq/target/classpath: loadtest/elasticmq/pom.xml
-	mvn --quiet --batch-mode -Dstyle.color=never --file $< dependency:build-classpath -Dmdep.outputFile=target/classpath
+	@echo "downloading ElasticMQ (some 40 MB), once …"
+	@mvn --quiet --batch-mode -Dstyle.color=never --file $< dependency:build-classpath -Dmdep.outputFile=target/classpath
 
 # Without the -ldflags, the tools could not say which version they are.
 loadtest/tools/bin/vegeta: loadtest/tools/go.mod
-	cd loadtest/tools && go build -o bin/vegeta \
+	@echo "building vegeta with Go, once: a minute or two …"
+	@cd loadtest/tools && go build -o bin/vegeta \
 	  -ldflags "-X main.Version=$$(go list -m -f '{{.Version}}' github.com/tsenart/vegeta/v12)" \
 	  github.com/tsenart/vegeta/v12
 
 loadtest/tools/bin/toxiproxy-server: loadtest/tools/go.mod
-	cd loadtest/tools && go build -o bin/toxiproxy-server \
+	@echo "building toxiproxy with Go, once: a minute or two …"
+	@cd loadtest/tools && go build -o bin/toxiproxy-server \
 	  -ldflags "-X github.com/Shopify/toxiproxy/v2.Version=$$(go list -m -f '{{.Version}}' github.com/Shopify/toxiproxy/v2)" \
 	  github.com/Shopify/toxiproxy/v2/cmd/server

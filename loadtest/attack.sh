@@ -18,14 +18,12 @@ for tool in "${tools[@]}"; do
     echo "error: $tool is not on PATH, and building it needs Go 1.24 or newer: install Go (go.dev/dl) or $tool" >&2
     exit 2
   fi
-  [ -x "$root/loadtest/tools/bin/$tool" ] || echo "building $tool, once …" >&2
   make --silent --directory "$root" "loadtest/tools/bin/$tool" >&2
 done
 export PATH="$PATH:$root/loadtest/tools/bin"
 
 # An image that has the packages already says which Python they belong to.
 if [ -z "${LOADTEST_PYTHON:-}" ]; then
-  [ -e "$root/.venv/loadtest" ] || echo "installing the load test's packages into .venv, once …" >&2
   make --silent --directory "$root" .venv/loadtest >&2
   LOADTEST_PYTHON=$root/.venv/bin/python
 fi

@@ -1,0 +1,49 @@
+"""Installs a lock into the environment of this Python, and says how far it is: pip is silent, or talks without end.
+
+python .ci/install.py LOCK SIZE
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+# Where nobody watches, a line now and then tells a log that it goes on.
+EVERY = 1 if sys.stdout.isatty() else 20
+
+
+def say(text: str) -> None:
+    """One line: on a terminal the next one takes its place."""
+    sys.stdout.write(f"\r\033[K  {text}" if sys.stdout.isatty() else f"  {text}\n")
+    sys.stdout.flush()
+
+
+def progress(lines: Iterable[str], total: int) -> Iterator[str]:
+    """What pip's `lines` mean, in few words."""
+    found = 0
+    for line in lines:
+        if package := re.match(r"(?:Collecting|Requirement already satisfied:|Ignoring) ([\w.-]+)", line):
+            found += 1
+            if found % EVERY == 0:
+                yield f"{found} of {total}: {package[1]}"
+        elif line.startswith("Installing collected packages"):
+            yield "all are there; unpacking them …"
+
+
+def main(lock: str, size: str) -> int:
+    total = len(re.findall(r"^\S+==", Path(lock).read_text(), re.MULTILINE))
+    sys.stdout.write(f"installing {total} packages ({lock}, some {size}) into .venv, once: a minute or two …\n")
+    command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
+    command += ["--require-hashes", "--requirement", lock]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:
+        assert pip.stdout is not None
+        for text in progress(pip.stdout, total):
+            say(text)
+    say("done" if pip.returncode == 0 else "pip failed, its reason stands above")
+    sys.stdout.write("\n" if sys.stdout.isatty() else "")
+    return pip.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
