@@ -29,13 +29,13 @@ def run(*arguments: str, extra: dict[str, str] | None = None, **settings: object
     """`python -m app …`, to its end."""
     command = [sys.executable, "-m", "app", *arguments]
     environment = clean_environment(**settings) | (extra or {})
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=200)
 
 
 @pytest.fixture
 def local(tmp_path: Path) -> Iterator[Web]:
     """`make run`, on a free port."""
-    with Web(clean_environment(local=1, port=0, run_dir=tmp_path)) as web:
+    with Web(clean_environment(local=1, port=0, run_dir=tmp_path, sqs_timeout=60)) as web:
         yield web
 
 
@@ -180,7 +180,7 @@ def test_demo_says_what_failed() -> None:
 @pytest.mark.parametrize("options", [["--concurrency", "20"], ["--rate", "100"]], ids=str)
 def test_demo_of_a_release(options: list[str]) -> None:
     """A burst on a slow queue: times, the probe, the audit."""
-    ended = run("demo", "--count", "40", *options, release="v03_threadpool", local_sqs_delay=0.05)
+    ended = run("demo", "--count", "40", *options, release="v03_threadpool", local_sqs_delay=0.05, sqs_timeout=60)
     assert ended.returncode == 0, ended.stderr
     assert "v03_threadpool on http://" in ended.stdout
     assert "200: 40 in " in ended.stdout
@@ -202,8 +202,8 @@ def test_demo_and_ctrl_c() -> None:
         for process in group - set(psutil.Process(demo.pid).children(recursive=True)):
             process.send_signal(signal.SIGINT)
         demo.send_signal(signal.SIGINT)
-        demo.communicate(timeout=30)
-    psutil.wait_procs(group, timeout=10)
+        demo.communicate(timeout=60)
+    psutil.wait_procs(group, timeout=60)
     assert set(children()) == before
 
 
@@ -255,7 +255,7 @@ def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
     """Ctrl-C: exit code 0, no child, no file."""
     [aws] = psutil.Process(local.process.pid).children()
     assert local.stop(signal.SIGINT) == 0
-    psutil.wait_procs([aws], timeout=10)
+    psutil.wait_procs([aws], timeout=60)
     assert not aws.is_running()
     ended = run("queue", run_dir=tmp_path)
     assert ended.returncode == 2
@@ -266,7 +266,7 @@ def test_a_run_that_is_killed(local: Web, tmp_path: Path) -> None:
     """SIGKILL: the embedded AWS goes too; the stale file is told as such, and the next start takes over."""
     [aws] = psutil.Process(local.process.pid).children()
     local.stop(signal.SIGKILL)
-    psutil.wait_procs([aws], timeout=10)
+    psutil.wait_procs([aws], timeout=60)
     assert not aws.is_running() or aws.status() == psutil.STATUS_ZOMBIE
     ended = run("queue", run_dir=tmp_path)
     assert ended.returncode == 2

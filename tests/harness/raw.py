@@ -1,6 +1,7 @@
 """HTTP on a bare socket, for senders that a client library would not let be so rude."""
 
 import base64
+import select
 import socket
 from typing import Self
 
@@ -13,7 +14,7 @@ class RawSender:
     """A connection on which a webhook is sent piece by piece."""
 
     def __init__(self, address: tuple[str, int]) -> None:
-        self._socket = socket.create_connection(address, timeout=30)
+        self._socket = socket.create_connection(address, timeout=60)
 
     def head(self, *headers: str, authorization: str = BASIC) -> None:
         """The request up to its body."""
@@ -27,6 +28,11 @@ class RawSender:
         """With `Expect: 100-continue`: returns when the service has begun to read the body."""
         expected = b"HTTP/1.1 100 Continue\r\n\r\n"
         assert self._socket.recv(len(expected), socket.MSG_WAITALL) == expected
+
+    def is_answered(self, within: float) -> bool:
+        """Whether the other side has said something, or says it within so many seconds."""
+        readable, _, _ = select.select([self._socket], [], [], within)
+        return bool(readable)
 
     def answer(self) -> bytes:
         """Everything until the other side has said all of one answer (or closed)."""

@@ -54,7 +54,7 @@ class Web:
         with self._changed:
             self._changed.notify_all()
 
-    def wait_for(self, text: str, timeout: float = 30) -> str:
+    def wait_for(self, text: str, timeout: float = 60) -> str:
         """The first log message that holds `text`."""
 
         def found() -> str | None:
@@ -73,7 +73,7 @@ class Web:
             return next((line for line in self.lines if fields.items() <= line.items()), None)
 
         with self._changed:
-            self._changed.wait_for(lambda: found() or not self._reader.is_alive(), 10)
+            self._changed.wait_for(lambda: found() or not self._reader.is_alive(), 60)
             line = found()
         assert line is not None, f"no line with {fields} in {self.lines}"
         return line
@@ -85,13 +85,13 @@ class Web:
 
     def client(self, **options: Any) -> httpx.Client:
         """An HTTP client with the right credentials."""
-        return httpx.Client(base_url=self.url, **{"auth": (USER, PASSWORD), "timeout": 30, **options})
+        return httpx.Client(base_url=self.url, **{"auth": (USER, PASSWORD), "timeout": 60, **options})
 
     def post(self, body: bytes, **options: Any) -> httpx.Response:
         with self.client() as client:
             return client.post("/webhooks/chargebee", content=body, **options)
 
-    def stop(self, sig: signal.Signals = signal.SIGTERM, timeout: float = 30) -> int:
+    def stop(self, sig: signal.Signals = signal.SIGTERM, timeout: float = 60) -> int:
         """Sends `sig`; the exit code."""
         self.process.send_signal(sig)
         return self.process.wait(timeout)

@@ -118,7 +118,7 @@ class SqsStandIn:
                 self._allowed += number
             self._changed.notify_all()
 
-    def wait_for(self, action: str, number: int, timeout: float = 20) -> None:
+    def wait_for(self, action: str, number: int, timeout: float = 60) -> None:
         """Returns when `number` calls of `action` have arrived."""
         with self._changed:
             arrived = self._changed.wait_for(lambda: self.count(action) >= number, timeout)

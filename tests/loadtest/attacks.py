@@ -24,7 +24,7 @@ def environment(**more: str) -> dict[str, str]:
 def attack(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
     """Runs it to its end."""
     return subprocess.run(
-        [str(ATTACK), *arguments], env=environment(**more), capture_output=True, text=True, check=False, timeout=110
+        [str(ATTACK), *arguments], env=environment(**more), capture_output=True, text=True, check=False, timeout=250
     )
 
 

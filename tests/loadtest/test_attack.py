@@ -1,7 +1,9 @@
 """attack.sh from the outside: what it leaves, what it says, and what it does not let pass."""
 
+import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,19 +24,22 @@ if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
 SHORT = ("--rate", "100", "--duration", "1s")
+# How many got 200 is up to the machine; that none of them is lost is not.
+HOLDS = re.compile(r"audit: holds: (\d+) got 200, 0 of them lost")
 
 
 def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
     """vegeta's files, what it cannot know, and exit code 0, because the audit holds."""
     ended = attack("--release", "v08_native_async", *SHORT, "--queue", "embedded", "--out", str(tmp_path))
     assert ended.returncode == 0, ended.stderr
-    assert "audit: holds: 100 got 200, 0 of them lost" in ended.stdout
+    assert (accepted := HOLDS.search(ended.stdout))
     assert "of CPU for each webhook that got 200" in ended.stdout
     assert {"results.bin", "report.json", "hdr.txt", "meta.json", "plot.html"} <= {
         file.name for file in tmp_path.iterdir()
     }
     measured = meta(tmp_path)
-    assert (measured["release"], measured["requests"], measured["accepted"]) == ("v08_native_async", 100, 100)
+    assert (measured["release"], measured["requests"]) == ("v08_native_async", 100)
+    assert measured["accepted"] == int(accepted[1])
     assert measured["latencies"]["fastest"] >= 8  # milliseconds, which toxiproxy adds
     assert measured["used"]["cpu_s"] > 0
 
@@ -125,8 +130,8 @@ def test_what_runs_elsewhere_is_audited_too(
         credentials = {"APP_BASIC_AUTH_USERNAME": USER, "APP_BASIC_AUTH_PASSWORD": PASSWORD}
         ended = attack(*there, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint, **credentials)
         assert ended.returncode == 0, ended.stderr
-        assert "audit: holds: 100 got 200, 0 of them lost" in ended.stdout
-        unaudited = attack(*there, **credentials, APP_HTTP="h11")
+        assert HOLDS.search(ended.stdout)
+        unaudited = attack(*there, **credentials)
         refused = attack(*there)
     assert (unaudited.returncode, "audit: not made" in unaudited.stdout) == (0, True)
     said = "APP_ variables used: APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_USERNAME; ignored: APP_HTTP\n"
@@ -138,9 +143,9 @@ def test_what_runs_elsewhere_is_audited_too(
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("early", "10 of them lost (ev_"),
-        ("alters", "10 of them lost (ev_"),
-        ("other", "10 answered for what was not asked"),
+        ("early", r"[1-9]\d* of them lost \(ev_"),
+        ("alters", r"[1-9]\d* of them lost \(ev_"),
+        ("other", r"[1-9]\d* answered for what was not asked"),
     ],
 )
 def test_planted_losses_are_found(
@@ -151,8 +156,7 @@ def test_planted_losses_are_found(
         there = ("--url", url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         ended = attack(*there, *SHORT, "--out", str(tmp_path))
     assert ended.returncode == 1, ended.stderr
-    assert "audit: FAILED: 100 got 200" in ended.stdout
-    assert said in ended.stdout
+    assert re.search(rf"audit: FAILED: \d+ got 200.*{said}", ended.stdout, re.DOTALL)
     assert bool(meta(tmp_path)["audit"]["altered"]) is (fault == "alters")
 
 
@@ -165,7 +169,7 @@ def test_at_least_once_is_no_loss(
         there = ("--url", url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         ended = attack(*there, *SHORT, "--out", str(tmp_path))
     assert ended.returncode == 0, ended.stdout
-    assert meta(tmp_path)["audit"]["duplicates"] == (10 if fault == "twice" else 0)
+    assert (meta(tmp_path)["audit"]["duplicates"] > 0) is (fault == "twice")
 
 
 def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
@@ -175,7 +179,7 @@ def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_
         command = [str(ATTACK), *there, "--rate", "100", "--duration", "3s", "--out", str(tmp_path)]
         with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as running:
             while running.poll() is None and not (tmp_path / "results.bin").exists():
-                pass  # the one webhook before the attack has to be found
+                time.sleep(0.05)  # the one webhook before the attack has to be found
             thief = 0
             while running.poll() is None:
                 # Somebody else takes messages from the queue: for the audit, it drops them.
@@ -199,10 +203,11 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         attacker = psutil.Process(running.pid)
         while not (tmp_path / "results.bin").exists():
             assert running.poll() is None, "the attack ended before it began"
+            time.sleep(0.05)
         children = attacker.children(recursive=True)
         assert {"vegeta", "toxiproxy-server"} <= {child.name() for child in children}
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "interrupted" in said
     assert [child for child in children if child.is_running()] == []

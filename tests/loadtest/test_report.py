@@ -91,11 +91,10 @@ def test_the_colours_follow_the_system(browser: Browser, made: tuple[Comparison,
 def test_a_release_can_be_chosen(browser: Browser, made: tuple[Comparison, Path]) -> None:
     """The picture of latency over time shows the other release then."""
     page, complaints = _open(browser, made[1], DESK, "light")
-    canvas = page.locator("#over_time canvas")
-    before = canvas.screenshot()
+    picture = "document.querySelector('#over_time canvas').toDataURL()"
+    before = page.evaluate(picture)
     page.locator("#over_time select").select_option("v09_group_commit")
-    page.wait_for_timeout(0)
-    assert canvas.screenshot() != before
+    page.wait_for_function(f"before => {picture} !== before", arg=before)
     assert complaints == []
     page.context.close()
 

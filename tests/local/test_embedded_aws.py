@@ -46,8 +46,8 @@ def test_it_goes_when_its_parent_is_killed(sig: signal.Signals) -> None:
         assert parent.stdout is not None
         child = psutil.Process(int(parent.stdout.readline()))
         parent.send_signal(sig)
-        parent.wait(10)
-        psutil.wait_procs([child], timeout=10)
+        parent.wait(60)
+        psutil.wait_procs([child], timeout=60)
         assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
 
 
