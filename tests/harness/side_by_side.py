@@ -11,10 +11,10 @@ from app.settings import Release
 
 # In this order, the longest first, so that no worker is left alone with them in the end; then all others.
 FIRST = [
-    "tests/test_documents.py",
-    "tests/loadtest/test_report.py",
     "tests/web/test_contract.py",
     "tests/web/test_schemathesis.py",
+    "tests/test_documents.py",
+    "tests/loadtest/test_report.py",
 ]
 # One measurement and one browser serve all of the one, one rendering all of the other.
 TOGETHER = ("tests/loadtest/test_report.py", "tests/deploy/")
