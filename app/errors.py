@@ -40,7 +40,7 @@ class WebhookRefused(InvoiceWebhookError):
     """A webhook that is not accepted; `detail` is for the sender and holds no payload values.
 
     `body_unread`: the sender may still be sending, so the answer must not cut it off.
-    `cause`: what the log says besides.
+    `cause`, `delivery`: what the log says besides.
     """
 
     status: ClassVar[int]
@@ -48,6 +48,7 @@ class WebhookRefused(InvoiceWebhookError):
     headers: Mapping[str, str] = {}
     body_unread = False
     cause: str | None = None
+    delivery: str | None = None
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -112,10 +113,14 @@ class Overloaded(TemporarilyUnavailable):
 
 
 class QueueUnavailable(TemporarilyUnavailable):
-    """`cause` (what SQS or its client said) is for the log, not for the sender."""
+    """`cause` (what SQS or its client said) and `delivery` are for the log, not for the sender.
+
+    `sent`: whether a call to SQS held the message. Then it may have been enqueued: it may be the answer that was lost.
+    """
 
     slug = "queue-unavailable"
 
-    def __init__(self, detail: str, cause: str) -> None:
+    def __init__(self, detail: str, cause: str, *, sent: bool = True) -> None:
         super().__init__(detail)
         self.cause = cause
+        self.delivery = "may have been enqueued" if sent else "not sent"

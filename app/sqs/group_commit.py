@@ -8,20 +8,18 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import NamedTuple
 
-from app.errors import QueueUnavailable, WebhookRefused
+from app.errors import WebhookRefused
 from app.settings import Settings
+from app.sqs.failures import BatchRefused, refusal_for
 from app.sqs.message import Message
-from app.sqs.native import BatchRefused, NativeQueue
+from app.sqs.native import NativeQueue
+from app.sqs.waiting import Waiting, too_late
 
 # SendMessageBatch takes no more.
 MAX_ENTRIES = 10
-
-
-class _Waiting(NamedTuple):
-    message: Message
-    sent: "asyncio.Future[None]"
+# Of APP_SQS_TIMEOUT, what must be left for a call to be begun.
+LEAST_SHARE = 0.1
 
 
 class GroupCommit:
@@ -31,7 +29,8 @@ class GroupCommit:
         self._queue = queue
         self._slots = 1 if queue.fifo else settings.sqs_batches
         self._max_bytes = settings.sqs_batch_bytes
-        self._waiting: deque[_Waiting] = deque()
+        self._timeout = settings.sqs_timeout
+        self._waiting: deque[Waiting] = deque()
         self._sending: set[asyncio.Task[None]] = set()
 
     @property
@@ -41,9 +40,11 @@ class GroupCommit:
     async def send(self, message: Message) -> None:
         """Returns once SQS has acknowledged `message`; a caller that leaves before is sent all the same.
 
-        Raises QueueUnavailable (the message may still have been enqueued) or InvalidEvent.
+        Raises QueueUnavailable (`sent`: the message may still have been enqueued) or InvalidEvent, at the latest
+        after APP_SQS_TIMEOUT, waiting included.
         """
-        waiting = _Waiting(message, asyncio.get_running_loop().create_future())
+        waiting = Waiting(message, self._timeout)
+        waiting.expiry = asyncio.get_running_loop().call_at(waiting.deadline, self._expire, waiting)
         self._waiting.append(waiting)
         self._fill_slots()
         await asyncio.shield(waiting.sent)
@@ -55,70 +56,70 @@ class GroupCommit:
                 while self._sending:
                     await asyncio.wait(self._sending)
         while self._waiting:
-            _settle(self._waiting.popleft(), _gone("Closed"))
+            self._waiting.popleft().settle(too_late("Closed", sent=False))
         for task in self._sending:
             task.cancel()
         await asyncio.gather(*self._sending, return_exceptions=True)
 
+    def _expire(self, waiting: Waiting) -> None:
+        """Its time is over. A call that it is part of goes on for the younger ones."""
+        if not waiting.in_call:
+            self._waiting.remove(waiting)  # found at once: whose time is over first is the first
+        waiting.settle(too_late("Timeout", sent=waiting.in_call))
+
     def _fill_slots(self) -> None:
+        self._drop_late()
         while self._waiting and len(self._sending) < self._slots:
             task = asyncio.create_task(self._send(self._take()))
             self._sending.add(task)
             task.add_done_callback(self._free_slot)
 
+    def _drop_late(self) -> None:
+        """Who has hardly any time left is not sent: the answer would come too late, and the message perhaps twice."""
+        latest = asyncio.get_running_loop().time() + LEAST_SHARE * self._timeout
+        while self._waiting and self._waiting[0].deadline < latest:
+            self._expire(self._waiting[0])
+
     def _free_slot(self, task: "asyncio.Task[None]") -> None:
         self._sending.discard(task)
         self._fill_slots()
 
-    def _take(self) -> list[_Waiting]:
+    def _take(self) -> list[Waiting]:
         """The next batch: what waits, oldest first, as far as it fits into one call."""
-        batch = [self._waiting.popleft()]
-        size = batch[0].message.size
+        batch: list[Waiting] = []
+        size = 0
         while self._waiting and len(batch) < MAX_ENTRIES:
             size += self._waiting[0].message.size
-            if size > self._max_bytes:
+            if batch and size > self._max_bytes:
                 break
             batch.append(self._waiting.popleft())
+            batch[-1].in_call = True
         return batch
 
-    async def _send(self, batch: list[_Waiting]) -> None:
+    async def _send(self, batch: list[Waiting]) -> None:
         """Settles every caller of `batch`, whatever happens."""
         try:
-            outcomes = await self._queue.send_batch([waiting.message for waiting in batch])
+            messages = [waiting.message for waiting in batch]
+            outcomes = await self._queue.send_batch(messages, deadline=batch[-1].deadline)
             for waiting, outcome in zip(batch, outcomes, strict=True):
-                _settle(waiting, outcome)
-        except BatchRefused:
-            # One bad entry may be the reason: the others must not suffer for it.
-            for waiting in batch:
-                await self._send_alone(waiting)
+                waiting.settle(outcome)
+        except BatchRefused as refused:
+            await self._send_parts(batch, refused)
         except WebhookRefused as error:
             for waiting in batch:
-                _settle(waiting, error)
+                waiting.settle(error)
         finally:
             for waiting in batch:
-                _settle(waiting, _gone("Cancelled"))  # who has no answer by now
+                waiting.settle(too_late("Cancelled", sent=True))  # who has no answer by now
 
-    async def _send_alone(self, waiting: _Waiting) -> None:
-        try:
-            await self._queue.send(waiting.message)
-        except WebhookRefused as error:
-            _settle(waiting, error)
-        else:
-            _settle(waiting, None)
-
-
-def _gone(cause: str) -> QueueUnavailable:
-    return QueueUnavailable("The webhook was not sent in time; send it again", cause)
-
-
-def _settle(waiting: _Waiting, refused: WebhookRefused | None) -> None:
-    if waiting.sent.done():
-        return
-    if refused is None:
-        waiting.sent.set_result(None)
-    else:
-        waiting.sent.set_exception(refused)
-        waiting.sent.exception()  # seen: a caller that has left will not fetch it
+    async def _send_parts(self, batch: list[Waiting], refused: BatchRefused) -> None:
+        """The halves of a batch that is too long; else one by one, since one bad entry shall not harm the others."""
+        if len(batch) == 1:
+            batch[0].settle(refusal_for(refused.cause))
+            return
+        size = (len(batch) + 1) // 2 if refused.too_long else 1
+        for start in range(0, len(batch), size):
+            await self._send(batch[start : start + size])
 
 
 @asynccontextmanager

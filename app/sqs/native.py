@@ -3,24 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import aioboto3
 from aiobotocore.config import AioConfig
-from botocore.exceptions import ClientError
 
 from app.errors import WebhookRefused
 from app.settings import Settings
-from app.sqs.failures import refusal, refusal_for, require_acknowledgement, require_queue_url
+from app.sqs.failures import batch_refused, refusal, refusal_for, require_acknowledgement, require_queue_url
 from app.sqs.message import Message
 
 if TYPE_CHECKING:
     from types_aiobotocore_sqs import SQSClient
 
-
-class BatchRefused(Exception):
-    """SQS refuses a SendMessageBatch as a whole, with a 4xx: one of its entries may be the reason."""
+ATTEMPTS = 3
 
 
 class NativeQueue:
@@ -50,23 +46,22 @@ class NativeQueue:
         except Exception as error:
             raise refusal(error) from error
 
-    async def send_batch(self, messages: Sequence[Message]) -> list[WebhookRefused | None]:
+    async def send_batch(self, messages: Sequence[Message], deadline: float) -> list[WebhookRefused | None]:
         """One SendMessageBatch (at most ten): for each message None, or why SQS did not take it.
 
-        A message that the answer does not mention was not acknowledged. Raises BatchRefused where SQS refuses
-        the call as such (4xx), QueueUnavailable where it cannot be had.
+        `deadline`: of the loop's clock, attempts included. A message that the answer does not mention was not
+        acknowledged. Raises BatchRefused where SQS refuses the call for what its entries are, QueueUnavailable
+        where it cannot be had.
         """
         entries: list[Any] = [{"Id": str(number), **message.parameters()} for number, message in enumerate(messages)]
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout_at(deadline):
                 url = self._url or await self._resolve()
                 answer = await self._client.send_message_batch(QueueUrl=url, Entries=entries)
                 acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")}
                 codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed", [])}
         except Exception as error:
-            if _is_client_fault(error):
-                raise BatchRefused from error
-            raise refusal(error) from error
+            raise batch_refused(error) or refusal(error) from error
         return [
             None if entry["Id"] in acknowledged else refusal_for(codes.get(entry["Id"], "Unanswered"))
             for entry in entries
@@ -79,21 +74,19 @@ class NativeQueue:
             return self._url
 
 
-def _is_client_fault(error: Exception) -> bool:
-    if not isinstance(error, ClientError):
-        return False
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
+def client_config(settings: Settings) -> AioConfig:
+    """How the client waits and tries again."""
+    return AioConfig(
+        # Not all of the time: a connection that a network swallows shall be tried again.
+        connect_timeout=settings.sqs_timeout / ATTEMPTS,
+        read_timeout=settings.sqs_timeout,
+        max_pool_connections=settings.sqs_max_connections,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+    )
 
 
 @asynccontextmanager
 async def open_queue(settings: Settings) -> AsyncIterator[NativeQueue]:
     """The queue of `settings`, with connections that live as long as the context."""
-    config = AioConfig(
-        connect_timeout=settings.sqs_timeout,
-        read_timeout=settings.sqs_timeout,
-        max_pool_connections=settings.sqs_max_connections,
-        retries={"mode": "standard", "total_max_attempts": 3},
-    )
-    async with aioboto3.Session().client("sqs", config=config) as client:
+    async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
         yield NativeQueue(client, settings)

@@ -46,8 +46,9 @@ def _log(state: dict[str, Any], milliseconds: float) -> None:
         fields |= {"event_id": event.id, "event_type": event.event_type, "retry": event.is_retry}
     if refused is not None:
         fields |= {"outcome": refused.slug, "status": refused.status}
-        if refused.cause is not None:
-            fields["cause"] = refused.cause
+        for name in ("cause", "delivery"):
+            if (value := getattr(refused, name)) is not None:
+                fields[name] = value
         level = "WARNING"
     else:
         # No answer and no refusal: the sender left, or a fault that has its own traceback in the log.

@@ -10,7 +10,7 @@ from app.errors import InvalidEvent, QueueUnavailable
 from app.settings import Settings
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.message import Message
-from app.sqs.native import open_queue
+from app.sqs.native import client_config, open_queue
 from tests.harness import queues
 from tests.harness.sqs_stand_in import MIB, Call, Failure, SqsStandIn
 
@@ -104,8 +104,8 @@ async def test_a_failed_entry_fails_its_own_caller(sqs: SqsStandIn) -> None:
     assert sqs.messages == ["first", "good", "fine"]
 
 
-async def test_a_4xx_for_all_is_tried_one_by_one(sqs: SqsStandIn) -> None:
-    """One bad entry may be the reason, and the others must not suffer for it."""
+async def test_what_one_entry_may_have_caused_is_tried_one_by_one(sqs: SqsStandIn) -> None:
+    """A 400 for the whole call: the entry that caused it is refused, the others are sent."""
 
     def failing(call: Call) -> Failure | None:
         return Failure(400, "InvalidParameterValue") if "poison" in call.bodies else None
@@ -122,6 +122,78 @@ async def test_a_4xx_for_all_is_tried_one_by_one(sqs: SqsStandIn) -> None:
     assert sqs.messages == ["first", "good", "fine"]
 
 
+@pytest.mark.parametrize(
+    ("status", "code", "calls"),
+    [(400, "RequestThrottled", 3), (403, "AccessDenied", 1), (400, "KmsThrottled", 1), (500, "InternalError", 3)],
+)
+async def test_what_concerns_every_call_is_not_multiplied(sqs: SqsStandIn, status: int, code: str, calls: int) -> None:
+    """503 for all of the batch after botocore's attempts for the call, not for each of its entries."""
+    sqs.failing = lambda call: Failure(status, code) if len(call.bodies) > 1 else None
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, sqs_batches=1) as group:
+        [first] = await send(group, "first")
+        await wait_for(sqs, 1)
+        tasks = await send(group, *(str(number) for number in range(10)))
+        sqs.release()
+        outcomes = await asyncio.gather(first, *tasks, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [type(None)] + [QueueUnavailable] * 10
+    assert {outcome.cause for outcome in outcomes if isinstance(outcome, QueueUnavailable)} == {code}
+    assert [len(batch) for batch in batches(sqs)] == [1] + [10] * calls
+
+
+async def test_a_batch_that_is_too_long_is_split(sqs: SqsStandIn) -> None:
+    """Where SQS allows less than we were told, the halves are sent, in order."""
+    sqs.failing = lambda call: Failure(400, "BatchRequestTooLong") if len(call.bodies) > 3 else None
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, sqs_batches=1) as group:
+        tasks = await send(group, "first")
+        await wait_for(sqs, 1)
+        tasks += await send(group, *(str(number) for number in range(10)))
+        sqs.release()
+        await asyncio.gather(*tasks)
+    assert sqs.messages == ["first", *(str(number) for number in range(10))]
+    assert [len(batch) for batch in batches(sqs)] == [1, 10, 5, 3, 2, 5, 3, 2]
+
+
+async def test_each_caller_has_its_own_deadline(sqs: SqsStandIn) -> None:
+    """APP_SQS_TIMEOUT counts while one waits: who has not been sent by then leaves, and is not sent later."""
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, sqs_batches=1, sqs_timeout=0.5) as group:
+        tasks = await send(group, "in a call", "waiting")
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes] == [QueueUnavailable, QueueUnavailable]
+        said = [outcome.delivery for outcome in outcomes if isinstance(outcome, QueueUnavailable)]
+        assert said == ["may have been enqueued", "not sent"]
+        sqs.release()
+        await group.send(message("later"))
+    assert "waiting" not in sqs.messages
+    assert sqs.messages[-1] == "later"
+
+
+async def test_a_call_goes_on_for_the_younger_ones(sqs: SqsStandIn) -> None:
+    """The oldest of a batch gives up; the call is not cut short for it."""
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, sqs_batches=1, sqs_timeout=1) as group:
+        [first] = await send(group, "first")
+        await wait_for(sqs, 1)
+        [old] = await send(group, "old")
+        await asyncio.sleep(0.6)  # the difference in age
+        [young] = await send(group, "young")
+        sqs.release(1)
+        await first
+        with pytest.raises(QueueUnavailable):
+            await old
+        sqs.release()
+        await young
+    assert sqs.messages == ["first", "old", "young"]
+
+
+async def test_connecting_has_a_part_of_the_time() -> None:
+    """A connection that a network swallows is tried again while there is time: all attempts fit in."""
+    config = client_config(Settings.model_validate({"sqs_timeout": 6}))
+    assert config.connect_timeout * config.retries["total_max_attempts"] == 6
+
+
 async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> None:
     """Who has been acknowledged is told so, and nobody hangs."""
     sqs.failing = lambda call: Failure(400, "InvalidParameterValue") if len(call.bodies) > 1 else None
@@ -130,10 +202,9 @@ async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> Non
         [first] = await send(group, "first")
         await wait_for(sqs, 1)
         tasks = await send(group, "acknowledged", "held", "not begun")
-        sqs.hold("SendMessage")
-        await asyncio.to_thread(sqs.wait_for, "SendMessage", 1)
-        sqs.release(1)
-        await asyncio.to_thread(sqs.wait_for, "SendMessage", 2)
+        for number in (2, 3, 4):  # the batch of three, then the first of them alone, then the second
+            sqs.release(1)
+            await wait_for(sqs, number)
         await group.close(0.05)
         outcomes = await asyncio.wait_for(asyncio.gather(first, *tasks, return_exceptions=True), 10)
     assert [type(outcome) for outcome in outcomes] == [type(None), type(None), QueueUnavailable, QueueUnavailable]

@@ -1,0 +1,36 @@
+"""A caller that waits for its message to be sent, each with a deadline of its own."""
+
+import asyncio
+
+from app.errors import QueueUnavailable, WebhookRefused
+from app.sqs.message import Message
+
+
+class Waiting:
+    """A caller of `send`, until `deadline` of the loop's clock."""
+
+    __slots__ = ("deadline", "expiry", "in_call", "message", "sent")
+
+    def __init__(self, message: Message, timeout: float) -> None:
+        loop = asyncio.get_running_loop()
+        self.message = message
+        self.sent: asyncio.Future[None] = loop.create_future()
+        self.deadline = loop.time() + timeout
+        self.expiry: asyncio.TimerHandle | None = None
+        self.in_call = False
+
+    def settle(self, refused: WebhookRefused | None) -> None:
+        """The caller's answer; the first one counts."""
+        if self.sent.done():
+            return
+        if self.expiry is not None:
+            self.expiry.cancel()
+        if refused is None:
+            self.sent.set_result(None)
+        else:
+            self.sent.set_exception(refused)
+            self.sent.exception()  # seen: a caller that has left will not fetch it
+
+
+def too_late(cause: str, *, sent: bool) -> QueueUnavailable:
+    return QueueUnavailable("The webhook was not sent in time; send it again", cause, sent=sent)
