@@ -9,7 +9,7 @@ from app.local.run import announce, local_run
 from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.telemetry.logging import configure_logging
-from app.web.server import serve
+from app.web.server.serve import serve
 
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
 
@@ -33,8 +33,4 @@ def web() -> None:
             on_bound = partial(announce, run, settings.run_dir)
             settings = load_settings()
         settings.require_production()
-        if settings.docs:
-            from app.web.docs import assets  # FastAPI, which the parent of several workers need not load
-
-            assets()  # what is not installed is said here, once, and not by each worker
         serve(settings, on_bound)

@@ -52,10 +52,21 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address to listen on; a container wants 0.0.0.0.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    workers: int = Field(1, ge=1, le=64, description="Processes behind the port.")
     loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop.")
+    gc: Literal["tuned", "default"] = Field(
+        "tuned", description="Python's cyclic garbage collector: rare passes over what is new, or as Python has it."
+    )
     http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser.")
     backlog: int = Field(2048, ge=1, le=65535, description="Connections the kernel keeps waiting for accept.")
+    accept: Literal["all", "one"] = Field(
+        "all", description="Connections taken in when some wait: all, or one in each turn of the loop, as uvloop does."
+    )
+    max_connections: int = Field(
+        8192, ge=0, description="Connections open at once; past it, the longest idle one is closed. 0: no bound."
+    )
+    head_timeout: float = Field(
+        10.0, gt=0, le=300, description="Seconds within which the head of a request must be complete."
+    )
     limit_concurrency: int | None = Field(
         None, ge=1, description="uvicorn's own bound: past it, 503 as text/plain, probes included."
     )
@@ -91,6 +102,12 @@ class Settings(BaseSettings):
         245_760, ge=1, le=MIB - 4 * KIB, description="Longest body. SQS takes 1 MiB with attributes, emulators 256 KiB."
     )
     body_timeout: float = Field(10.0, gt=0, le=300, description="Seconds within which the body must be complete.")
+    max_wait: float = Field(
+        5.0,
+        ge=0,
+        le=300,
+        description="Seconds; while webhooks would wait longer for their answer, new ones get 503. 0: no bound.",
+    )
     max_in_flight: int = Field(4096, ge=1, description="Webhooks handled at once, per process; past it, 503.")
     max_buffered_bytes: int = Field(
         64 * MIB, ge=1, description="Bytes of bodies held at once, per process; past it, 503."
@@ -103,7 +120,9 @@ class Settings(BaseSettings):
         description="Where webhooks go.",
         json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
     )
-    sqs_timeout: float = Field(10.0, gt=0, le=60, description="Seconds an SQS call may take, retries included.")
+    sqs_timeout: float = Field(
+        10.0, gt=0, le=60, description="Seconds from a complete body to SQS's answer, waiting and retries included."
+    )
     sqs_max_connections: int = Field(64, ge=1, le=1024, description="Connections to SQS, per process (v08 and later).")
     sqs_batches: int = Field(
         4, ge=1, le=64, description="SendMessageBatch calls in flight (v09); a FIFO queue always has one."

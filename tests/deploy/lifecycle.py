@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from app.web.server.serve import LAST_ACCEPT_SECONDS, LAST_CALL_SECONDS
 from tests.deploy.policy import Objects, of, web
 
-# uvicorn's last call to silent connections, and the last accepted ones: app/web/server.py.
-_LAST_CALL = 1.1
+_LAST_CALL = LAST_ACCEPT_SECONDS + LAST_CALL_SECONDS
 
 
 def _data(objects: Objects) -> Any:

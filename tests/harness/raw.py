@@ -49,6 +49,27 @@ class RawSender:
         """Waits until the other side has closed."""
         return self._socket.recv(1) == b""
 
+    def rest(self) -> bytes:
+        """Everything until the other side closes (or resets, which it does where it leaves something unread)."""
+        data = b""
+        try:
+            while more := self._socket.recv(65_536):
+                data += more
+        except ConnectionResetError:
+            pass
+        return data
+
+    def send_until_refused(self, piece: bytes, limit: int) -> int:
+        """Sends `piece` again and again, at most `limit` bytes, until the other side closes; how many bytes it took."""
+        sent = 0
+        try:
+            while sent < limit:
+                self._socket.sendall(piece)
+                sent += len(piece)
+        except OSError:
+            pass
+        return sent
+
     def __enter__(self) -> Self:
         return self
 

@@ -9,6 +9,7 @@ import threading
 from typing import Any, Self
 
 import httpx
+import psutil
 
 from tests.harness import queues
 
@@ -36,10 +37,11 @@ def environment(endpoint: str, queue_url: str, **settings: object) -> dict[str, 
 class Web:
     """`python -m app web`; `with` waits until it is ready, and ends it with SIGKILL where nothing ended it before."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "app", "web"], env=environment, stderr=subprocess.PIPE, text=True
-        )
+    def __init__(self, environment: dict[str, str], open_files: int | None = None) -> None:
+        command = [sys.executable, "-m", "app", "web"]
+        if open_files is not None:
+            command = ["bash", "-c", f'ulimit -n {open_files} && exec "$@"', "bash", *command]
+        self.process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
         self.lines: list[dict[str, Any]] = []
         self._changed = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -77,6 +79,17 @@ class Web:
             line = found()
         assert line is not None, f"no line with {fields} in {self.lines}"
         return line
+
+    def memory(self) -> int:
+        """Bytes of physical memory that the process holds."""
+        rss: int = psutil.Process(self.process.pid).memory_info().rss
+        return rss
+
+    def connections(self) -> int:
+        """Connections that the process has accepted and not closed."""
+        _, port = self.address
+        all_of_them = psutil.Process(self.process.pid).net_connections("tcp")
+        return sum(one.laddr.port == port and one.status != psutil.CONN_LISTEN for one in all_of_them)
 
     @property
     def address(self) -> tuple[str, int]:

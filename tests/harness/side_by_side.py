@@ -31,7 +31,7 @@ def rank(nodeid: str) -> int:
 def unit(nodeid: str) -> str:
     """The name of what a test is handed out with: itself, where it shares nothing."""
     if nodeid.startswith(BY_RELEASE):
-        return next(release.value for release in Release if f"[{release.value}" in nodeid)
+        return next((release.value for release in Release if release.value in nodeid), nodeid)
     return next((shared for shared in TOGETHER if nodeid.startswith(shared)), nodeid)
 
 

@@ -7,6 +7,7 @@ second entry fails, messages of 1 MiB.
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
@@ -49,6 +50,7 @@ class SqsStandIn:
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.held: set[str] = set()
+        self.delay = 0.0  # seconds that each call takes
         self.failing: Callable[[Call], Failure | None] = lambda call: None
         self.refusing: Callable[[str], str | None] = lambda body: None
         self.messages: list[str] = []
@@ -136,6 +138,7 @@ class SqsStandIn:
             self._changed.wait_for(lambda: call.action not in self.held or self._allowed > 0)
             if call.action in self.held:
                 self._allowed -= 1
+        time.sleep(self.delay)
         failure = self.failing(call) or self._limits(call)
         if failure is not None:
             return failure.status, {"__type": f"com.amazonaws.sqs#{failure.code}", "message": failure.code}

@@ -90,10 +90,10 @@ def test_no_credentials_in_the_queues_url(monkeypatch: pytest.MonkeyPatch, url: 
 def test_several_wrong_values_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line for each."""
     monkeypatch.setenv("APP_PORT", "abc")
-    monkeypatch.setenv("APP_WORKERS", "0")
+    monkeypatch.setenv("APP_BACKLOG", "0")
     with pytest.raises(ConfigurationError) as error:
         load_settings()
-    assert [line.partition("=")[0] for line in str(error.value).splitlines()] == ["APP_PORT", "APP_WORKERS"]
+    assert [line.partition("=")[0] for line in str(error.value).splitlines()] == ["APP_PORT", "APP_BACKLOG"]
 
 
 def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,13 +124,11 @@ def test_off_in_local_mode_where_one_says_so(tmp_path: Path) -> None:
         assert httpx.get(f"{web.url}/docs").status_code == 404
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_without_its_package(workers: int) -> None:
+def test_without_its_package() -> None:
     """In an image for production, APP_DOCS=1 does not start: one line says what is missing and what is allowed."""
     hide = "import sys; sys.modules['fastapi_offline'] = None; from app.cli import main; sys.argv[1:] = ['web']; main()"
     settings = {
         "port": 0,
-        "workers": workers,
         "docs": 1,
         "sqs_queue_url": "http://127.0.0.1:9/0/q",
         "basic_auth_username": USER,

@@ -1,6 +1,8 @@
 """Each flag is applied once, at assembly, and changes what really runs."""
 
+import gc
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from app.telemetry.profiling import KEPT
 from app.web.main import create_app
 from app.web.releases import load
 from app.web.responses import OrjsonResponse
-from app.web.server import uvicorn_config
+from app.web.server.serve import uvicorn_config
 from app.web.webhook import PATH, Answer
 from loadtest.queues import QueueProcess
 from tests.harness.service import Service
@@ -83,10 +85,24 @@ def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log:
 
 def test_what_uvicorn_is_told() -> None:
     """The options that only a kernel or a second would show."""
-    settings = {"backlog": 7, "limit_concurrency": 9, "keep_alive_timeout": 11, "graceful_timeout": 13, "workers": 3}
+    settings = {"backlog": 7, "limit_concurrency": 9, "keep_alive_timeout": 11, "graceful_timeout": 13}
     config = uvicorn_config(Settings.model_validate(settings))
-    assert (config.backlog, config.limit_concurrency, config.workers) == (7, 9, 3)
+    assert (config.backlog, config.limit_concurrency) == (7, 9)
     assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (11, 13)
+
+
+def test_gc() -> None:
+    """APP_GC=tuned: what exists is frozen, and collections are rare. (In an interpreter of its own.)"""
+    code = """if True:
+        import gc
+        from app.web.server.collector import tune_gc
+        tune_gc()
+        print(gc.get_freeze_count(), *gc.get_threshold())
+    """
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    frozen, *thresholds = map(int, ended.stdout.split())
+    assert frozen > 1_000
+    assert thresholds > list(gc.get_threshold())
 
 
 @pytest.mark.anyio

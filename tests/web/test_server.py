@@ -1,4 +1,4 @@
-"""Starting and stopping a real process: draining under load, signals, workers, a port that is taken."""
+"""Starting and stopping a real process: draining under load, signals, a port that is taken."""
 
 import http.client
 import signal
@@ -10,10 +10,9 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
-from app.web.listener import turn_away
+from app.web.server.listener import drop_new
 from loadtest.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.raw import BASIC, RawSender
@@ -65,12 +64,12 @@ class Load:
 def _turns_away() -> bool:
     """Whether the kernel lets this user filter a listener: 6.18 wanted CAP_NET_ADMIN for it, which containers lack."""
     with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as newcomer:
-        turn_away(listening)
+        drop_new(listening)
         newcomer.settimeout(0.2)
         return newcomer.connect_ex(listening.getsockname()) != 0
 
 
-@pytest.mark.parametrize("settings", [{}, {"http": "h11", "loop": "asyncio"}, {"workers": 2}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"http": "h11", "loop": "asyncio"}], ids=str)
 def test_sigterm_under_load(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
 ) -> None:
@@ -139,25 +138,9 @@ def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: byt
         assert service.process.wait(60) == 0
 
 
-def test_workers_and_signals(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """Ctrl-C skips the delay; a second signal ends at once; workers do not outlive a parent that is killed."""
-    with Service(aws.endpoint, queue_url, workers=2, drain_delay=300) as service:
-        assert service.stop(signal.SIGINT) == 0
-    with Service(aws.endpoint, queue_url, workers=2, drain_delay=300) as service:
-        service.process.send_signal(signal.SIGTERM)
-        service.wait_for("Draining")
-        assert service.stop(signal.SIGTERM) == 0
-    with Service(aws.endpoint, queue_url, workers=2, drain_delay=0) as service:
-        workers = psutil.Process(service.process.pid).children()
-        service.stop(signal.SIGKILL)
-        _, alive = psutil.wait_procs(workers, timeout=60)
-        assert alive == []
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_aws_without_a_region(queue_url: str, workers: int) -> None:
+def test_aws_without_a_region(queue_url: str) -> None:
     """One line, exit code 2, before anything listens."""
-    settings = environment("http://127.0.0.1:9", queue_url, workers=workers)
+    settings = environment("http://127.0.0.1:9", queue_url)
     del settings["AWS_DEFAULT_REGION"]
     command = [sys.executable, "-m", "app", "web"]
     ended = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)

@@ -1,0 +1,107 @@
+"""Takes connections in: all that wait, each time the listener is ready.
+
+uvloop 0.23 takes one in each turn of its loop (libuv since 2022, https://github.com/libuv/libuv/pull/3696), and a busy
+service has long turns: new connections, probes among them, would wait for seconds behind those that are in already.
+"""
+
+import asyncio
+import errno
+import socket
+import time
+from collections.abc import Callable
+
+from loguru import logger
+
+from app.web.server.connections import Connections
+
+# How long nobody is taken in where there is no room, and how often the log says so.
+PAUSE_SECONDS = 0.1
+WARN_SECONDS = 60.0
+_NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class Acceptor:
+    """Accepts on `listener` for as long as it is open. `connect` makes a protocol, `open_connections` counts them."""
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        connect: Callable[[], asyncio.Protocol],
+        waits: Connections,
+        open_connections: Callable[[], int],
+        *,
+        bound: int | None,
+        at_once: int,
+    ) -> None:
+        self._listener = listener
+        self._connect = connect
+        self._waits = waits
+        self._open_connections = open_connections
+        self._bound = bound
+        self._at_once = at_once
+        self._loop = asyncio.get_running_loop()
+        self._connecting: set[asyncio.Task[object]] = set()
+        self._resuming: asyncio.TimerHandle | None = None
+        self._warned = -WARN_SECONDS
+        listener.setblocking(False)
+
+    @property
+    def connecting(self) -> int:
+        """Connections that are accepted and have no protocol yet."""
+        return len(self._connecting)
+
+    def start(self) -> None:
+        self._resuming = None
+        self._loop.add_reader(self._listener, self._accept)
+
+    def close(self) -> None:
+        """Takes in whoever still waits, then closes the listener: closing it alone would reset them."""
+        self._loop.remove_reader(self._listener)
+        while self._accept_one():
+            pass
+        if self._resuming is not None:
+            self._resuming.cancel()
+        self._listener.close()
+
+    def _accept(self) -> None:
+        for _ in range(self._at_once):
+            if self._full() and not self._waits.make_room():
+                self._pause(f"{self._bound} connections are open, and none of them idle")
+                return
+            if not self._accept_one():
+                return
+
+    def _full(self) -> bool:
+        return self._bound is not None and self._open_connections() + self.connecting >= self._bound
+
+    def _accept_one(self) -> bool:
+        """False where nobody waits, or nobody can be taken in."""
+        try:
+            accepted, _ = self._listener.accept()
+        except (BlockingIOError, InterruptedError):
+            return False
+        except ConnectionAbortedError:
+            return True  # left while it waited
+        except OSError as error:
+            if error.errno not in _NO_DESCRIPTOR:
+                raise
+            self._waits.make_room()
+            self._pause(f"no connection can be taken in: {error}")
+            return False
+        accepted.setblocking(False)
+        task = self._loop.create_task(self._loop.connect_accepted_socket(self._connect, accepted))
+        self._connecting.add(task)
+        task.add_done_callback(self._connected)
+        return True
+
+    def _connected(self, task: asyncio.Task[object]) -> None:
+        self._connecting.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.debug("A connection was gone before it was taken in: {!r}", error)
+
+    def _pause(self, reason: str) -> None:
+        if time.monotonic() - self._warned >= WARN_SECONDS:
+            self._warned = time.monotonic()
+            logger.warning("New connections wait: {}", reason)
+        self._loop.remove_reader(self._listener)
+        self._resuming = self._loop.call_later(PAUSE_SECONDS, self.start)

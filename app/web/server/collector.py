@@ -1,0 +1,14 @@
+"""Python's cyclic garbage collector in a process that serves: APP_GC."""
+
+import gc
+
+
+def tune_gc() -> None:
+    """What the start has made lives as long as the process, and is never looked at again; the rest seldom.
+
+    A full collection looks at every object, so its pause is as long as the queue of those who wait, when it can least
+    be afforded: at twice the capacity, CPython's own thresholds (700, 10, 10) cost a third of the webhooks.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)

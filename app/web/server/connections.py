@@ -1,0 +1,112 @@
+"""Deadlines of connections: how long each may stay without a request that the app works on.
+
+uvicorn has one for idle kept-alive connections alone (https://github.com/Kludex/uvicorn/issues/157): a connection that
+never sends anything, a head that drips, the rest of a body that was answered already, and an answer that is never read
+would all stay for ever.
+"""
+
+import asyncio
+import fcntl
+import struct
+import termios
+from collections.abc import Callable
+from itertools import islice
+from typing import Protocol
+
+SWEEP_SECONDS = 0.5
+# How long a sender may go on sending, or leave its answer unread, once it has been answered.
+LINGER_SECONDS = 5.0
+# What senders whose credentials have not been looked at may make the process hold, all together: large heads, and what
+# is read in one turn of the loop. Beyond, only small ones pass, such as those of a webhook.
+MAX_HEAD_BYTES = MAX_TURN_BYTES = 32 * 1024 * 1024
+SMALL_HEAD, SMALL_READ = 4 * 1024, 16 * 1024
+# Room is made by closing one of the connections that have waited longest; whose bytes lie unread is passed over.
+_LOOKED_AT = 64
+
+
+class Connection(Protocol):
+    """What is kept here of uvicorn's protocols."""
+
+    transport: asyncio.Transport
+
+
+class Connections:
+    """At most one deadline a connection, oldest first. Used on the event loop alone."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, head_timeout: float, keep_alive_timeout: float) -> None:
+        self.head_timeout = head_timeout
+        self.keep_alive_timeout = keep_alive_timeout
+        self._loop = loop
+        self._waiting: dict[Connection, tuple[float, Callable[[], None]]] = {}
+        self._large_heads: dict[Connection, int] = {}
+        self._head_bytes = 0
+        self._turn_bytes = 0
+        self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep)
+
+    def expect(self, connection: Connection, seconds: float, expire: Callable[[], None]) -> None:
+        """`expire` is called once `seconds` are over, unless `settle` or another `expect` comes before."""
+        self._waiting.pop(connection, None)
+        self._waiting[connection] = (self._loop.time() + seconds, expire)
+
+    def settle(self, connection: Connection) -> None:
+        """The connection waits for nothing any more that its sender owes."""
+        self._waiting.pop(connection, None)
+
+    def make_room(self) -> bool:
+        """Closes the connection that has waited longest; False where there is none."""
+        for connection in islice(self._waiting, _LOOKED_AT):
+            if not has_unread(connection):
+                connection.transport.abort()
+                self.settle(connection)
+                return True
+        return False
+
+    def read(self, size: int) -> bool:
+        """`size` bytes have been read; False where that is too much for this turn, and they should be dropped.
+
+        The application looks at credentials once the turn is over; until then, whatever was read is held.
+        """
+        if self._turn_bytes == 0:
+            self._loop.call_soon(self._end_turn)  # behind the tasks of the requests that begin now
+        self._turn_bytes += size
+        return self._turn_bytes <= MAX_TURN_BYTES or size <= SMALL_READ
+
+    def _end_turn(self) -> None:
+        self._turn_bytes = 0
+
+    def hold_head(self, connection: Connection, size: int) -> bool:
+        """The head of a connection's request has `size` bytes so far; False where all heads together are too large."""
+        self.drop_head(connection)
+        if size > SMALL_HEAD:
+            self._large_heads[connection] = size
+            self._head_bytes += size
+        return size <= SMALL_HEAD or self._head_bytes <= MAX_HEAD_BYTES
+
+    def drop_head(self, connection: Connection) -> None:
+        """It is not held any more."""
+        self._head_bytes -= self._large_heads.pop(connection, 0)
+
+    def close(self) -> None:
+        """Ends the sweeps."""
+        self._sweeping.cancel()
+
+    def _sweep(self) -> None:
+        now = self._loop.time()
+        for expire in [expire for until, expire in self._waiting.values() if until <= now]:
+            expire()
+        self._sweeping = self._loop.call_later(SWEEP_SECONDS, self._sweep)
+
+
+def has_unread(connection: Connection) -> bool:
+    """Whether bytes lie in the socket that the event loop has not read yet.
+
+    After the loop was blocked, a sender may have done all it should, long before its deadline.
+    """
+    socket = connection.transport.get_extra_info("socket")
+    if socket is None or socket.fileno() < 0:
+        return False  # closed already
+    try:
+        unread = fcntl.ioctl(socket.fileno(), termios.FIONREAD, b"\0\0\0\0")
+    except OSError:
+        return False
+    return struct.unpack("i", unread) != (0,)

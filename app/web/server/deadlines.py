@@ -1,0 +1,103 @@
+"""Which deadline a connection has, by what it does: one mixin for uvicorn's two protocols.
+
+Read in uvicorn 0.54: both call `on_response_complete` when an answer has been written, cancel their keep-alive timer
+at the next byte, and have `cycle` for the newest request of a connection.
+"""
+
+import asyncio
+from typing import Any
+
+from app.web.server.connections import LINGER_SECONDS, Connections, has_unread
+
+# As uvicorn's own 400: plain text, below the application.
+_TOO_SLOW = b"The head of the request was not complete in time."
+_REQUEST_TIMEOUT = (
+    b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n"
+    b"connection: close\r\n\r\n%s" % (len(_TOO_SLOW), _TOO_SLOW)
+)
+
+
+class Deadlines:
+    """Comes before one of uvicorn's protocols among the bases of a class that says `rest_expected`."""
+
+    transport: asyncio.Transport
+    flow: Any
+    cycle: Any
+
+    def __init__(self, *, waits: Connections, **uvicorn: Any) -> None:
+        super().__init__(**uvicorn)
+        self._waits = waits
+        self._heard = False  # something of a head, or all of it
+        self._between = False  # two requests: the next byte begins a head
+        self._last = False  # the next answer closes the connection
+
+    def rest_expected(self) -> bool:
+        """Whether the newest request has been answered before its body was complete."""
+        raise NotImplementedError
+
+    @property
+    def silent(self) -> bool:
+        """Whether the connection has not asked anything yet."""
+        return self.cycle is None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)  # type: ignore[misc]
+        self._waits.expect(self, self._waits.head_timeout, self._expire)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._waits.settle(self)
+        self._waits.drop_head(self)
+        super().connection_lost(exc)  # type: ignore[misc]
+
+    def head_begun(self) -> None:
+        """Bytes have come behind an answer, and no whole head."""
+        self._between = False
+        self._waits.expect(self, self._waits.head_timeout, self._expire)
+
+    def head_complete(self, last: bool = False) -> None:
+        """From here on, the application's own deadlines count. `last`: the answer closes the connection."""
+        self._between = False
+        self._waits.settle(self)
+        if last or self._last:
+            self.cycle.keep_alive = False
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()  # type: ignore[misc]
+        self.rearm()
+
+    def rearm(self) -> None:
+        """The deadline of what the connection does now."""
+        if self.flow.write_paused or self.transport.is_closing() or self.rest_expected():
+            self._waits.expect(self, LINGER_SECONDS, self.transport.abort)
+        elif self.cycle is None or self.cycle.response_complete:
+            self._heard, self._between = False, True
+            self._waits.drop_head(self)
+            self._waits.expect(self, self._waits.keep_alive_timeout, self._expire)
+        else:
+            self._waits.settle(self)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()  # type: ignore[misc]
+        self.rearm()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()  # type: ignore[misc]
+        self.rearm()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Not uvicorn's: it would also close a connection whose next request lies unread in the socket."""
+
+    def _expire(self) -> None:
+        if has_unread(self):
+            return  # the next sweep looks again
+        if self._heard:
+            self.transport.write(_REQUEST_TIMEOUT)
+        self.transport.close()
+        self._waits.expect(self, LINGER_SECONDS, self.transport.abort)
+
+    def shutdown(self) -> None:
+        """uvicorn closes connections between two requests at once: not where a request is on its way."""
+        if (self.cycle is None or self.cycle.response_complete) and (self._heard or has_unread(self)):
+            self._last = True
+        else:
+            super().shutdown()  # type: ignore[misc]

@@ -1,0 +1,89 @@
+"""The listening socket: bound by us, and at the end closed without resetting anybody."""
+
+import ctypes
+import resource
+import socket
+import struct
+import sys
+from contextlib import suppress
+
+from app.errors import ConfigurationError
+from app.settings import Settings
+
+# From <linux/filter.h> and <asm-generic/socket.h>. A filter of a TCP socket sees a packet from its TCP header on,
+# whose byte 13 holds the flags.
+_SO_ATTACH_FILTER = 26
+_FLAGS, _SYN, _SYN_ACK = 13, 0x02, 0x12
+_LOAD_BYTE, _AND, _JUMP_IF_EQUAL, _RETURN = 0x30, 0x54, 0x15, 0x06
+_DROP_SYN = b"".join(
+    struct.pack("HBBI", *instruction)
+    for instruction in (
+        (_LOAD_BYTE, 0, 0, _FLAGS),
+        (_AND, 0, 0, _SYN_ACK),
+        (_JUMP_IF_EQUAL, 0, 1, _SYN),
+        (_RETURN, 0, 0, 0),  # drop
+        (_RETURN, 0, 0, 0xFFFFFFFF),  # pass
+    )
+)
+
+# One socket a connection: the usual soft limit (1,024; macOS 256) is below APP_MAX_CONNECTIONS.
+_OPEN_FILES = 65_536
+# Of the descriptors, those that are not for senders: the log, the event loop, connections to SQS.
+_RESERVED_FILES = 100
+
+
+def bind(settings: Settings) -> socket.socket:
+    """The socket on APP_HOST and APP_PORT; who connects waits in its backlog. Raises ConfigurationError."""
+    try:
+        candidates = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = candidates[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(settings.backlog)  # two sockets may bind to a port, but only one may listen
+    except (OSError, UnicodeError) as error:
+        raise ConfigurationError(
+            f"APP_HOST={settings.host}, APP_PORT={settings.port}: cannot listen there: {error};"
+            " allowed is an address of this machine and a free port (0 takes one)"
+        ) from None
+    return listener
+
+
+def url(listener: socket.socket) -> str:
+    """Where a browser on this machine finds it."""
+    host, port = listener.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def drop_new(listener: socket.socket) -> None:
+    """From now on the kernel drops new connections, while those under way can still be completed and accepted.
+
+    Closing a listener resets every connection that waits to be accepted, and under load some always do. Of a dropped
+    one, the sender tries again a second later, and is then refused like any that comes after the end. SYNs alone are
+    dropped: a filter on everything would also drop the last ACK of a handshake, whose sender is connected already.
+    Linux only; elsewhere those few are reset.
+    """
+    if sys.platform == "linux":
+        program = ctypes.create_string_buffer(_DROP_SYN, len(_DROP_SYN))
+        with suppress(OSError):  # a kernel that is none (gVisor, WSL 1), or one that wants CAP_NET_ADMIN for it (6.18)
+            filter_ = struct.pack("HL", len(_DROP_SYN) // 8, ctypes.addressof(program))
+            listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_)
+
+
+def max_connections(settings: Settings) -> int | None:
+    """APP_MAX_CONNECTIONS, or less where there are fewer descriptors, whose soft limit is lifted first."""
+    files = _raise_open_files_limit()
+    possible = max(files - _RESERVED_FILES - settings.sqs_max_connections, 1) if files else None
+    return min(filter(None, (settings.max_connections, possible)), default=None)
+
+
+def _raise_open_files_limit() -> int | None:
+    """Lifts the soft limit as far as the hard one allows; what it is then, None for no limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError):  # macOS has a lower bound of its own
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft

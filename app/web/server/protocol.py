@@ -1,0 +1,132 @@
+"""uvicorn's httptools protocol, with bounds on what it reads before the application is asked.
+
+Read in uvicorn 0.54 and httptools 0.9 (llhttp 9). Left to themselves they store heads and trailers without end
+(https://github.com/Kludex/uvicorn/issues/157), add trailers to the headers, and go on parsing behind a request that
+asks for an upgrade, so that its body is the next request (https://github.com/Kludex/uvicorn/issues/2722).
+"""
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from app.web.server import heads
+from app.web.server.connections import SMALL_HEAD
+from app.web.server.deadlines import Deadlines
+from app.web.server.heads import HeadRefused
+
+# Requests that one connection may send ahead of their answers. Each takes some kilobytes before credentials are seen.
+MAX_PIPELINED = 8
+
+
+class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
+    """Answers 400 and closes where a head is too large or can be read in two ways; discards trailers.
+
+    A request that asks for an upgrade is answered as if it did not, and is the connection's last one.
+    """
+
+    _in_body = False
+    _head_bytes = _head_count = 0
+    _since_body = 0  # bytes since the last piece of a body
+    _upgrading = False
+    _body_left = 0  # of a request that asks for an upgrade: llhttp leaves its body to the new protocol
+    _deaf = False  # nothing more of this connection is parsed
+
+    def rest_expected(self) -> bool:
+        return self.cycle is not None and self.cycle.response_complete and self.cycle.more_body
+
+    def data_received(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        if not self._waits.read(len(data)):
+            self._refuse(heads.TOO_MUCH)
+            return
+        self._heard = True
+        if self._upgrading:
+            self._read_body(data)
+            return
+        self._since_body += len(data)
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._read_body(data[upgrade.args[0] :])
+        except httptools.HttpParserError as error:
+            ours = isinstance(error.__context__, HeadRefused)
+            self._refuse(str(error.__context__) if ours else "Invalid HTTP request received.")
+        else:
+            if self._since_body > heads.MAX_BYTES:
+                self._refuse(f"Over {heads.MAX_BYTES} bytes without a body.")
+            elif not self._in_body and not self._waits.hold_head(self, self._since_body):
+                self._refuse(heads.TOO_MUCH)
+            elif self._between:
+                self.head_begun()
+
+    # What the parser calls. It passes HeadRefused on as the context of an HttpParserError.
+
+    def on_message_begin(self) -> None:
+        self._in_body = False
+        self._head_bytes = self._head_count = 0
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._head_bytes += len(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_body:
+            return  # a trailer
+        self._head_bytes += len(name) + len(value) + 4  # ": " and the line's end
+        self._head_count += 1
+        if self._head_bytes > heads.MAX_BYTES or self._head_count > heads.MAX_HEADERS:
+            raise HeadRefused(heads.TOO_LARGE)
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        heads.check(self.parser.get_method(), self.parser.get_http_version(), self.headers)
+        if len(self.pipeline) >= MAX_PIPELINED:
+            raise HeadRefused(f"Over {MAX_PIPELINED} requests are ahead of their answers.")
+        if self._head_bytes > SMALL_HEAD and not self._waits.hold_head(self, self._head_bytes):
+            raise HeadRefused(heads.TOO_MUCH)
+        self._in_body = True
+        if self.parser.should_upgrade():
+            self._body_left = heads.length(self.headers)
+            self._upgrading = True
+        super().on_headers_complete()
+        self.head_complete(last=self._upgrading)
+
+    def on_body(self, body: bytes) -> None:
+        self._since_body = 0
+        if not self.cycle.response_started:  # else nobody reads it
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if not self._upgrading:  # else llhttp says so at the end of the head
+            self._body_complete()
+
+    def _body_complete(self) -> None:
+        self._since_body = 0
+        super().on_message_complete()
+        if self.cycle.response_complete:
+            self.cycle.more_body = False
+            self.rearm()
+
+    def _read_body(self, data: bytes) -> None:
+        """Of a request that asks for an upgrade; behind its body nothing is read."""
+        body = data[: self._body_left]
+        self._body_left -= len(body)
+        if body:
+            self.on_body(body)
+        if self._body_left == 0:
+            self._deaf = True
+            self._body_complete()
+
+    def _refuse(self, reason: str) -> None:
+        """400 and the connection's end; an answer that is under way comes first, and is the last."""
+        self._deaf = True
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or not (cycle.response_started or not cycle.more_body):
+            self.logger.warning(reason)
+            self.send_400_response(reason)
+        elif cycle.more_body:
+            self.transport.close()  # answered before its body was complete; and now that is broken
+        else:
+            cycle.keep_alive = False
+        self.rearm()

@@ -1,0 +1,3 @@
+module reverse_proxy
+
+go 1.24

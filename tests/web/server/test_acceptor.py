@@ -1,0 +1,132 @@
+"""How connections are taken in: all that wait, up to a bound, and with what descriptors there are."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import httpx
+import psutil
+import pytest
+import uvloop
+
+from app.local.sample_events import fresh_events
+from app.settings import Release
+from app.web.server.acceptor import Acceptor
+from app.web.server.connections import Connections
+from loadtest.queues import QueueProcess
+from tests.harness.raw import RawSender
+from tests.harness.service import Service, Web, environment
+from tests.harness.sqs_stand_in import SqsStandIn
+
+NEWCOMERS = 20
+
+
+def probe(service: Web) -> int:
+    """The status of /healthz on a new connection."""
+    return httpx.get(f"{service.url}/healthz", timeout=20).status_code
+
+
+@pytest.mark.parametrize("new_loop", [uvloop.new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"])
+@pytest.mark.parametrize(("at_once", "fewest", "most"), [(NEWCOMERS, 1, 3), (1, NEWCOMERS // 2, NEWCOMERS + 3)])
+def test_how_many_are_taken_in_each_turn(
+    new_loop: Callable[[], asyncio.AbstractEventLoop], at_once: int, fewest: int, most: int
+) -> None:
+    """All that wait, in a turn of the loop or three; with APP_ACCEPT=one, a turn for each."""
+    connected: list[asyncio.BaseTransport] = []
+
+    class Counted(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            connected.append(transport)
+
+    async def turns() -> int:
+        listening = socket.create_server(("127.0.0.1", 0), backlog=NEWCOMERS)
+        waits = Connections(asyncio.get_running_loop(), head_timeout=10, keep_alive_timeout=10)
+        acceptor = Acceptor(listening, Counted, waits, lambda: len(connected), bound=None, at_once=at_once)
+        newcomers = [socket.create_connection(listening.getsockname()) for _ in range(NEWCOMERS)]
+        acceptor.start()
+        number = 0
+        while len(connected) + acceptor.connecting < NEWCOMERS:
+            await asyncio.sleep(0)
+            number += 1
+        acceptor.close()
+        waits.close()
+        for newcomer in newcomers:
+            newcomer.close()
+        for transport in connected:
+            transport.close()
+        return number
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        assert fewest <= runner.run(turns()) <= most
+
+
+def test_a_listener_closes_behind_the_last_that_waits(event: bytes) -> None:
+    """APP_ACCEPT=one too: who is connected when the process stops is served."""
+    with SqsStandIn() as sqs, ExitStack() as stack:
+        settings = {"release": Release.V02_BLOCKING, "sqs_timeout": 60, "accept": "one", "drain_delay": 0}
+        service = stack.enter_context(Service(sqs.endpoint, sqs.queue_url, **settings))
+        sqs.hold("SendMessage")
+        bodies = fresh_events(event, NEWCOMERS)
+        senders = []
+        for body in bodies:
+            senders.append(stack.enter_context(RawSender(service.address)))
+            senders[-1].head(f"Content-Length: {len(event)}")
+            senders[-1].send(body)
+        sqs.wait_for("SendMessage", 1)
+        service.process.send_signal(signal.SIGTERM)
+        sqs.release()
+        statuses = {sender.answer()[9:12] for sender in senders}
+        assert statuses <= {b"200", b"503"}
+        assert service.process.wait(30) == 0
+
+
+def test_the_bound_on_connections(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+    """Past it, the connection that is idle longest makes room for a new one; a request under way is let be."""
+    with Service(aws.endpoint, queue_url, max_connections=20) as service, ExitStack() as stack:
+        busy = stack.enter_context(RawSender(service.address))
+        busy.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+        busy.wait_until_read()
+        silent = [stack.enter_context(RawSender(service.address)) for _ in range(40)]
+        assert service.post(event).status_code == 200
+        assert probe(service) == 200
+        assert silent[0].closed()
+        assert service.connections() <= 20
+        busy.send(event)
+        assert busy.answer().startswith(b"HTTP/1.1 200 ")
+
+
+def test_the_bound_with_nobody_idle(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+    """New connections wait, which the log says once; they come in when a request has been answered."""
+    with Service(aws.endpoint, queue_url, max_connections=2) as service, ExitStack() as stack:
+        senders = [stack.enter_context(RawSender(service.address)) for _ in range(2)]
+        for sender in senders:
+            sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue", "Connection: close")
+            sender.wait_until_read()
+        with socket.create_connection(service.address, timeout=20) as waiting:
+            waiting.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            service.wait_for("New connections wait: 2 connections are open, and none of them idle")
+            senders[0].send(event)
+            assert waiting.recv(13) == b"HTTP/1.1 200 "
+        assert sum("New connections wait" in line["message"] for line in service.lines) == 1
+
+
+def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+    """With 256 of them, idle connections shut nobody out."""
+    with Web(environment(aws.endpoint, queue_url), open_files=256) as service, ExitStack() as stack:
+        for _ in range(400):
+            stack.enter_context(RawSender(service.address))
+        assert probe(service) == 200
+        assert service.post(event).status_code == 200
+
+
+def test_no_descriptors(aws: QueueProcess, queue_url: str) -> None:
+    """Where they run out all the same, the log says so once a minute, and the service lives on."""
+    with Service(aws.endpoint, queue_url, max_connections=0) as service, ExitStack() as stack:
+        psutil.Process(service.process.pid).rlimit(psutil.RLIMIT_NOFILE, (64, 64))
+        silent = [stack.enter_context(RawSender(service.address)) for _ in range(100)]
+        service.wait_for("New connections wait: no connection can be taken in")
+        assert probe(service) == 200
+        assert silent[0].closed()
+        assert sum("New connections wait" in line["message"] for line in service.lines) == 1

@@ -1,0 +1,117 @@
+"""What a sender without credentials can make the process hold, with either parser."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+
+import pytest
+
+from loadtest.queues import QueueProcess
+from tests.harness.raw import RawSender
+from tests.harness.service import Service
+
+MIB = 1024 * 1024
+MANY = 4000
+# Far above what one connection may make the process hold, far below what was sent.
+NOISE = 8 * MIB
+
+
+@pytest.fixture(scope="module", params=["httptools", "h11"])
+def service(aws: QueueProcess, request: pytest.FixtureRequest) -> Iterator[Service]:
+    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/bounds", http=request.param) as service:
+        yield service
+
+
+def unknown_sender(service: Service, *headers: str) -> RawSender:
+    sender = RawSender(service.address)
+    sender.head(*headers, authorization="Basic bm86bm8=")
+    return sender
+
+
+@pytest.mark.parametrize("trailer", [b"X-%d: " % 1 + b"y" * 8000 + b"\r\n", b"x" * 8000], ids=["many", "one"])
+def test_endless_trailers(service: Service, trailer: bytes) -> None:
+    """Neither many nor one that never ends is stored; the connection ends after 64 KiB of them or a little more."""
+    with unknown_sender(service, "Transfer-Encoding: chunked") as sender:
+        assert sender.answer().startswith(b"HTTP/1.1 401 ")
+        before = service.memory()
+        sender.send(b"1\r\nx\r\n0\r\n")
+        taken = sender.send_until_refused(trailer, 40 * MIB)
+    assert taken < 40 * MIB
+    assert service.memory() - before < NOISE
+    assert not [line for line in service.lines if "Traceback" in str(line)]
+
+
+def test_endless_chunk_extensions(service: Service) -> None:
+    """They belong to no body, and end alike."""
+    with unknown_sender(service, "Transfer-Encoding: chunked") as sender:
+        assert sender.answer().startswith(b"HTTP/1.1 401 ")
+        sender.send(b"1;")
+        assert sender.send_until_refused(b"x" * 8000, 40 * MIB) < 40 * MIB
+    assert not [line for line in service.lines if "Traceback" in str(line)]
+
+
+@pytest.mark.parametrize("size", [70_000, 120_000, 1_000_000])
+@pytest.mark.parametrize("headers", [1, 50])
+def test_a_head_that_is_too_long_in_one_piece(service: Service, size: int, headers: int) -> None:
+    """400, also where all of it came with one read; in many pieces as in one."""
+    lines = b"".join(b"X-%d: %s\r\n" % (number, b"y" * (size // headers)) for number in range(headers))
+    head = b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + lines + b"\r\n"
+    for piece in (len(head), 4096):
+        with RawSender(service.address) as sender:
+            with suppress(OSError):  # refused before its end
+                for start in range(0, len(head), piece):
+                    sender.send(head[start : start + piece])
+            assert sender.rest()[:13] in (b"HTTP/1.1 400 ", b"")  # a reset may overtake the answer
+
+
+def test_a_head_of_60_kb(service: Service) -> None:
+    """Allowed."""
+    with RawSender(service.address) as sender:
+        sender.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n" % (b"y" * 60_000))
+        assert sender.answer().startswith(b"HTTP/1.1 200 ")
+
+
+def test_too_many_headers(service: Service) -> None:
+    """A hundred are allowed, a hundred and one are not."""
+    for number, status in ((99, b"200"), (100, b"400")):
+        with RawSender(service.address) as sender:
+            sender.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"x: y\r\n" * (number - 1))
+            sender.send(b"Connection: close\r\n\r\n")
+            assert sender.rest().startswith(b"HTTP/1.1 %s " % status)
+
+
+def test_requests_ahead_of_their_answers(service: Service) -> None:
+    """Thousands of requests in one piece, on fifty connections, do not pile up in memory."""
+    requests = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 7000
+    before = service.memory()
+    with ExitStack() as stack:
+        senders = [stack.enter_context(RawSender(service.address)) for _ in range(50)]
+        for sender in senders:
+            sender.send_until_refused(requests, len(requests))
+        assert senders[-1].answer().startswith(b"HTTP/1.1 200 ")
+        assert service.memory() - before < 4 * NOISE
+
+
+@pytest.mark.parametrize(
+    ("head", "end", "body"), [(60_000, b"", 0), (60_000, b"\r\n", 0), (1_000, b"\r\n", 200_000)], ids=str
+)
+def test_many_senders_at_once(service: Service, event: bytes, head: int, end: bytes, body: int) -> None:
+    """Four thousand large heads, or bodies in one turn of the loop, are not held: a webhook passes all the same."""
+    lines = b"".join(b"X-%d: %s\r\n" % (number, b"y" * 980) for number in range(head // 1000))
+    start = b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: 240000\r\n" + lines + end
+    before = service.memory()
+    with ExitStack() as stack:
+        senders = [stack.enter_context(socket.create_connection(service.address)) for _ in range(MANY)]
+        for sender in senders:
+            sender.setblocking(False)
+            with suppress(OSError):  # its buffer is full, or it has been refused
+                sender.send(start + b"z" * body)
+        assert service.post(event).status_code in (200, 503)  # there is no queue of that name
+        assert service.memory() - before < MANY * 40_000
+
+
+def test_answers_that_nobody_reads(service: Service) -> None:
+    """The connection of a sender who asks and does not read ends after the time to linger."""
+    with RawSender(service.address) as sender:
+        taken = sender.send_until_refused(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 1000 * MIB)
+    assert taken < 1000 * MIB

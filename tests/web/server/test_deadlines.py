@@ -1,0 +1,127 @@
+"""Every wait for a sender has a deadline, with either parser; and unread bytes are no silence."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from app.settings import Release
+from app.web.server.connections import LINGER_SECONDS, SWEEP_SECONDS
+from loadtest.queues import QueueProcess
+from tests.harness.raw import RawSender
+from tests.harness.service import Service
+from tests.harness.sqs_stand_in import SqsStandIn
+
+HEAD_TIMEOUT, KEEP_ALIVE = 0.6, 2
+PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.fixture(scope="module", params=["httptools", "h11"])
+def service(aws: QueueProcess, request: pytest.FixtureRequest) -> Iterator[Service]:
+    url = f"{aws.endpoint}/000000000000/deadlines"
+    limits = {"head_timeout": HEAD_TIMEOUT, "keep_alive_timeout": KEEP_ALIVE}
+    with Service(aws.endpoint, url, http=request.param, **limits) as service:
+        yield service
+
+
+def drip(sender: RawSender, piece: bytes) -> bytes:
+    """Sends a byte of `piece` now and then, for ever; what the other side said until it closed."""
+    try:
+        while True:
+            for position in range(len(piece)):
+                sender.send(piece[position : position + 1])
+                time.sleep(0.05)  # the drip itself, not a wait for something
+    except OSError:
+        return sender.rest()
+
+
+def test_a_connection_that_says_nothing(service: Service) -> None:
+    """Closed APP_HEAD_TIMEOUT after it was accepted, without a word; many at once, too."""
+    with ExitStack() as stack:
+        for sender in [stack.enter_context(RawSender(service.address)) for _ in range(200)]:
+            assert sender.rest() == b""
+
+
+@pytest.mark.parametrize("head", [b"POST /webhooks/chargebee HTTP/1.1\r\nX-Y: ", b"GET /"], ids=repr)
+def test_a_head_that_drips(service: Service, head: bytes) -> None:
+    """408 and the end, however often a byte comes; on a new connection, and behind an answer."""
+    for before in (b"", PROBE):
+        with RawSender(service.address) as sender:
+            if before:
+                sender.send(before)
+                assert sender.answer().startswith(b"HTTP/1.1 200 ")
+            said = drip(sender, head + b"y" * 10_000)
+            assert said.startswith(b"HTTP/1.1 408 ") or said == b""  # a reset may overtake the answer
+
+
+def test_empty_lines_that_drip(service: Service) -> None:
+    """They may come before a request (RFC 9112, 2.2), but are none."""
+    with RawSender(service.address) as sender:
+        sender.send(PROBE)
+        sender.answer()
+        assert b" 200 " not in drip(sender, b"\r\n")
+
+
+def test_a_head_that_stops(service: Service) -> None:
+    """408, readable."""
+    with RawSender(service.address) as sender:
+        sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost:")
+        assert sender.rest().startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+
+
+def test_between_two_requests(service: Service) -> None:
+    """A kept connection has APP_KEEP_ALIVE_TIMEOUT, which is longer; its next request is served."""
+    with RawSender(service.address) as sender:
+        sender.send(PROBE)
+        sender.answer()
+        time.sleep(HEAD_TIMEOUT + 2 * SWEEP_SECONDS)  # what must not close it
+        sender.send(PROBE)
+        assert sender.answer().startswith(b"HTTP/1.1 200 ")
+        assert sender.closed()
+
+
+@pytest.mark.parametrize("method", ["POST /nowhere", "PUT /webhooks/chargebee", "GET /healthz"])
+def test_the_rest_of_a_body_that_is_answered_already(service: Service, method: str) -> None:
+    """Nobody reads it, and its sender has LINGER_SECONDS for it, at whatever pace it comes."""
+    started = time.monotonic()
+    with RawSender(service.address) as sender:
+        sender.send(f"{method} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n".encode())
+        sender.answer()
+        drip(sender, b"x" * 1000)
+    assert time.monotonic() - started >= LINGER_SECONDS
+
+
+def test_a_body_answered_early_and_read_to_its_end(service: Service) -> None:
+    """The connection is as good as before."""
+    with RawSender(service.address) as sender:
+        sender.send(b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n")
+        assert sender.answer().startswith(b"HTTP/1.1 404 ")
+        sender.send(b"late" + PROBE)
+        assert sender.answer().startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("parser", ["httptools", "h11"])
+def test_nobody_is_closed_for_what_a_blocked_loop_did_not_read(event: bytes, parser: str) -> None:
+    """v02 blocks for longer than both time-outs: whose request came meanwhile is answered."""
+    with SqsStandIn() as sqs:
+        limits = {"head_timeout": HEAD_TIMEOUT, "keep_alive_timeout": 1, "sqs_timeout": 60, "http": parser}
+        with (
+            Service(sqs.endpoint, sqs.queue_url, release=Release.V02_BLOCKING, **limits) as service,
+            ExitStack() as stack,
+        ):
+            kept, cut, new, blocking = (stack.enter_context(RawSender(service.address)) for _ in range(4))
+            kept.send(PROBE)
+            kept.answer()
+            cut.send(PROBE[:10])
+            sqs.hold("SendMessage")
+            blocking.head(f"Content-Length: {len(event)}")
+            blocking.send(event)
+            sqs.wait_for("SendMessage", 1)
+            kept.send(PROBE)
+            cut.send(PROBE[10:])
+            new.send(PROBE)
+            time.sleep(1 + 3 * SWEEP_SECONDS)  # the block
+            sqs.release()
+            for sender in (kept, cut, new, blocking):
+                assert sender.answer().startswith(b"HTTP/1.1 200 ")

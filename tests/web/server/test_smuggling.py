@@ -1,0 +1,183 @@
+"""What could be understood in two ways is understood in none: no request hides in another, with either parser."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from app.local.sample_events import fresh_events
+from loadtest.queues import QueueProcess
+from tests.harness import queues
+from tests.harness.raw import BASIC, RawSender
+from tests.harness.reverse_proxy import reverse_proxy
+from tests.harness.service import Service
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+WEBHOOK = "/webhooks/chargebee"
+
+
+@pytest.fixture(scope="module", params=["httptools", "h11"])
+def parser(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def running(aws: QueueProcess, sqs: "SQSClient", parser: str) -> Iterator[tuple[Service, str]]:
+    queue_url = sqs.create_queue(QueueName=f"smuggling-{parser}")["QueueUrl"]
+    with Service(aws.endpoint, queue_url, http=parser) as service:
+        yield service, queue_url
+
+
+@pytest.fixture
+def service(running: tuple[Service, str], sqs: "SQSClient") -> Service:
+    queues.drain(sqs, running[1])
+    return running[0]
+
+
+def request(*headers: str, method: str = "POST", path: str = WEBHOOK, version: str = "HTTP/1.1") -> bytes:
+    return "\r\n".join([f"{method} {path} {version}".strip(), *headers, "", ""]).encode()
+
+
+def webhook(body: bytes, *headers: str, path: str = WEBHOOK, method: str = "POST", authorization: str = BASIC) -> bytes:
+    """A whole request; `headers` besides those that it needs."""
+    needed = ("Host: service", f"Authorization: {authorization}", f"Content-Length: {len(body)}")
+    return request(*needed, *headers, method=method, path=path) + body
+
+
+def answers(service: Service, *segments: bytes) -> list[int]:
+    """The statuses of all answers on one connection to `segments`, until it is closed or `Connection: close` is."""
+    with RawSender(service.address) as sender:
+        for segment in segments:
+            sender.send(segment)
+        received = sender.rest()
+    return [int(part[:3]) for part in received.split(b"HTTP/1.1 ")[1:] if not part.startswith(b"100")]
+
+
+UPGRADE = ("Connection: Upgrade", "Upgrade: x")
+
+
+@pytest.mark.parametrize(
+    ("authorization", "path", "method", "status"),
+    [
+        (BASIC, WEBHOOK, "POST", 422),
+        ("Basic bm86bm8=", WEBHOOK, "POST", 401),
+        (BASIC, "/nowhere", "POST", 404),
+        (BASIC, WEBHOOK, "PUT", 405),
+        (BASIC, "/healthz", "GET", 200),
+    ],
+)
+def test_nothing_is_parsed_behind_a_request_for_an_upgrade(
+    running: tuple[Service, str],
+    service: Service,
+    sqs: "SQSClient",
+    event: bytes,
+    authorization: str,
+    path: str,
+    method: str,
+    status: int,
+) -> None:
+    """Its body is a body, also where it looks like a request, and whatever the answer: one answer, and the end."""
+    inner = webhook(event)
+    outer = webhook(inner, *UPGRADE, path=path, method=method, authorization=authorization)
+    cut = len(outer) - len(inner)
+    for segments in ([outer], [outer[:cut], outer[cut:]], [outer, inner], [outer[: cut + 40], outer[cut + 40 :]]):
+        assert answers(service, *segments) == [status]
+    assert queues.drain(sqs, running[1]) == []
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.05, 0.5, 0.99, 1.0])
+def test_an_upgrade_is_ignored(
+    running: tuple[Service, str], service: Service, sqs: "SQSClient", event: bytes, share: float
+) -> None:
+    """However the bytes are cut into segments, a webhook with one is queued, and the connection closed."""
+    whole = webhook(event, *UPGRADE)
+    cut = int(len(whole) * share)
+    assert answers(service, *filter(None, (whole[:cut], whole[cut:]))) == [200]
+    assert [body for body, _ in queues.drain(sqs, running[1])] == [event]
+
+
+def test_an_unfinished_inner_head_swallows_nothing(
+    running: tuple[Service, str], service: Service, sqs: "SQSClient", event: bytes, tmp_path: Path
+) -> None:
+    """Behind a reverse proxy that reuses connections, each honest webhook that got 200 is in the queue."""
+    attack = webhook(request("Host: x", "X-Swallow: ", path="/healthz", method="GET")[:-4], *UPGRADE)
+    bodies = list(fresh_events(event, 60))
+    with reverse_proxy(service.url, tmp_path) as address, ThreadPoolExecutor(8) as senders:
+
+        def poison() -> None:
+            with RawSender(address) as attacker:
+                attacker.send(attack)
+                attacker.answer()
+
+        def honest(body: bytes) -> tuple[int, str]:
+            url = f"http://{address[0]}:{address[1]}{WEBHOOK}"
+            response = httpx.post(url, content=body, headers={"Authorization": BASIC}, timeout=30)
+            return response.status_code, response.text
+
+        seen = []
+        for body in bodies:
+            senders.submit(poison)
+            seen.append(senders.submit(honest, body))
+        outcomes = [future.result() for future in seen]
+    assert outcomes == [
+        (200, json.dumps({"status": "queued", "event_id": json.loads(body)["id"]}, separators=(",", ":")))
+        for body in bodies
+    ]
+    assert sorted(body for body, _ in queues.drain(sqs, running[1])) == sorted(bodies)
+
+
+HOST, LENGTH, CHUNKED = "Host: service", "Content-Length: 2", "Transfer-Encoding: chunked"
+TWO_WAYS = {
+    "no host": request(f"Authorization: {BASIC}", LENGTH) + b"{}",
+    "two hosts": request(HOST, "Host: other", LENGTH) + b"{}",
+    "two lengths": request(HOST, LENGTH, "Content-Length: 3") + b"{}",
+    "length and chunks": request(HOST, LENGTH, CHUNKED) + b"2\r\n{}\r\n0\r\n\r\n",
+    "another coding": request(HOST, "Transfer-Encoding: gzip, chunked") + b"2\r\n{}\r\n0\r\n\r\n",
+    "a coding alone": request(HOST, "Transfer-Encoding: gzip") + b"{}",
+    "chunked twice": request(HOST, CHUNKED, CHUNKED) + b"2\r\n{}\r\n0\r\n\r\n",
+    "chunks in HTTP/1.0": request(HOST, CHUNKED, version="HTTP/1.0") + b"2\r\n{}\r\n0\r\n\r\n",
+    "two credentials": request(HOST, f"Authorization: {BASIC}", "Authorization: Basic bm86bm8=", LENGTH) + b"{}",
+    "HTTP/0.9": request(method="GET", path="/healthz", version=""),
+    "HTTP/2.0": request(HOST, method="GET", path="/healthz", version="HTTP/2.0"),
+    "CONNECT": request(HOST, method="CONNECT", path="service:80"),
+    "an upgrade with chunks": request(HOST, CHUNKED, *UPGRADE, f"Authorization: {BASIC}") + b"2\r\n{}\r\n0\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", TWO_WAYS)
+def test_broken_http_is_a_400_and_the_end(service: Service, event: bytes, name: str) -> None:
+    """What a proxy might understand in another way is not answered, and nothing behind it is parsed."""
+    assert answers(service, TWO_WAYS[name] + webhook(event)) == [400]
+
+
+def test_http_1_0_needs_no_host(service: Service) -> None:
+    """As a probe of a load balancer may have it."""
+    assert answers(service, request(method="GET", path="/healthz", version="HTTP/1.0")) == [200]
+
+
+def test_an_answer_under_way_comes_before_the_400(running: tuple[Service, str], sqs: "SQSClient", event: bytes) -> None:
+    """Rubbish behind a webhook on the same connection: the first answer is the webhook's, and it is in the queue."""
+    service, queue_url = running
+    queues.drain(sqs, queue_url)
+    seen = answers(service, webhook(event) + b"rubbish\r\n\r\n")
+    assert seen[0] == 200
+    assert [body for body, _ in queues.drain(sqs, queue_url)] == [event]
+
+
+@pytest.mark.parametrize(
+    ("trailer", "authorization", "status"),
+    [(f"Authorization: {BASIC}", "Basic bm86bm8=", 401), ("Content-Encoding: gzip", BASIC, 200)],
+)
+def test_trailers_are_no_headers(service: Service, event: bytes, trailer: str, authorization: str, status: int) -> None:
+    """Neither credentials nor anything else may come behind the body."""
+    head = request(HOST, f"Authorization: {authorization}", CHUNKED, "Connection: close")
+    body = b"%x\r\n%s\r\n0\r\n%s\r\n\r\n" % (len(event), event, trailer.encode())
+    assert answers(service, head + body) == [status]
+    assert answers(service, head, body) == [status]
