@@ -114,7 +114,7 @@ def release(request: pytest.FixtureRequest) -> Release:
 def shared_service(aws: QueueProcess, sqs: "SQSClient", release: Release) -> Iterator[tuple[Service, str]]:
     """One service for every test that does not need settings of its own; slow it may be."""
     queue_url = sqs.create_queue(QueueName=f"contract-{release}")["QueueUrl"]
-    with Service(aws.endpoint, queue_url, release=release, sqs_timeout=60, body_timeout=60) as service:
+    with Service(aws.endpoint, queue_url, release=release, sqs_timeout=60, body_timeout=60, max_wait=0) as service:
         yield service, queue_url
 
 

@@ -1,9 +1,14 @@
-"""Admission: how many webhooks, and how many bytes of them, one process holds at once."""
+"""Admission: how many webhooks, how many bytes of them, and how long a wait one process takes on at once."""
+
+from time import monotonic
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.errors import Draining, Overloaded
 from app.settings import Settings
+
+# Of APP_MAX_WAIT, what the oldest webhook must have waited for its wait to tell the pace.
+TELLING_SHARE = 0.2
 
 
 class Admission:
@@ -12,16 +17,45 @@ class Admission:
     def __init__(self, settings: Settings) -> None:
         self._max_in_flight = settings.max_in_flight
         self._max_buffered_bytes = settings.max_buffered_bytes
+        self._max_wait = settings.max_wait
+        self._answered = 0
+        # Whose body is complete, oldest first: since when, and how many had been answered then.
+        self._waiting: dict[Place, tuple[float, int]] = {}
         self.in_flight = 0
         self.buffered_bytes = 0
         self.draining = False
+
+    def overload(self) -> str | None:
+        """Why no further webhook is admitted; None where one is.
+
+        By number, and by time: Chargebee gives up after 20 s and sends again, so what is answered later costs twice.
+        """
+        if self.in_flight >= self._max_in_flight:
+            return f"{self._max_in_flight} webhooks are in flight; send it again"
+        if self._max_wait and self._waiting and self._expected_wait() > self._max_wait:
+            return f"Webhooks wait longer than {self._max_wait:g} seconds; send it again"
+        return None
+
+    def _expected_wait(self) -> float:
+        """Seconds that a webhook would wait if it came now, judged by the one that has waited longest.
+
+        Since that one came, so many have been answered, in so long: at this pace, those that wait now take theirs.
+        To wait until the oldest has waited too long would be too late: at twice the capacity, as many again would be
+        behind it by then. Too short a time says nothing: nobody is answered in the first milliseconds of a burst.
+        """
+        since, answered_before = next(iter(self._waiting.values()))
+        waited = monotonic() - since
+        answered = self._answered - answered_before
+        if not answered or waited < TELLING_SHARE * self._max_wait:
+            return waited
+        return len(self._waiting) * waited / answered
 
     def enter(self) -> "Place":
         """Raises Draining or Overloaded; otherwise the place must be left."""
         if self.draining:
             raise Draining("This process is stopping; send it again")
-        if self.in_flight >= self._max_in_flight:
-            raise Overloaded(f"{self._max_in_flight} webhooks are in flight; send it again")
+        if (reason := self.overload()) is not None:
+            raise Overloaded(reason)
         self.in_flight += 1
         return Place(self)
 
@@ -30,6 +64,16 @@ class Admission:
         if self.buffered_bytes + size > self._max_buffered_bytes:
             raise Overloaded(f"{self._max_buffered_bytes} bytes of bodies are held; send it again")
         self.buffered_bytes += size
+
+    def waits(self, place: "Place") -> None:
+        """The body at `place` is complete: from now on, its sender waits for us."""
+        self._waiting[place] = (monotonic(), self._answered)
+
+    def left(self, place: "Place", held: int) -> None:
+        """A webhook with `held` bytes of body has been answered, or its sender has gone."""
+        self._answered += self._waiting.pop(place, None) is not None
+        self.in_flight -= 1
+        self.buffered_bytes -= held
 
 
 class Place:
@@ -46,11 +90,15 @@ class Place:
             self._admission.hold(size - self._held)
             self._held = size
 
+    def complete(self) -> None:
+        """The body is here."""
+        if not self._left:
+            self._admission.waits(self)
+
     def leave(self) -> None:
         if not self._left:
             self._left = True
-            self._admission.in_flight -= 1
-            self._admission.buffered_bytes -= self._held
+            self._admission.left(self, self._held)
 
 
 class Admit:

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Iterable
 from secrets import compare_digest
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -19,6 +20,18 @@ def accepted_pairs(settings: Settings) -> list[bytes]:
     return [f"{user}:{password.get_secret_value()}".encode() for user, password in pairs if user and password]
 
 
+def authorized(headers: Iterable[tuple[bytes, bytes]], pairs: list[bytes]) -> bool:
+    """Whether the Authorization header of a request names one of `pairs`."""
+    header = next((value for name, value in headers if name == b"authorization"), b"")
+    scheme, _, token = header.partition(b" ")
+    try:
+        given = base64.b64decode(token.strip(), validate=True) if scheme.lower() == b"basic" else b""
+    except binascii.Error:
+        given = b""
+    # A list, not any(): each pair is compared, whichever fits.
+    return True in [compare_digest(given, pair) for pair in pairs]
+
+
 class Auth:
     """Lets a request pass whose Authorization header names an accepted pair."""
 
@@ -27,13 +40,6 @@ class Auth:
         self._pairs = accepted_pairs(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        header = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        scheme, _, token = header.partition(b" ")
-        try:
-            given = base64.b64decode(token.strip(), validate=True) if scheme.lower() == b"basic" else b""
-        except binascii.Error:
-            given = b""
-        # A list, not any(): each pair is compared, whichever fits.
-        if True not in [compare_digest(given, pair) for pair in self._pairs]:
+        if not authorized(scope["headers"], self._pairs):
             raise Unauthorized("Basic credentials are missing or wrong")
         await self._app(scope, receive, send)

@@ -56,6 +56,8 @@ class _Body:
             self._settled = True
             raise
         self._settled = not message.get("more_body", False)
+        if self._settled and message["type"] == "http.request":
+            self._place.complete()
         return message
 
     async def _limited(self) -> Message:

@@ -8,6 +8,7 @@ from app.telemetry.logging import configure_logging
 from app.web import docs, health, openapi, problems, releases
 from app.web.admission import Admission
 from app.web.middleware import add_middleware
+from app.web.shed import Shed
 from app.web.webhook import PATH
 
 
@@ -35,6 +36,7 @@ def create_app(settings: Settings) -> FastAPI:
     if settings.docs:
         docs.add_docs(app)
     add_middleware(app, settings.middleware)
+    app.add_middleware(Shed, app.state.admission, settings)
     if settings.profile:
         from app.telemetry.profiling import Profiling  # nobody else shall pay for the profiler
 

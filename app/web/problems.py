@@ -13,9 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from app.errors import InvalidEvent, WebhookRefused
-
-# How long a refused sender may go on sending before the connection is closed under it.
-LINGER_SECONDS = 5.0
+from app.web.server.connections import LINGER_SECONDS
 
 
 class ProblemResponse(JSONResponse):

@@ -51,7 +51,7 @@ class Senders:
 @contextmanager
 def serving(sqs: SqsStandIn, event: bytes, release: Release, **settings: object) -> Iterator[tuple[Service, Senders]]:
     """The release with SQS's stand-in, and senders; at the end everything held is let go and has got its 200."""
-    quiet = {"log_level": "INFO", "sqs_timeout": 60, **settings}
+    quiet = {"log_level": "INFO", "sqs_timeout": 60, "max_wait": 0, **settings}
     with Service(sqs.endpoint, sqs.queue_url, release=release, **quiet) as service:
         senders = Senders(service, event)
         try:

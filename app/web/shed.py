@@ -1,0 +1,66 @@
+"""Load shedding: the 503 of an overloaded process, for little more than reading the request.
+
+A refusal costs CPU that accepted webhooks lack, and under overload there are more refusals than webhooks. So this one
+comes before FastAPI, has its bytes ready, keeps the connection (a new one costs more than the answer), and is logged
+by number. Same order and same words as behind FastAPI: credentials first, then admission.
+"""
+
+import asyncio
+
+from loguru import logger
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.errors import Overloaded
+from app.settings import Settings
+from app.web.admission import Admission
+from app.web.auth import accepted_pairs, authorized
+from app.web.problems import ProblemResponse
+from app.web.webhook import PATH
+
+LOG_SECONDS = 1.0
+
+
+class Shed:
+    """Answers 503 while `admission` has no room for another webhook; everything else passes."""
+
+    def __init__(self, app: ASGIApp, admission: Admission, settings: Settings) -> None:
+        self._app = app
+        self._admission = admission
+        self._pairs = accepted_pairs(settings)
+        self._refused = 0
+        self._answers: dict[str, tuple[Message, Message]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self._admission.draining and (reason := self._admission.overload()) is not None and self._ours(scope):
+            start, body = self._answer(reason)
+            await send(start)
+            await send(body)
+            self._count()
+        else:
+            await self._app(scope, receive, send)
+
+    def _ours(self, scope: Scope) -> bool:
+        return (
+            scope["type"] == "http"
+            and scope["path"] == PATH
+            and scope["method"] == "POST"
+            and authorized(scope["headers"], self._pairs)
+        )
+
+    def _answer(self, reason: str) -> tuple[Message, Message]:
+        if reason not in self._answers:
+            # The connection is kept: what is left of the body is read over by the server.
+            problem = ProblemResponse(Overloaded.status, reason, Overloaded.headers)
+            start = {"type": "http.response.start", "status": problem.status_code, "headers": problem.raw_headers}
+            self._answers[reason] = (start, {"type": "http.response.body", "body": bytes(problem.body)})
+        return self._answers[reason]
+
+    def _count(self) -> None:
+        if self._refused == 0:
+            asyncio.get_running_loop().call_later(LOG_SECONDS, self._log)
+        self._refused += 1
+
+    def _log(self) -> None:
+        fields = {"outcome": Overloaded.slug, "status": Overloaded.status, "number": self._refused}
+        logger.bind(**fields).warning("{} webhooks overloaded", self._refused)
+        self._refused = 0

@@ -1,0 +1,101 @@
+"""How long a webhook would wait if it came now, on a clock of the test's own."""
+
+from collections import deque
+
+import pytest
+
+from app.errors import Overloaded
+from app.settings import Settings
+from app.web import admission
+from app.web.admission import Admission, Place
+
+
+class Service:
+    """Webhooks that come, wait in line, and are answered; `now` is the clock in seconds."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **settings: object) -> None:
+        self.now = 0.0
+        self.waiting: deque[Place] = deque()
+        self._admission = Admission(Settings.model_validate({"max_wait": 5, "max_in_flight": 100_000, **settings}))
+        monkeypatch.setattr(admission, "monotonic", lambda: self.now)
+
+    def comes(self, number: int) -> int:
+        """How many of `number` webhooks that come now are admitted."""
+        before = len(self.waiting)
+        for _ in range(number):
+            try:
+                place = self._admission.enter()
+            except Overloaded:
+                continue
+            place.complete()
+            self.waiting.append(place)
+        return len(self.waiting) - before
+
+    def answers(self, number: int) -> None:
+        """Those that have waited longest are answered."""
+        for _ in range(min(number, len(self.waiting))):
+            self.waiting.popleft().leave()
+
+
+@pytest.mark.parametrize("factor", [2, 3, 5])
+def test_nobody_waits_much_longer_than_the_bound(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
+    """However much more comes than is answered (100/s), the line is as long as is answered in APP_MAX_WAIT."""
+    service = Service(monkeypatch)
+    longest = 0
+    for _ in range(600):
+        service.now += 0.1
+        service.answers(10)
+        service.comes(10 * factor)
+        longest = max(longest, len(service.waiting))
+    assert 400 <= longest <= 600
+    assert len(service.waiting) >= 400  # and it is kept busy
+
+
+def test_a_burst_is_admitted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a pause, nothing is known of the pace."""
+    service = Service(monkeypatch)
+    assert service.comes(2000) == 2000
+    service.now += 0.5
+    assert service.comes(100) == 100
+
+
+def test_a_capacity_that_suffices_refuses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many come as are answered, each after four seconds."""
+    service = Service(monkeypatch)
+    service.comes(400)
+    for _ in range(100):
+        service.now += 0.1
+        service.answers(10)
+        assert service.comes(10) == 10
+
+
+def test_one_that_hangs_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that SQS does not answer says nothing of those that it does answer."""
+    service = Service(monkeypatch)
+    service.comes(1)
+    hanging = service.waiting.popleft()
+    for _ in range(100):
+        service.now += 0.1
+        assert service.comes(10) == 10
+        service.answers(10)
+    hanging.leave()
+
+
+def test_nothing_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the time that the oldest has waited is the measure."""
+    service = Service(monkeypatch)
+    service.comes(10)
+    service.now = 4.9
+    assert service.comes(10) == 10
+    service.now = 5.1
+    assert service.comes(10) == 0
+    service.answers(20)
+    assert service.comes(10) == 10
+
+
+def test_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """APP_MAX_WAIT=0."""
+    service = Service(monkeypatch, max_wait=0)
+    service.comes(10)
+    service.now = 1000
+    assert service.comes(10) == 10

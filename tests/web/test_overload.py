@@ -1,0 +1,127 @@
+"""Waiting has a deadline: each webhook's own, and one for all of them, past which new ones are refused."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
+import httpx
+import pytest
+
+from app.local.sample_events import fresh_events
+from app.settings import Release
+from tests.harness.raw import BASIC, RawSender
+from tests.harness.service import Service
+from tests.harness.sqs_stand_in import SqsStandIn
+
+NATIVE = [Release.V08_NATIVE_ASYNC, Release.V09_GROUP_COMMIT]
+
+
+@pytest.fixture
+def sqs() -> Iterator[SqsStandIn]:
+    with SqsStandIn() as stand_in:
+        yield stand_in
+
+
+def send_action(release: Release) -> str:
+    return "SendMessageBatch" if release is Release.V09_GROUP_COMMIT else "SendMessage"
+
+
+@pytest.mark.parametrize("release", NATIVE, ids=str)
+def test_a_queue_that_hangs(sqs: SqsStandIn, event: bytes, release: Release) -> None:
+    """Each of 200 senders has its 503 after APP_SQS_TIMEOUT; what the log calls "not sent" is never in the queue."""
+    sqs.hold(send_action(release))
+    bodies = list(fresh_events(event, 200))
+    with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=1.5, sqs_batches=1, max_wait=0) as service:
+        with ThreadPoolExecutor(len(bodies)) as pool:
+            responses = list(pool.map(service.post, bodies))
+        assert {response.status_code for response in responses} == {503}
+        sqs.release()
+        assert service.post(event).status_code == 200
+        service.log(outcome="queued")
+    lines = [line for line in service.lines if line.get("outcome") == "queue-unavailable"]
+    assert len(lines) == len(bodies)
+    assert {line["delivery"] for line in lines} <= {"not sent", "may have been enqueued"}
+    not_sent = {line["event_id"] for line in lines if line["delivery"] == "not sent"}
+    assert not any(event_id in body for event_id in not_sent for body in sqs.messages)
+    if release is Release.V09_GROUP_COMMIT:
+        assert not_sent  # one call of ten at the most is under way
+
+
+@pytest.mark.parametrize("release", list(Release), ids=str)
+def test_shedding_by_time(sqs: SqsStandIn, event: bytes, release: Release) -> None:
+    """With nothing answered for longer than APP_MAX_WAIT, new webhooks get 503 before their body is read."""
+    if release is Release.V02_BLOCKING:
+        pytest.skip("its loop is blocked by the webhook that waits, so nobody can be refused meanwhile")
+    sqs.hold(send_action(release))
+    with (
+        Service(sqs.endpoint, sqs.queue_url, release=release, max_wait=0.2, sqs_timeout=60) as service,
+        ThreadPoolExecutor(1) as pool,
+        service.client() as client,
+    ):
+        oldest = pool.submit(service.post, event)
+        sqs.wait_for(send_action(release), 1)
+        time.sleep(0.3)  # the wait that is too long
+        refused = client.post("/webhooks/chargebee", content=event)
+        assert refused.status_code == 503
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert int(refused.headers["retry-after"]) >= 1
+        assert "connection" not in refused.headers
+        with RawSender(service.address) as sender:
+            sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+            assert sender.answer().startswith(b"HTTP/1.1 503 ")
+            sender.send(event)  # it may; the connection goes on
+            sender.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert sender.answer().startswith(b"HTTP/1.1 200 ")
+        assert httpx.post(f"{service.url}/webhooks/chargebee", content=event).status_code == 401
+        assert service.log(outcome="overloaded")["number"] == 2
+        assert sqs.count(send_action(release)) == 1
+        sqs.release()
+        assert oldest.result(30).status_code == 200
+        assert client.post("/webhooks/chargebee", content=event).status_code == 200
+
+
+def test_no_bound_on_waiting(sqs: SqsStandIn, event: bytes) -> None:
+    """APP_MAX_WAIT=0, as the published service had it."""
+    sqs.hold("SendMessageBatch")
+    with (
+        Service(sqs.endpoint, sqs.queue_url, max_wait=0, sqs_timeout=60) as service,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        waiting = [pool.submit(service.post, event)]
+        sqs.wait_for("SendMessageBatch", 1)
+        time.sleep(0.3)  # what is not too long here
+        waiting.append(pool.submit(service.post, event))
+        sqs.wait_for("SendMessageBatch", 2)
+        sqs.release()
+        assert [future.result(30).status_code for future in waiting] == [200, 200]
+
+
+def test_overload_loses_nothing(sqs: SqsStandIn, event: bytes) -> None:
+    """More than a slow queue takes, for a while: 200 or 503, no resets, and the queue holds what got 200."""
+    seen: Counter[int] = Counter()
+    accepted: list[bytes] = []
+    lock = threading.Lock()
+    bodies = fresh_events(event, 3000)
+
+    def send_on(service: Service) -> None:
+        with httpx.Client(headers={"Authorization": BASIC}, timeout=30) as client:
+            while True:
+                with lock:
+                    mine = list(islice(bodies, 1))
+                if not mine:
+                    return
+                status = client.post(f"{service.url}/webhooks/chargebee", content=mine[0]).status_code
+                with lock:
+                    seen[status] += 1
+                    accepted.extend(mine if status == 200 else [])
+
+    sqs.delay = 0.05
+    with Service(sqs.endpoint, sqs.queue_url, sqs_batches=1, max_wait=0.1) as service, ThreadPoolExecutor(64) as pool:
+        for sender in [pool.submit(send_on, service) for _ in range(64)]:
+            sender.result(100)
+    assert set(seen) <= {200, 503}
+    assert {body.decode() for body in accepted} <= set(sqs.messages)
+    assert len(sqs.messages) == len(accepted)
