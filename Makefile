@@ -3,8 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all test-elasticmq check docs lock profiles history tips bench bench-start
-.PHONY: image images image-test kind-load k8s-test
+.PHONY: help run demo test test-all test-elasticmq check audit docs lock profiles history tips overload bench
+.PHONY: bench-start image images image-test kind-load k8s-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ history: $(TOOLS) ## replay the published history and draw it (ARGS=--quick for 
 
 tips: $(TOOLS) ## what each of the talk's tips is worth, on v07
 	$(MEASURE) loadtest.tips $(ARGS)
+
+overload: $(TOOLS) ## two and three times its capacity for the newest release, refusals, 512 newcomers
+	$(MEASURE) loadtest.overload $(ARGS)
 
 bench: $(TOOLS) ## CPU for each accepted webhook: every release, the floor, and a peer in Go
 	$(MEASURE) loadtest.bench $(ARGS)

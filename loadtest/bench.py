@@ -22,14 +22,18 @@ USERS = 64
 GO = ROOT / "loadtest" / "peers" / "go"
 
 
+def floor() -> Subject:
+    """The same server, which reads the body and answers."""
+    return Subject("asgi_noop", [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
+
+
 def peers() -> list[Subject]:
     """The floor, and Go's; Go has to be there to build it. Raises CalledProcessError."""
-    floor = Subject("asgi_noop", [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
     if shutil.which("go") is None:
         print("go is not on PATH: its peer is left out", file=sys.stderr)
-        return [floor]
+        return [floor()]
     subprocess.run(["go", "build", "-o", "bin/peer", "."], cwd=GO, check=True)
-    return [floor, Subject("go", [str(GO / "bin" / "peer")])]
+    return [floor(), Subject("go", [str(GO / "bin" / "peer")])]
 
 
 @click.command(help=__doc__)

@@ -14,6 +14,7 @@ from loadtest.audit import audit
 from loadtest.budget import LIMITS, Budget, open_budget
 from loadtest.budget.limits import MIB
 from loadtest.drain import Drain
+from loadtest.probe import Prober
 from loadtest.results import Audit, Load, Measurement, Used
 from loadtest.stack import PASSWORD, USER, Stack
 from loadtest.subject import Running, Subject
@@ -51,12 +52,13 @@ def measure(stack: Stack, what: Subject, budget: str, load: Load, *, out: Path, 
         traffic = Traffic(running.url, USER, PASSWORD)
         check_one(traffic, drain)
         before = limits.cpu_seconds()
-        vegeta.attack(load, what.name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
+        with Prober(running.url) as prober:
+            vegeta.attack(load, what.name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
         # Before the rest is drained: what senders have given up on is no longer what is measured.
         used = _used(budget, limits, running, limits.cpu_seconds() - before)
         fired = _look(traffic, drain, out)
     stack.sqs.delete_queue(QueueUrl=queue_url)
-    measurement = _measurement(what.name, load, traffic, fired)
+    measurement = _measurement(what.name, load, traffic, fired, prober)
     accepted = measurement.accepted
     used.cpu_ms_per_accepted = 1000 * used.cpu_s / accepted if accepted else None
     ours = {"release": what.release, "flags": what.flags, "used": used}
@@ -70,8 +72,9 @@ def measure_elsewhere(
     out.mkdir(parents=True, exist_ok=True)
     with drain or nullcontext():
         check_one(traffic, drain)
-        vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
-        return _measurement(name, load, traffic, _look(traffic, drain, out))
+        with Prober(traffic.url) as prober:
+            vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
+        return _measurement(name, load, traffic, _look(traffic, drain, out), prober)
 
 
 def _look(traffic: Traffic, drain: Drain | None, out: Path) -> _Fired:
@@ -128,7 +131,7 @@ def _used(name: str, budget: Budget, running: Running, cpu_s: float) -> Used:
     )
 
 
-def _measurement(name: str, load: Load, traffic: Traffic, fired: _Fired) -> Measurement:
+def _measurement(name: str, load: Load, traffic: Traffic, fired: _Fired, prober: Prober) -> Measurement:
     """What is the same for a service here and elsewhere."""
     return Measurement(
         name=name,
@@ -140,6 +143,7 @@ def _measurement(name: str, load: Load, traffic: Traffic, fired: _Fired) -> Meas
         errors=sorted({hit.error for hit in fired.hits if hit.error})[:10],
         rps=fired.report["throughput"],
         latencies=vegeta.latencies(fired.report),
+        probes=prober.probes(),
         distribution=vegeta.distribution(fired.hits),
         audit=fired.audit,
     )

@@ -13,6 +13,12 @@ def needed(load: Load) -> int:
     return BESIDES + (load.users or round(load.rate * min(load.duration_s, load.timeout_s)))
 
 
+def raise_as_far_as_possible() -> None:
+    """Raises the soft limit to the hard one."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def raise_limit(load: Load) -> None:
     """Raises the soft limit of this process and those it starts. Raises ConfigurationError where that is not enough."""
     wanted = needed(load)

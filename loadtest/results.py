@@ -54,6 +54,16 @@ class Latencies(_Record):
     slowest: float
 
 
+class Probes(_Record):
+    """/healthz on new connections during an attack: milliseconds. `failed` had no 200 within 30 s."""
+
+    number: int
+    failed: int
+    p50: float
+    p99: float
+    slowest: float
+
+
 class Used(_Record):
     """What the budget was and what was used of it. `ready_s`: from the start of the process to its readyz."""
 
@@ -87,6 +97,7 @@ class Measurement(_Record):
     errors: list[str]
     rps: float
     latencies: Latencies
+    probes: Probes | None = None
     distribution: list[tuple[float, float]]
     audit: Audit | None
 

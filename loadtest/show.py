@@ -15,6 +15,10 @@ def attack(attack: Attack, out: Path) -> None:
     print(vegeta.report(out / "results.bin", "text"), end="")
     if measured.used is not None:
         print("\n".join(_used(measured.used)))
+    if (probes := measured.probes) is not None:
+        failed = f", {probes.failed} of them failed" if probes.failed else ""
+        times = f"p50 {probes.p50:,.0f} ms, p99 {probes.p99:,.0f} ms, slowest {probes.slowest:,.0f} ms"
+        print(f"/healthz, on a new connection each: {probes.number}{failed}; {times}")
     print(f"audit: {_audit(measured.audit)}")
     print(f"results: {out} (plot.html shows latency over time)")
 

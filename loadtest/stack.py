@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 USER = PASSWORD = "demo"  # noqa: S105  # the local mode's own
-# The published pod had no bound on what it holds at once.
-MAX_IN_FLIGHT = "10000"
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,6 @@ class Stack:
             "APP_SQS_QUEUE_URL": f"{self.far}/{queue_url.split('/', 3)[3]}",
             "APP_BASIC_AUTH_USERNAME": USER,
             "APP_BASIC_AUTH_PASSWORD": PASSWORD,
-            "APP_MAX_IN_FLIGHT": MAX_IN_FLIGHT,
             "APP_DRAIN_DELAY": "0",
             "APP_GRACEFUL_TIMEOUT": "1",
             "APP_LOG_FORMAT": "json",

@@ -25,11 +25,16 @@ INHERITED = tuple(
     f"APP_{name}"
     for name in (
         *("THREADPOOL_TOKENS", "WARM_CLIENTS", "MIDDLEWARE", "RESPONSE"),
-        *("WORKERS", "LOOP", "HTTP", "BACKLOG", "LIMIT_CONCURRENCY", "KEEP_ALIVE_TIMEOUT"),
+        *("LOOP", "GC", "HTTP", "ACCEPT", "BACKLOG", "LIMIT_CONCURRENCY", "MAX_CONNECTIONS"),
+        *("HEAD_TIMEOUT", "KEEP_ALIVE_TIMEOUT", "MAX_IN_FLIGHT", "MAX_WAIT"),
         *("ACCESS_LOG", "LOG_LEVEL", "MAX_BODY_BYTES", "BODY_TIMEOUT", "MAX_BUFFERED_BYTES"),
         *("SQS_TIMEOUT", "SQS_MAX_CONNECTIONS", "SQS_BATCHES", "SQS_BATCH_BYTES"),
     )
 )
+
+
+# The published pod had no bound on what it holds at once, on connections, or on waiting.
+UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_WAIT": "0"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ def say(used: list[str], ignored: list[str]) -> None:
 
 def environment(subject: Subject, stack: dict[str, str], port: int) -> dict[str, str]:
     """What `subject` is told: its flags, over which the stack's variables win."""
-    ours = subject.flags | stack | {"APP_PORT": str(port)}
+    ours = UNBOUNDED | subject.flags | stack | {"APP_PORT": str(port)}
     return ours if subject.release is None else ours | {"APP_RELEASE": subject.release}
 
 

@@ -7,7 +7,8 @@ from loadtest.results import Comparison, Measurement
 THOUSAND = 1000
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    """A table whose first column is text and whose others are numbers."""
     aligned = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, aligned, *rows))
 
@@ -53,7 +54,7 @@ def published(comparison: Comparison) -> str:
                 f"{_of(runs, 'used.peak_mib').median:.0f} MiB",
             ]
         )
-    return _table(["release", "success", "throughput", "fastest", "p50", "p99", "CPU a webhook", "memory"], rows)
+    return markdown(["release", "success", "throughput", "fastest", "p50", "p99", "CPU a webhook", "memory"], rows)
 
 
 def saturated(comparison: Comparison) -> str:
@@ -70,7 +71,7 @@ def saturated(comparison: Comparison) -> str:
                 f"{_of(runs, 'used.peak_mib').median:.0f} MiB",
             ]
         )
-    return _table(["release", "throughput", "p50", "p99", "CPU a webhook", "memory"], rows)
+    return markdown(["release", "throughput", "p50", "p99", "CPU a webhook", "memory"], rows)
 
 
 def sustained(comparison: Comparison) -> str:
@@ -83,7 +84,7 @@ def sustained(comparison: Comparison) -> str:
         assert used is not None
         memory = "–" if used.peak_mib is None else f"{used.peak_mib:.0f} MiB"
         rows.append([name, f"{run.accepted:,} of {run.requests:,}", f"{run.rps:.1f}/s", *times, memory])
-    return _table(["release", "got 200", "throughput", "fastest", "mean", "p50", "p99", "memory"], rows)
+    return markdown(["release", "got 200", "throughput", "fastest", "mean", "p50", "p99", "memory"], rows)
 
 
 def history(comparison: Comparison) -> str:
@@ -107,4 +108,4 @@ def ratios(comparison: Comparison, kind: str, reference: str) -> str:
         times = ratio(cpu(name), cpu(reference)).text(".2f") if known else "–"
         throughput = _of(comparison.of(kind, name), "rps").text(",.0f")
         rows.append([name, f"{estimate(cpu(name)).text('.3f')} ms", times, f"{throughput}/s"])
-    return _table(["", "CPU a webhook", f"times that of {reference}", "throughput"], rows)
+    return markdown(["", "CPU a webhook", f"times that of {reference}", "throughput"], rows)

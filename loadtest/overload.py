@@ -1,0 +1,130 @@
+"""What the newest release does past its capacity, and whom it keeps waiting.
+
+Its capacity on a hard quarter of a core (64 users in a closed loop); then two and three times that rate in an open
+loop, with the bounds that a deployment has; what a refusal costs, beside an answer that does nothing; and 512 users who
+connect at once, with APP_ACCEPT=all and =one. /healthz is asked on new connections meanwhile. Leaves overload.json in
+loadtest/results/<date>-<commit>.
+"""
+
+import http.client
+
+import click
+
+from app.settings import NEWEST
+from loadtest import interleaved, subject, toxiproxy, vegeta
+from loadtest.bench import USERS, floor
+from loadtest.failures import told
+from loadtest.interleaved import SQS_LATENCY_S, closed_loop
+from loadtest.measure import measure
+from loadtest.open_files import raise_as_far_as_possible
+from loadtest.report.tables import markdown, milliseconds
+from loadtest.results import Comparison, Load, Measurement, Run
+from loadtest.stack import open_stack
+from loadtest.subject import Subject
+from loadtest.vegeta import Hit
+
+# As a deployment has them; the stack's own are those of the published pod.
+BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_WAIT": "5"}
+NEWCOMERS = 512
+HEAD = ["attack", "200s", "answers", "p99 of 200s", "slowest", "first wave p90", "later p90", "/healthz p99", "memory"]
+
+
+class Overload:
+    """The attacks, one after the other, each with its row."""
+
+    def __init__(self, quick: bool) -> None:
+        self.where = interleaved.environment()
+        self.file = interleaved.folder(self.where, quick) / "overload.json"
+        self.runs: list[Run] = []
+        self.rows: list[list[str]] = []
+
+    def attack(
+        self, kind: str, what: Subject, budget: str, load: Load, latency_s: float = SQS_LATENCY_S
+    ) -> Measurement:
+        """Measures it and keeps its row; `latency_s` is SQS's."""
+        print(f"{kind}: {what.name} …", flush=True)
+        raise_as_far_as_possible()  # not by the worst case: a service that refuses early holds few
+        raw = interleaved.raw_folder(self.file, kind.replace(" ", "_"), what.name, 0)
+        with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
+            measured = measure(stack, what, budget, load, out=raw, progress=lambda sent: None)
+        self.runs.append(Run(kind=kind, repeat=0, measurement=measured))
+        self.rows.append(row(f"{kind}, {what.name}", measured, sorted(vegeta.hits(raw / "results.bin"))))
+        return measured
+
+    def finish(self) -> None:
+        comparison = Comparison(
+            title="overload", command="make overload", environment=self.where, repeats=1, runs=self.runs
+        )
+        self.file.write_text(comparison.model_dump_json() + "\n")
+        interleaved.finish(comparison, self.file, markdown(HEAD, self.rows))
+
+
+def row(name: str, measured: Measurement, hits: list[Hit]) -> list[str]:
+    """`hits` in the order in which they left; the first wave of a closed loop is as large as its number of users."""
+    wave = measured.load.users or 0
+    probes = measured.probes
+    return [
+        name,
+        f"{measured.accepted / measured.load.duration_s:.0f}/s",
+        ", ".join(f"{code}: {number:,}" for code, number in sorted(measured.statuses.items())),
+        _percentile([hit for hit in hits if hit.code == http.client.OK], 0.99),
+        _percentile(hits, 1),
+        _percentile(hits[:wave], 0.9),
+        _percentile(hits[wave:], 0.9),
+        f"{milliseconds(probes.p99)} ({probes.failed} of {probes.number} failed)" if probes else "–",
+        f"{measured.used.peak_mib:.0f} MiB" if measured.used and measured.used.peak_mib else "–",
+    ]
+
+
+def _percentile(hits: list[Hit], share: float) -> str:
+    ordered = sorted(hit.latency for hit in hits)
+    return milliseconds(1000 * ordered[min(int(share * len(ordered)), len(ordered) - 1)]) if ordered else "–"
+
+
+def overloaded(overload: Overload, seconds: float) -> None:
+    """Two and three times the capacity. In the end, what share of it was still accepted."""
+    newest = subject.release(NEWEST, **BOUNDS)
+    capacity = overload.attack("capacity", newest, "capped", closed_loop(USERS, 10)).rps
+    for factor in (2, 3):
+        load = Load(rate=round(factor * capacity), duration_s=seconds, timeout_s=30)
+        measured = overload.attack(f"{factor} x capacity", newest, "capped", load)
+        overload.rows[-1][1] += f" ({100 * measured.accepted / seconds / capacity:.0f} % of the capacity)"
+
+
+def refusals(overload: Overload) -> None:
+    """With one place, taken for half a second by each webhook, nearly all are refused."""
+    load = closed_loop(USERS, 5)
+    refusing = overload.attack(
+        "refusals", subject.release(NEWEST, **BOUNDS | {"APP_MAX_IN_FLIGHT": "1"}), "capped", load, latency_s=0.5
+    )
+    nothing = overload.attack("do nothing", floor(), "capped", load)
+    costs = [1e6 * measured.used.cpu_s / measured.requests for measured in (refusing, nothing) if measured.used]
+    for number, cost in zip((-2, -1), costs, strict=True):
+        overload.rows[number][1] += f" ({cost:.0f} µs of CPU an answer)"
+
+
+def newcomers(overload: Overload) -> None:
+    """Who waits longest to be taken in."""
+    for budget in ("capped", "burst"):
+        for accept in ("all", "one"):
+            what = subject.release(NEWEST, f"accept {accept}", APP_ACCEPT=accept)
+            overload.attack(f"{NEWCOMERS} users, {budget}", what, budget, closed_loop(NEWCOMERS, 30))
+
+
+@click.command(help=__doc__)
+@click.option("--seconds", type=click.FloatRange(2, 600), default=60, show_default=True, help="Of each overload.")
+@click.option("--only", type=click.Choice(["overload", "refusals", "newcomers"]), help="One part alone.")
+def main(seconds: float, only: str | None) -> None:
+    with told():
+        overload = Overload(quick=only is not None)
+        if only in (None, "overload"):
+            overloaded(overload, seconds)
+        if only in (None, "refusals"):
+            refusals(overload)
+        if only in (None, "newcomers"):
+            newcomers(overload)
+        overload.finish()
+
+
+if __name__ == "__main__":
+    main()
