@@ -12,7 +12,7 @@ import aiohttp
 import click
 
 from app.cli.load import Outcome, load
-from app.cli.sender import open_session, post
+from app.cli.sender import open_prober, open_session, post
 from app.local.peek import peek
 from app.local.run import LocalRun
 from app.local.sample_events import default_file, fresh_events_of, sample_files
@@ -62,8 +62,12 @@ def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate
 
     async def send() -> Outcome:
         assert run.url is not None
-        async with open_session(run.url, settings, connections=0, timeout=PATIENCE) as client:
-            return await load(client, fresh_events_of([default_file()], count), count, concurrency, rate)
+        async with (
+            open_session(run.url, settings, connections=0, timeout=PATIENCE) as client,
+            open_prober(run.url) as prober,
+        ):
+            bodies = fresh_events_of([default_file()], count)
+            return await load(client, prober, bodies, count=count, concurrency=concurrency, rate=rate)
 
     outcome = asyncio.run(send())
     click.echo(outcome.report())

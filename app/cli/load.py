@@ -44,10 +44,16 @@ def _ms(seconds: float) -> str:
 
 
 async def load(
-    client: aiohttp.ClientSession, bodies: Iterator[bytes], count: int, concurrency: int, rate: float | None
+    client: aiohttp.ClientSession,
+    prober: aiohttp.ClientSession,
+    bodies: Iterator[bytes],
+    *,
+    count: int,
+    concurrency: int,
+    rate: float | None,
 ) -> Outcome:
     """Posts `count` of `bodies`: `rate` a second whatever the answers take (open loop), else by `concurrency`
-    senders that each wait for their answer (closed loop). Meanwhile /healthz is asked again and again.
+    senders that each wait for their answer (closed loop). Meanwhile `prober` asks for /healthz again and again.
     """
     outcome = Outcome()
     with click.progressbar(length=count, label="Sending", show_pos=True) as bar:
@@ -64,7 +70,7 @@ async def load(
             for body in bodies:  # shared: each sender takes the next one
                 await send(body)
 
-        probing = asyncio.create_task(_probe(client, outcome))
+        probing = asyncio.create_task(_probe(prober, outcome))
         started = time.perf_counter()
         if rate is None:
             await asyncio.gather(*(send_on() for _ in range(concurrency)))
@@ -80,12 +86,12 @@ async def load(
     return outcome
 
 
-async def _probe(client: aiohttp.ClientSession, outcome: Outcome) -> None:
+async def _probe(prober: aiohttp.ClientSession, outcome: Outcome) -> None:
     """One probe after the other; one that is under way at the end counts with the time it has waited."""
     while True:
         started = time.perf_counter()
         try:
-            async with client.get("/healthz"):
+            async with prober.get("/healthz"):
                 pass
         except (aiohttp.ClientError, TimeoutError):
             pass

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from app.cli.load import Outcome, load
-from app.cli.sender import open_session, post
+from app.cli.sender import open_prober, open_session, post
 from app.errors import ConfigurationError
 from app.local.run import read_run
 from app.local.sample_events import default_file, fresh_events_of, sample_files
@@ -52,8 +52,8 @@ async def _send_each(url: str, settings: Settings, files: list[Path]) -> Counter
 
 async def _send_many(url: str, settings: Settings, files: list[Path], count: int, concurrency: int) -> Outcome:
     bodies = fresh_events_of(files, count)
-    async with open_session(url, settings, concurrency + 1) as client:  # and one for the probe
-        return await load(client, bodies, count, concurrency, rate=None)
+    async with open_session(url, settings, concurrency) as client, open_prober(url) as prober:
+        return await load(client, prober, bodies, count=count, concurrency=concurrency, rate=None)
 
 
 def _local_url(settings: Settings) -> str:

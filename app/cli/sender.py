@@ -41,6 +41,11 @@ def open_session(
         ) from None
 
 
+def open_prober(url: str) -> aiohttp.ClientSession:
+    """For probes of the service at `url`: a new connection for each, as Kubernetes has it."""
+    return aiohttp.ClientSession(url, timeout=TIMEOUT, connector=aiohttp.TCPConnector(force_close=True))
+
+
 async def post(client: aiohttp.ClientSession, body: bytes) -> Reply:
     """One webhook and its answer."""
     try:
