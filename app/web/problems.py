@@ -15,6 +15,9 @@ from starlette.types import Receive, Scope, Send
 from app.errors import InvalidEvent, WebhookRefused
 from app.web.server.connections import LINGER_SECONDS
 
+# Of what a sender asked for, in an answer that says it is not here.
+LONGEST_PATH = 200
+
 
 class ProblemResponse(JSONResponse):
     """A problem. With `linger`, the answer goes out at once and the connection closes when the sender is done.
@@ -57,7 +60,8 @@ async def _refused(request: Request, error: WebhookRefused) -> ProblemResponse:
 
 async def _http_error(request: Request, error: HTTPException) -> ProblemResponse:
     """404 and 405, from the router."""
-    return ProblemResponse(error.status_code, f"{request.method} {request.url.path}: {error.detail}", error.headers)
+    path = request.url.path[:LONGEST_PATH]
+    return ProblemResponse(error.status_code, f"{request.method} {path}: {error.detail}", error.headers)
 
 
 async def _disconnected(request: Request, error: ClientDisconnect) -> ProblemResponse:

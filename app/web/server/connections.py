@@ -9,11 +9,15 @@ import asyncio
 import fcntl
 import struct
 import termios
+from collections import Counter
 from collections.abc import Callable
 from itertools import islice
 from typing import Protocol
 
+from loguru import logger
+
 SWEEP_SECONDS = 0.5
+LOG_SECONDS = 1.0
 # How long a sender may go on sending, or leave its answer unread, once it has been answered.
 LINGER_SECONDS = 5.0
 # What senders whose credentials have not been looked at may make the process hold, all together: large heads, and what
@@ -41,6 +45,7 @@ class Connections:
         self._large_heads: dict[Connection, int] = {}
         self._head_bytes = 0
         self._turn_bytes = 0
+        self._refusals: Counter[str] = Counter()
         self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep)
 
     def expect(self, connection: Connection, seconds: float, expire: Callable[[], None]) -> None:
@@ -75,16 +80,26 @@ class Connections:
         self._turn_bytes = 0
 
     def hold_head(self, connection: Connection, size: int) -> bool:
-        """The head of a connection's request has `size` bytes so far; False where all heads together are too large."""
+        """A large head has `size` bytes so far; False where all of them together are too large."""
         self.drop_head(connection)
-        if size > SMALL_HEAD:
-            self._large_heads[connection] = size
-            self._head_bytes += size
-        return size <= SMALL_HEAD or self._head_bytes <= MAX_HEAD_BYTES
+        self._large_heads[connection] = size
+        self._head_bytes += size
+        return self._head_bytes <= MAX_HEAD_BYTES
 
     def drop_head(self, connection: Connection) -> None:
         """It is not held any more."""
         self._head_bytes -= self._large_heads.pop(connection, 0)
+
+    def refused(self, reason: str) -> None:
+        """A request was broken or too large; the log counts them, for any sender can cause any number of them."""
+        if not self._refusals:
+            self._loop.call_later(LOG_SECONDS, self._log_refusals)
+        self._refusals[reason] += 1
+
+    def _log_refusals(self) -> None:
+        for reason, number in self._refusals.items():
+            logger.warning("{} requests refused: {}", number, reason)
+        self._refusals.clear()
 
     def close(self) -> None:
         """Ends the sweeps."""

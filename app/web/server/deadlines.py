@@ -7,7 +7,7 @@ at the next byte, and have `cycle` for the newest request of a connection.
 import asyncio
 from typing import Any
 
-from app.web.server.connections import LINGER_SECONDS, Connections, has_unread
+from app.web.server.connections import LINGER_SECONDS, SMALL_HEAD, Connections, has_unread
 
 # As uvicorn's own 400: plain text, below the application.
 _TOO_SLOW = b"The head of the request was not complete in time."
@@ -63,13 +63,29 @@ class Deadlines:
 
     def on_response_complete(self) -> None:
         super().on_response_complete()  # type: ignore[misc]
+        if self.cycle.response_complete:
+            self.cycle.body = bytearray()  # what nobody has read is not kept with an idle connection
         self.rearm()
+
+    def busy(self) -> bool:
+        """Whether a request of this connection has not been answered yet."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def give_up(self) -> None:
+        """The newest request will not be answered: writing its answer would fail."""
+        if self.busy():
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+
+    def holds_head(self, size: int) -> bool:
+        """A head has `size` bytes so far; False where it may not be held: a large one behind another, or too many."""
+        return size <= SMALL_HEAD or (not self.busy() and self._waits.hold_head(self, size))
 
     def rearm(self) -> None:
         """The deadline of what the connection does now."""
         if self.flow.write_paused or self.transport.is_closing() or self.rest_expected():
             self._waits.expect(self, LINGER_SECONDS, self.transport.abort)
-        elif self.cycle is None or self.cycle.response_complete:
+        elif not self.busy():
             self._heard, self._between = False, True
             self._waits.drop_head(self)
             self._waits.expect(self, self._waits.keep_alive_timeout, self._expire)
@@ -97,7 +113,7 @@ class Deadlines:
 
     def shutdown(self) -> None:
         """uvicorn closes connections between two requests at once: not where a request is on its way."""
-        if (self.cycle is None or self.cycle.response_complete) and (self._heard or has_unread(self)):
+        if not self.busy() and (self._heard or has_unread(self)):
             self._last = True
         else:
             super().shutdown()  # type: ignore[misc]

@@ -5,6 +5,7 @@ from collections.abc import Collection
 # h11's own bound is 64 KiB, and only for a head that has not ended yet; httptools 0.9 has none.
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
+MAX_TARGET_BYTES = 8 * 1024  # each byte of it is kept several times: raw, decoded, as a path
 TOO_LARGE = f"The head is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 
 TOO_MUCH = "Too much is being sent to this process at once; send it again."
@@ -17,7 +18,7 @@ class HeadRefused(Exception):
     """`str()` says why, for the 400 that answers it."""
 
 
-def check(method: bytes, version: str, headers: Headers) -> None:
+def check(method: bytes, target: bytes, version: str, headers: Headers) -> None:
     """`headers` with names in lower case. Raises HeadRefused.
 
     What could be understood in two ways is understood in none: by us one way and by a proxy in front of us another
@@ -25,6 +26,8 @@ def check(method: bytes, version: str, headers: Headers) -> None:
     """
     if method == b"CONNECT":
         raise HeadRefused("CONNECT is not supported.")
+    if len(target) > MAX_TARGET_BYTES:
+        raise HeadRefused(f"The request's target is longer than {MAX_TARGET_BYTES} bytes.")
     if version not in _VERSIONS:
         raise HeadRefused(f"HTTP/{version} is not supported: allowed are 1.0 and 1.1.")
     names = [name for name, _ in headers]

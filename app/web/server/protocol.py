@@ -6,15 +6,15 @@ asks for an upgrade, so that its body is the next request (https://github.com/Kl
 """
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from app.web.server import heads
-from app.web.server.connections import SMALL_HEAD
 from app.web.server.deadlines import Deadlines
 from app.web.server.heads import HeadRefused
 
-# Requests that one connection may send ahead of their answers. Each takes some kilobytes before credentials are seen.
-MAX_PIPELINED = 8
+# Requests of a connection that may wait for the answer to an earlier one. Each takes some kilobytes, before credentials
+# are seen, and senders of webhooks do not pipeline.
+MAX_PIPELINED = 1
 
 
 class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
@@ -29,6 +29,12 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     _upgrading = False
     _body_left = 0  # of a request that asks for an upgrade: llhttp leaves its body to the new protocol
     _deaf = False  # nothing more of this connection is parsed
+    _earlier: RequestResponseCycle | None = None  # of the request before the newest
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._earlier is not None:
+            self._earlier.disconnected = True  # uvicorn tells the newest alone
+        super().connection_lost(exc)
 
     def rest_expected(self) -> bool:
         return self.cycle is not None and self.cycle.response_complete and self.cycle.more_body
@@ -54,7 +60,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         else:
             if self._since_body > heads.MAX_BYTES:
                 self._refuse(f"Over {heads.MAX_BYTES} bytes without a body.")
-            elif not self._in_body and not self._waits.hold_head(self, self._since_body):
+            elif not self._in_body and not self.holds_head(self._since_body):
                 self._refuse(heads.TOO_MUCH)
             elif self._between:
                 self.head_begun()
@@ -80,11 +86,12 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        heads.check(self.parser.get_method(), self.parser.get_http_version(), self.headers)
+        heads.check(self.parser.get_method(), self.url, self.parser.get_http_version(), self.headers)
         if len(self.pipeline) >= MAX_PIPELINED:
-            raise HeadRefused(f"Over {MAX_PIPELINED} requests are ahead of their answers.")
-        if self._head_bytes > SMALL_HEAD and not self._waits.hold_head(self, self._head_bytes):
+            raise HeadRefused(f"More than {MAX_PIPELINED} requests wait for the answer to an earlier one.")
+        if not self.holds_head(self._head_bytes):
             raise HeadRefused(heads.TOO_MUCH)
+        self._earlier = self.cycle
         self._in_body = True
         if self.parser.should_upgrade():
             self._body_left = heads.length(self.headers)
@@ -104,8 +111,12 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     def _body_complete(self) -> None:
         self._since_body = 0
         super().on_message_complete()
+        if not self._upgrading and not self.parser.should_keep_alive():
+            self.cycle.keep_alive = False  # also by a trailer, behind which llhttp skips whatever comes
         if self.cycle.response_complete:
             self.cycle.more_body = False
+            if not self.cycle.keep_alive:
+                self.transport.close()
             self.rearm()
 
     def _read_body(self, data: bytes) -> None:
@@ -122,9 +133,10 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         """400 and the connection's end; an answer that is under way comes first, and is the last."""
         self._deaf = True
         cycle = self.cycle
-        if cycle is None or cycle.response_complete or not (cycle.response_started or not cycle.more_body):
-            self.logger.warning(reason)
+        if not self.busy() or (cycle.more_body and not cycle.response_started):
+            self._waits.refused(reason)
             self.send_400_response(reason)
+            self.give_up()
         elif cycle.more_body:
             self.transport.close()  # answered before its body was complete; and now that is broken
         else:

@@ -20,7 +20,7 @@ class _Checked(h11.Connection):
         event = super().next_event()
         if isinstance(event, h11.Request):
             try:
-                heads.check(event.method, event.http_version.decode(), event.headers)
+                heads.check(event.method, event.target, event.http_version.decode(), event.headers)
                 size = sum(len(name) + len(value) + 4 for name, value in event.headers)
                 if len(event.target) + size > heads.MAX_BYTES or len(event.headers) > heads.MAX_HEADERS:
                     raise HeadRefused(heads.TOO_LARGE)
@@ -45,7 +45,7 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
             return
         self._heard = True
         super().data_received(data)
-        if self.conn.their_state is h11.IDLE and not self._waits.hold_head(self, len(self.conn.trailing_data[0])):
+        if self.conn.their_state is h11.IDLE and not self.holds_head(len(self.conn.trailing_data[0])):
             self.send_400_response(heads.TOO_MUCH)
         elif self._between and not self.rest_expected():
             self.head_begun()
@@ -64,8 +64,10 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Where an answer has begun, a second one cannot be sent: h11 would raise."""
+        self._waits.refused(msg)
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
         else:
             self.transport.close()
+        self.give_up()
         self.rearm()

@@ -110,6 +110,52 @@ def test_many_senders_at_once(service: Service, event: bytes, head: int, end: by
         assert service.memory() - before < MANY * 40_000
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/nowhere"])
+def test_bodies_that_nobody_wants(service: Service, path: str) -> None:
+    """Read over, and not kept with the idle connection that sent them."""
+    body = b"z" * 50_000
+    request = b"GET %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (path.encode(), len(body)) + body
+    before = service.memory()
+    with ExitStack() as stack:
+        for _ in range(MANY):
+            sender = stack.enter_context(RawSender(service.address))
+            sender.send(request)
+            sender.answer()
+        assert service.memory() - before < MANY * 30_000
+
+
+def test_large_heads_ahead_of_their_answers(service: Service) -> None:
+    """One at a time: behind a request that is not answered yet, a large head is refused (h11 does not even read it)."""
+    large = b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n" % (b"y" * 20_000)
+    with RawSender(service.address) as sender:
+        sender.send(large + large + large.replace(b"X:", b"Connection: close\r\nX:"))
+        assert sender.rest().count(b"HTTP/1.1 200 ") in (1, 3)
+    with RawSender(service.address) as sender:
+        for _ in range(3):
+            sender.send(large)
+            assert sender.answer().startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_long_target(service: Service) -> None:
+    """400 past 8 KiB; in a 404, it is repeated in part."""
+    with RawSender(service.address) as sender:
+        sender.send(b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"%00" * 2000))
+        assert len(sender.answer()) < 2000
+        sender.send(b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"y" * 9000))
+        assert sender.rest().startswith(b"HTTP/1.1 400 ")
+
+
+def test_refusals_are_counted_in_the_log(aws: QueueProcess) -> None:
+    """Any sender can cause any number of them. (uvicorn's h11 protocol has a line for each.)"""
+    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/bounds") as service:
+        for _ in range(50):
+            with RawSender(service.address) as sender:
+                sender.send(b"rubbish\r\n\r\n")
+                sender.rest()
+        service.wait_for("requests refused: Invalid HTTP request received.")
+        assert sum("Invalid HTTP request" in line["message"] for line in service.lines) < 50
+
+
 def test_answers_that_nobody_reads(service: Service) -> None:
     """The connection of a sender who asks and does not read ends after the time to linger."""
     with RawSender(service.address) as sender:

@@ -171,6 +171,15 @@ def test_an_answer_under_way_comes_before_the_400(running: tuple[Service, str], 
     assert [body for body, _ in queues.drain(sqs, queue_url)] == [event]
 
 
+def test_a_trailer_does_not_silence_the_connection(service: Service) -> None:
+    """`Connection: close` as a trailer: either the next request is answered, or the connection is closed."""
+    chunked = request(HOST, CHUNKED, method="GET", path="/healthz") + b"2\r\n{}\r\n0\r\nConnection: close\r\n\r\n"
+    with RawSender(service.address) as sender:
+        sender.send(chunked + request(HOST, "Connection: close", method="GET", path="/healthz"))
+        said = sender.rest().lower()
+    assert said.count(b"http/1.1 200 ") == 2 or b"connection: close" in said
+
+
 @pytest.mark.parametrize(
     ("trailer", "authorization", "status"),
     [(f"Authorization: {BASIC}", "Basic bm86bm8=", 401), ("Content-Encoding: gzip", BASIC, 200)],
