@@ -36,7 +36,6 @@ def create_app(settings: Settings) -> FastAPI:
     if settings.docs:
         docs.add_docs(app)
     add_middleware(app, settings.middleware)
-    app.add_middleware(Shed, app.state.admission, settings)
     if settings.profile:
         from app.telemetry.profiling import Profiling  # nobody else shall pay for the profiler
 
@@ -44,9 +43,9 @@ def create_app(settings: Settings) -> FastAPI:
     return app
 
 
-def app_from_env() -> FastAPI:
+def app_from_env() -> Shed:
     """For uvicorn (`--factory`): settings from the environment. Raises ConfigurationError."""
     settings = load_settings()
     settings.require_production()
     configure_logging(settings)
-    return create_app(settings)
+    return Shed(create_app(settings), settings)

@@ -7,8 +7,9 @@ by number. Same order and same words as behind FastAPI: credentials first, then 
 
 import asyncio
 
+from fastapi import FastAPI
 from loguru import logger
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.errors import Overloaded
 from app.settings import Settings
@@ -21,11 +22,12 @@ LOG_SECONDS = 1.0
 
 
 class Shed:
-    """Answers 503 while `admission` has no room for another webhook; everything else passes."""
+    """Answers 503 while the app's admission has no room for another webhook; everything else passes."""
 
-    def __init__(self, app: ASGIApp, admission: Admission, settings: Settings) -> None:
+    def __init__(self, app: FastAPI, settings: Settings) -> None:
+        self.state = app.state
         self._app = app
-        self._admission = admission
+        self._admission: Admission = app.state.admission
         self._pairs = accepted_pairs(settings)
         self._refused = 0
         self._answers: dict[str, tuple[Message, Message]] = {}
