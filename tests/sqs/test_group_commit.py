@@ -167,7 +167,7 @@ async def test_each_caller_has_its_own_deadline(sqs: SqsStandIn) -> None:
         sqs.release()
         await group.send(message("later"))
     assert "waiting" not in sqs.messages
-    assert sqs.messages[-1] == "later"
+    assert "later" in sqs.messages
 
 
 async def test_a_call_goes_on_for_the_younger_ones(sqs: SqsStandIn) -> None:
