@@ -53,8 +53,8 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", description="Address to listen on; a container wants 0.0.0.0.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop.")
-    gc: Literal["tuned", "default"] = Field(
-        "tuned", description="Python's cyclic garbage collector: rare passes over what is new, or as Python has it."
+    gc: Literal["tuned", "default"] | None = Field(
+        None, description="Python's garbage collector: rare passes (v08 and later), or as Python has it (v02 to v07)."
     )
     http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser.")
     backlog: int = Field(2048, ge=1, le=65535, description="Connections the kernel keeps waiting for accept.")

@@ -14,7 +14,7 @@ from types import FrameType
 import uvicorn
 from loguru import logger
 
-from app.settings import Settings
+from app.settings import Release, Settings
 from app.sqs.account import require_region
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
@@ -67,7 +67,8 @@ class Server(uvicorn.Server):
             bound=listener.max_connections(settings),
             at_once=1 if settings.accept == "one" else settings.backlog,
         )
-        if settings.gc == "tuned":
+        # The published releases had Python's own; and clients built for each request are garbage in cycles.
+        if (settings.gc or ("tuned" if settings.release >= Release.V08_NATIVE_ASYNC else "default")) == "tuned":
             tune_gc()
         self._acceptor.start()
         logger.info(
