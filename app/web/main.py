@@ -6,9 +6,9 @@ from app import __version__
 from app.settings import Settings, load_settings
 from app.telemetry.logging import configure_logging
 from app.web import docs, health, openapi, problems, releases
-from app.web.admission import Admission
+from app.web.gate.admission import Admission
+from app.web.gate.shed import Shed
 from app.web.middleware import add_middleware
-from app.web.shed import Shed
 from app.web.webhook import PATH
 
 

@@ -13,11 +13,11 @@ from fastapi.routing import APIRoute
 
 from app.settings import Release, Settings
 from app.web import responses
-from app.web.admission import Admission, Admit
-from app.web.auth import Auth
-from app.web.body import LimitBody
+from app.web.gate.admission import Admission, Admit
+from app.web.gate.auth import Auth
+from app.web.gate.body import LimitBody
+from app.web.gate.outcome import Outcome
 from app.web.openapi import EXTRA, RESPONSES
-from app.web.outcome import Outcome
 from app.web.webhook import PATH
 
 

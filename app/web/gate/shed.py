@@ -13,8 +13,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from app.errors import Overloaded
 from app.settings import Settings
-from app.web.admission import Admission
-from app.web.auth import accepted_pairs, authorized
+from app.web.gate.admission import Admission
+from app.web.gate.auth import accepted_pairs, authorized
 from app.web.problems import ProblemResponse
 from app.web.webhook import PATH
 

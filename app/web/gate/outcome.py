@@ -8,7 +8,7 @@ from loguru import logger
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.errors import Draining, WebhookRefused
-from app.web.admission import Admission
+from app.web.gate.admission import Admission
 
 
 class Outcome:

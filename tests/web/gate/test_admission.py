@@ -6,8 +6,8 @@ import pytest
 
 from app.errors import Overloaded
 from app.settings import Settings
-from app.web import admission
-from app.web.admission import Admission, Place
+from app.web.gate import admission
+from app.web.gate.admission import Admission, Place
 
 
 class Service:

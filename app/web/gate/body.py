@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import BodyTimeout, BodyTooLarge, UnsupportedEncoding, WebhookRefused
 from app.settings import Settings
-from app.web.admission import Place
+from app.web.gate.admission import Place
 
 
 class LimitBody:
