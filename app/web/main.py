@@ -6,6 +6,7 @@ from app import __version__
 from app.settings import Settings, load_settings
 from app.telemetry.logging import configure_logging
 from app.web import docs, health, openapi, problems, releases
+from app.web.endpoint import add_endpoint
 from app.web.gate.admission import Admission
 from app.web.gate.shed import Shed
 from app.web.middleware import add_middleware
@@ -17,11 +18,11 @@ def create_app(settings: Settings) -> FastAPI:
 
     Raises ConfigurationError where APP_DOCS wants what is not installed.
     """
-    module = releases.load(settings.release)
+    release = releases.load(settings.release)
     app = FastAPI(
         title="invoice-webhook",
         version=__version__,
-        lifespan=module.lifespan,
+        lifespan=release.lifespan,
         exception_handlers=problems.HANDLERS,
         redirect_slashes=False,
         openapi_url="/openapi.json" if settings.docs else None,
@@ -31,7 +32,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.admission = Admission(settings)
     app.include_router(health.router)
-    releases.register(app, module, settings, app.state.admission)
+    add_endpoint(app, release, settings, app.state.admission)
     openapi.describe(app)
     if settings.docs:
         docs.add_docs(app)
