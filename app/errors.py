@@ -2,22 +2,22 @@
 
     InvoiceWebhookError
     ├── ConfigurationError            the process must not start (or the command must not run)
-    └── WebhookRefused                answered with `status` and a problem body (RFC 9457)
-        ├── Unauthorized              401  credentials missing or wrong
-        ├── BodyTimeout               408  the body did not arrive in time
-        ├── BodyTooLarge              413  more bytes than APP_MAX_BODY_BYTES
-        ├── UnsupportedEncoding       415  a Content-Encoding other than identity
-        ├── InvalidEvent              422  not JSON, not an event, or nothing that SQS takes
-        └── TemporarilyUnavailable    503  Chargebee shall redeliver
-            ├── Draining                   this process is stopping
-            ├── Overloaded                 admission is full
-            └── QueueUnavailable           SQS unreachable, throttled, slow or refusing
+    └── WebhookRefused                this webhook is not accepted
+        ├── Unauthorized              credentials missing or wrong
+        ├── BodyTimeout               the body did not arrive in time
+        ├── BodyTooLarge              more bytes than APP_MAX_BODY_BYTES
+        ├── UnsupportedEncoding       a Content-Encoding other than identity
+        ├── InvalidEvent              not JSON, not an event, or refused by SQS for its characters
+        └── TemporarilyUnavailable    the same webhook may be accepted later
+            ├── Draining              this process is stopping
+            ├── Overloaded            admission is full
+            └── QueueUnavailable      SQS unreachable, throttled, slow or refusing
 
-`app.web.problems` translates the tree to HTTP, and is the only place that does.
+The tree says what an error means. `app.web.problems` has the HTTP answer to each.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypedDict
+from collections.abc import Sequence
+from typing import TypedDict
 
 
 class InvoiceWebhookError(Exception):
@@ -37,18 +37,7 @@ class Flaw(TypedDict):
 
 
 class WebhookRefused(InvoiceWebhookError):
-    """A webhook that is not accepted; `detail` is for the sender and holds no payload values.
-
-    `body_unread`: the sender may still be sending, so the answer must not cut it off.
-    `cause`, `delivery`: what the log says besides.
-    """
-
-    status: ClassVar[int]
-    slug: ClassVar[str]
-    headers: Mapping[str, str] = {}
-    body_unread = False
-    cause: str | None = None
-    delivery: str | None = None
+    """A webhook that is not accepted; `detail` is for the sender and holds no payload values."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -56,37 +45,27 @@ class WebhookRefused(InvoiceWebhookError):
 
 
 class Unauthorized(WebhookRefused):
-    status = 401
-    slug = "unauthorized"
-    headers: Mapping[str, str] = {"WWW-Authenticate": 'Basic realm="invoice-webhook", charset="UTF-8"'}
-    body_unread = True
+    pass
 
 
 class BodyTimeout(WebhookRefused):
-    status = 408
-    slug = "body-timeout"
-    body_unread = True
+    pass
 
 
 class BodyTooLarge(WebhookRefused):
-    status = 413
-    slug = "body-too-large"
+    """`unread`: the sender may still be sending."""
 
-    def __init__(self, detail: str, *, body_unread: bool = True) -> None:
+    def __init__(self, detail: str, *, unread: bool = True) -> None:
         super().__init__(detail)
-        self.body_unread = body_unread
+        self.unread = unread
 
 
 class UnsupportedEncoding(WebhookRefused):
-    status = 415
-    slug = "unsupported-encoding"
-    headers: Mapping[str, str] = {"Accept-Encoding": "identity"}
-    body_unread = True
+    pass
 
 
 class InvalidEvent(WebhookRefused):
-    status = 422
-    slug = "invalid-event"
+    """`flaws`: what is wrong with the body, for the sender."""
 
     def __init__(self, detail: str, flaws: Sequence[Flaw]) -> None:
         super().__init__(detail)
@@ -94,33 +73,24 @@ class InvalidEvent(WebhookRefused):
 
 
 class TemporarilyUnavailable(WebhookRefused):
-    status = 503
-    slug = "unavailable"
-    headers: Mapping[str, str] = {"Retry-After": "5"}
+    pass
 
 
 class Draining(TemporarilyUnavailable):
-    slug = "draining"
-    # Closing the connection sends the sender's next attempt to a process that stays.
-    headers: Mapping[str, str] = {"Retry-After": "1", "Connection": "close"}
-    body_unread = True
+    pass
 
 
 class Overloaded(TemporarilyUnavailable):
-    slug = "overloaded"
-    headers: Mapping[str, str] = {"Retry-After": "1"}
-    body_unread = True
+    pass
 
 
 class QueueUnavailable(TemporarilyUnavailable):
-    """`cause` (what SQS or its client said) and `delivery` are for the log, not for the sender.
+    """`cause` (SQS's code, or the client's exception) is for the log, not for the sender.
 
-    `sent`: whether a call to SQS held the message. Then it may have been enqueued: it may be the answer that was lost.
+    `sent`: whether a call to SQS held the message. If so, it may have been enqueued: the answer may have been lost.
     """
-
-    slug = "queue-unavailable"
 
     def __init__(self, detail: str, cause: str, *, sent: bool = True) -> None:
         super().__init__(detail)
         self.cause = cause
-        self.delivery = "may have been enqueued" if sent else "not sent"
+        self.sent = sent

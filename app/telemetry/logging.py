@@ -2,12 +2,13 @@
 
 import logging
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from loguru import logger
 
 from app.settings import Settings
+from app.telemetry.record import UNANSWERED, WebhookRecord
 
 if TYPE_CHECKING:
     from loguru import Message, Record
@@ -29,6 +30,18 @@ def configure_logging(settings: Settings) -> None:
     # Below WARNING, these write headers and bodies of what they send.
     for chatty in ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "urllib3"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def log_webhook(record: WebhookRecord) -> None:
+    """One line for a webhook that has been answered: event, outcome, duration. Never the payload."""
+    assert record.answered is not None
+    fields: dict[str, Any] = {"duration_ms": round((record.answered - record.began) * 1000, 2)}
+    if (event := record.event) is not None:
+        fields |= {"event_id": event.id, "event_type": event.event_type, "retry": event.is_retry}
+    fields["outcome"] = record.outcome
+    fields |= {name: value for name in ("status", "cause", "delivery") if (value := getattr(record, name)) is not None}
+    level = "WARNING" if record.status is not None or record.outcome == UNANSWERED else "INFO"
+    logger.bind(**fields).log(level, "webhook {}", record.outcome)
 
 
 def _readable(record: "Record") -> str:

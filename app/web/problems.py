@@ -1,29 +1,54 @@
-"""Errors → `application/problem+json` (RFC 9457); the only place that knows how."""
+"""Errors → `application/problem+json` (RFC 9457): the one place that knows the HTTP answer to each."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from http import HTTPStatus
-from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from app.errors import InvalidEvent, WebhookRefused
+from app import errors
+from app.errors import BodyTooLarge, InvalidEvent, WebhookRefused
 from app.web.server.connections import LINGER_SECONDS
 
-# Of what a sender asked for, in an answer that says it is not here.
+# Of the path that a sender asked for, in a 404 or 405.
 LONGEST_PATH = 200
 
 
-class ProblemResponse(JSONResponse):
-    """A problem. With `linger`, the answer goes out at once and the connection closes when the sender is done.
+class Refusal(NamedTuple):
+    """How one kind of error is answered. `slug`: its name in the log.
 
-    Closing a socket that holds unread bytes resets it, and the sender may never read the answer.
+    `linger`: the body may still be arriving. The answer goes out at once and the connection stays open until the
+    sender is done: closing a socket with unread bytes resets it, and the sender may never read the answer.
     """
+
+    slug: str
+    status: int
+    headers: Mapping[str, str] = {}
+    linger: bool = False
+
+
+REFUSALS: dict[type[WebhookRefused], Refusal] = {
+    errors.Unauthorized: Refusal(
+        "unauthorized", 401, {"WWW-Authenticate": 'Basic realm="invoice-webhook", charset="UTF-8"'}, linger=True
+    ),
+    errors.BodyTimeout: Refusal("body-timeout", 408, linger=True),
+    errors.BodyTooLarge: Refusal("body-too-large", 413, linger=True),
+    errors.UnsupportedEncoding: Refusal("unsupported-encoding", 415, {"Accept-Encoding": "identity"}, linger=True),
+    errors.InvalidEvent: Refusal("invalid-event", 422),
+    # Closing the connection: the next attempt goes to a process that is not stopping.
+    errors.Draining: Refusal("draining", 503, {"Retry-After": "1", "Connection": "close"}, linger=True),
+    errors.Overloaded: Refusal("overloaded", 503, {"Retry-After": "1"}, linger=True),
+    errors.QueueUnavailable: Refusal("queue-unavailable", 503, {"Retry-After": "5"}),
+}
+
+
+class ProblemResponse(JSONResponse):
+    """A problem; `linger` as in Refusal."""
 
     media_type = "application/problem+json"
 
@@ -49,13 +74,12 @@ class ProblemResponse(JSONResponse):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _refused(request: Request, error: WebhookRefused) -> ProblemResponse:
-    request.state.refused = error
-    request.state.answered = perf_counter()
-    if (place := getattr(request.state, "place", None)) is not None:
-        place.leave()
+def problem(error: WebhookRefused) -> ProblemResponse:
+    """The answer to a webhook that is refused."""
+    refusal = REFUSALS[type(error)]
+    linger = error.unread if isinstance(error, BodyTooLarge) else refusal.linger
     extra = {"errors": error.flaws} if isinstance(error, InvalidEvent) else {}
-    return ProblemResponse(error.status, error.detail, error.headers, linger=error.body_unread, **extra)
+    return ProblemResponse(refusal.status, error.detail, refusal.headers, linger, **extra)
 
 
 async def _http_error(request: Request, error: HTTPException) -> ProblemResponse:
@@ -74,8 +98,8 @@ async def _unexpected(request: Request, error: Exception) -> ProblemResponse:
     return ProblemResponse(HTTPStatus.INTERNAL_SERVER_ERROR, "Not expected; send it again")
 
 
+# WebhookRefused is answered by the gate, which also logs it.
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
-    WebhookRefused: _refused,
     HTTPException: _http_error,
     ClientDisconnect: _disconnected,
     Exception: _unexpected,

@@ -6,6 +6,7 @@ from fastapi import Request
 from pydantic import BaseModel
 
 from app.events import Event, parse_event
+from app.telemetry.record import WebhookRecord
 
 PATH = "/webhooks/chargebee"
 
@@ -19,22 +20,24 @@ class Answer(BaseModel):
 
 def read_event(request: Request, body: bytes) -> Event | None:
     """The event to enqueue, or None for one of a type that is ignored. Raises InvalidEvent."""
+    record: WebhookRecord = request.state.record
+    record.body_bytes = len(body)
     wanted = request.app.state.settings.event_types
-    event = request.state.event = parse_event(body, wanted)
+    event = record.event = parse_event(body, wanted)
     return event if isinstance(event, Event) and event.event_type in wanted else None
 
 
 def queued(request: Request) -> Answer:
     """The answer to a webhook whose message SQS has acknowledged: only then is this true."""
-    return _answer(request, "queued")
+    return _answer(request.state.record, "queued")
 
 
 def ignored(request: Request) -> Answer:
-    """The answer to an event that nobody asked for; with a 4xx, Chargebee would redeliver it for days."""
-    return _answer(request, "ignored")
+    """The answer to an event whose type is not in APP_EVENT_TYPES; after a 4xx, Chargebee would redeliver it."""
+    return _answer(request.state.record, "ignored")
 
 
-def _answer(request: Request, status: Literal["queued", "ignored"]) -> Answer:
-    answer: Answer
-    answer = request.state.answer = Answer(status=status, event_id=request.state.event.id)
-    return answer
+def _answer(record: WebhookRecord, status: Literal["queued", "ignored"]) -> Answer:
+    assert record.event is not None
+    record.outcome = status
+    return Answer(status=status, event_id=record.event.id)

@@ -1,8 +1,9 @@
 """Admission: how many webhooks, how many bytes of them, and how long a wait one process takes on at once."""
 
+from collections.abc import Awaitable, Callable
 from time import monotonic
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from app.errors import Draining, Overloaded
 from app.settings import Settings
@@ -77,12 +78,11 @@ class Admission:
 
 
 class Place:
-    """One webhook on the account, with the bytes of its body. Leaving twice is leaving once."""
+    """One webhook on the account, with the bytes of its body."""
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
         self._held = 0
-        self._left = False
 
     def hold(self, size: int) -> None:
         """`size` bytes of the body, in all. Raises Overloaded."""
@@ -92,28 +92,23 @@ class Place:
 
     def complete(self) -> None:
         """The body is here."""
-        if not self._left:
-            self._admission.waits(self)
+        self._admission.waits(self)
 
     def leave(self) -> None:
-        if not self._left:
-            self._left = True
-            self._admission.left(self, self._held)
+        """Once, when the webhook has been handled."""
+        self._admission.left(self, self._held)
 
 
 class Admit:
-    """Lets a request pass while there is room, and counts it until it is answered.
+    """Lets a request pass while there is room, and counts it until it has been handled."""
 
-    The place stands in the request's state: a refusal gives it up at once, though its sender may linger.
-    """
-
-    def __init__(self, app: ASGIApp, admission: Admission) -> None:
+    def __init__(self, app: Callable[[Scope, Receive, Send, Place], Awaitable[None]], admission: Admission) -> None:
         self._app = app
         self._admission = admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        place = scope["state"]["place"] = self._admission.enter()
+        place = self._admission.enter()
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, send, place)
         finally:
             place.leave()

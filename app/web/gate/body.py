@@ -14,14 +14,14 @@ from app.web.gate.admission import Place
 
 
 class LimitBody:
-    """Hands the app a `receive` that raises BodyTimeout, BodyTooLarge or Overloaded."""
+    """Hands the app a `receive` that raises BodyTimeout, BodyTooLarge or Overloaded, and counts at `place`."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._max_bytes = settings.max_body_bytes
         self._timeout = settings.body_timeout
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send, place: Place) -> None:
         headers = Headers(scope=scope)
         encoding = ", ".join(headers.getlist("content-encoding"))
         if encoding and encoding.strip().lower() != "identity":
@@ -29,7 +29,6 @@ class LimitBody:
         declared = int(headers.get("content-length", 0))
         if declared > self._max_bytes:
             raise BodyTooLarge(f"The body is longer than {self._max_bytes} bytes")
-        place: Place = scope["state"]["place"]
         place.hold(declared)
         await self._app(scope, _Body(receive, place, self._max_bytes, self._timeout).receive, send)
 
@@ -69,6 +68,6 @@ class _Body:
         self._received += len(message.get("body", b""))
         if self._received > self._max_bytes:
             unread = message.get("more_body", False)
-            raise BodyTooLarge(f"The body is longer than {self._max_bytes} bytes", body_unread=unread)
+            raise BodyTooLarge(f"The body is longer than {self._max_bytes} bytes", unread=unread)
         self._place.hold(self._received)
         return message

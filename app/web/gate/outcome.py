@@ -1,20 +1,21 @@
-"""One log line for each webhook: event, outcome, duration. Never the payload."""
+"""The outermost part of the gate: the webhook's record, its refusal, its log line."""
 
 import asyncio
 from time import perf_counter
-from typing import Any
 
-from loguru import logger
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.errors import Draining, WebhookRefused
+from app.errors import Draining, QueueUnavailable, WebhookRefused
+from app.telemetry.logging import log_webhook
+from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.web.gate.admission import Admission
+from app.web.problems import REFUSALS, ProblemResponse, problem
 
 
 class Outcome:
-    """Logs what became of a webhook: `queued`, `ignored`, or why it was refused.
+    """Puts a WebhookRecord into the request's state, answers whatever refuses the webhook, and logs the record.
 
-    The handler leaves `event` and `answer` in the request's state, the error handler leaves `refused`.
+    Here and not in an exception handler, so that a refused webhook has left admission before its sender is waited for.
     """
 
     def __init__(self, app: ASGIApp, admission: Admission) -> None:
@@ -22,36 +23,25 @@ class Outcome:
         self._admission = admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        state: dict[str, Any] = scope["state"]
-        started = perf_counter()
+        record = scope["state"]["record"] = WebhookRecord(perf_counter())
         try:
             await self._app(scope, receive, send)
         except WebhookRefused as error:
-            state["refused"] = error
-            raise
+            await _refused(error, record)(scope, receive, send)
         except asyncio.CancelledError:
-            # uvicorn, when APP_GRACEFUL_TIMEOUT is over; whoever has no answer yet gets one.
-            if not self._admission.draining or "answer" in state:
+            # uvicorn, when APP_GRACEFUL_TIMEOUT is over; a webhook that has no answer yet gets one.
+            if not self._admission.draining or record.outcome != UNANSWERED:
                 raise
-            state["refused"] = Draining("This process has stopped; send it again")
-            raise state["refused"] from None
+            await _refused(Draining("This process has stopped; send it again"), record)(scope, receive, send)
         finally:
-            _log(state, milliseconds=round((state.get("answered", perf_counter()) - started) * 1000, 2))
+            record.answered = record.answered or perf_counter()
+            log_webhook(record)
 
 
-def _log(state: dict[str, Any], milliseconds: float) -> None:
-    event, answer, refused = state.get("event"), state.get("answer"), state.get("refused")
-    fields: dict[str, Any] = {"duration_ms": milliseconds}
-    if event is not None:
-        fields |= {"event_id": event.id, "event_type": event.event_type, "retry": event.is_retry}
-    if refused is not None:
-        fields |= {"outcome": refused.slug, "status": refused.status}
-        for name in ("cause", "delivery"):
-            if (value := getattr(refused, name)) is not None:
-                fields[name] = value
-        level = "WARNING"
-    else:
-        # No answer and no refusal: the sender left, or a fault that has its own traceback in the log.
-        fields["outcome"] = answer.status if answer is not None else "unanswered"
-        level = "INFO" if answer is not None else "WARNING"
-    logger.bind(**fields).log(level, "webhook {}", fields["outcome"])
+def _refused(error: WebhookRefused, record: WebhookRecord) -> ProblemResponse:
+    refusal = REFUSALS[type(error)]
+    record.outcome, record.status, record.answered = refusal.slug, refusal.status, perf_counter()
+    if isinstance(error, QueueUnavailable):
+        record.cause = error.cause
+        record.delivery = "may have been enqueued" if error.sent else "not sent"
+    return problem(error)

@@ -15,10 +15,11 @@ from app.errors import Overloaded
 from app.settings import Settings
 from app.web.gate.admission import Admission
 from app.web.gate.auth import accepted_pairs, authorized
-from app.web.problems import ProblemResponse
+from app.web.problems import REFUSALS, ProblemResponse
 from app.web.webhook import PATH
 
 LOG_SECONDS = 1.0
+_OVERLOADED = REFUSALS[Overloaded]
 
 
 class Shed:
@@ -52,7 +53,7 @@ class Shed:
     def _answer(self, reason: str) -> tuple[Message, Message]:
         if reason not in self._answers:
             # The connection is kept: what is left of the body is read over by the server.
-            problem = ProblemResponse(Overloaded.status, reason, Overloaded.headers)
+            problem = ProblemResponse(_OVERLOADED.status, reason, _OVERLOADED.headers)
             start = {"type": "http.response.start", "status": problem.status_code, "headers": problem.raw_headers}
             self._answers[reason] = (start, {"type": "http.response.body", "body": bytes(problem.body)})
         return self._answers[reason]
@@ -63,6 +64,6 @@ class Shed:
         self._refused += 1
 
     def _log(self) -> None:
-        fields = {"outcome": Overloaded.slug, "status": Overloaded.status, "number": self._refused}
+        fields = {"outcome": _OVERLOADED.slug, "status": _OVERLOADED.status, "number": self._refused}
         logger.bind(**fields).warning("{} webhooks overloaded", self._refused)
         self._refused = 0

@@ -1,0 +1,26 @@
+"""What is known of one webhook, from its head to its answer: the log reads it."""
+
+from dataclasses import dataclass
+
+from app.events import Event, UnwantedEvent
+
+# The sender left, or a fault that has its own traceback in the log.
+UNANSWERED = "unanswered"
+
+
+@dataclass(slots=True)
+class WebhookRecord:
+    """Filled in as the webhook passes. Times in seconds of `time.perf_counter`.
+
+    `outcome`: `queued`, `ignored`, `unanswered`, or the slug of a refusal (`app.web.problems`), which also has a
+    `status`. `cause`, `delivery`: of a webhook that SQS did not acknowledge.
+    """
+
+    began: float
+    outcome: str = UNANSWERED
+    status: int | None = None
+    answered: float | None = None
+    event: Event | UnwantedEvent | None = None
+    body_bytes: int = 0
+    cause: str | None = None
+    delivery: str | None = None

@@ -1,0 +1,27 @@
+"""The table of refusals, against the tree of errors."""
+
+from http import HTTPStatus
+
+from app.errors import TemporarilyUnavailable, WebhookRefused
+from app.web.problems import REFUSALS
+
+
+def _kinds(error: type[WebhookRefused]) -> set[type[WebhookRefused]]:
+    """The classes that are raised: those without subclasses."""
+    below = error.__subclasses__()
+    return set().union(*map(_kinds, below)) if below else {error}
+
+
+def test_every_error_has_an_answer() -> None:
+    """Each kind that can be raised has a row, under a name of its own in the log."""
+    assert _kinds(WebhookRefused) == set(REFUSALS)
+    assert len({refusal.slug for refusal in REFUSALS.values()}) == len(REFUSALS)
+
+
+def test_what_may_be_accepted_later_says_when() -> None:
+    """503 and Retry-After for TemporarilyUnavailable; 4xx, and no Retry-After, for everything else."""
+    for kind, refusal in REFUSALS.items():
+        later = issubclass(kind, TemporarilyUnavailable)
+        assert ("Retry-After" in refusal.headers) is later
+        assert (refusal.status == HTTPStatus.SERVICE_UNAVAILABLE) is later
+        assert later or 400 <= refusal.status < 500
