@@ -5,10 +5,13 @@ from functools import partial
 
 import click
 
-from app.local.run import announce, local_run
+from app.local.run import announce, deployed, local_run
 from app.settings import Settings, load_settings
 from app.settings.text import listing
+from app.sqs.account import require_region
 from app.telemetry.logging import configure_logging
+from app.web.gate.shed import Shed
+from app.web.main import create_app
 from app.web.server.serve import serve
 
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
@@ -31,6 +34,8 @@ def web() -> None:
         if settings.local:
             run = stack.enter_context(local_run(settings))
             on_bound = partial(announce, run, settings.run_dir)
-            settings = load_settings()
+            settings = deployed(settings, run)
         settings.require_production()
-        serve(settings, on_bound)
+        require_region()
+        app = create_app(settings)
+        serve(Shed(app, settings), settings, drain=app.state.admission.drain, on_bound=on_bound)

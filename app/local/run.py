@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from app.errors import ConfigurationError
 from app.local import embedded_aws
 from app.local.embedded_aws import EmbeddedAws
@@ -53,14 +55,13 @@ def read_run(run_dir: Path) -> LocalRun:
 
 @contextmanager
 def local_run(settings: Settings) -> Iterator[LocalRun]:
-    """An embedded AWS with its queues. Meanwhile the environment says what a deployment would say.
+    """An embedded AWS with its queues; from here on, the AWS SDKs of this process use it and nothing else.
 
     Raises ConfigurationError where another run already uses the same APP_RUN_DIR.
     """
     with _lock(settings.run_dir), embedded_aws.start(delay=settings.local_sqs_delay) as aws:
-        _enter(aws, settings)
+        _shield(aws)
         run = _create_queues(aws)
-        os.environ["APP_SQS_QUEUE_URL"] = run.queue_url
         run.write(settings.run_dir)
         try:
             yield run
@@ -73,16 +74,21 @@ def announce(run: LocalRun, run_dir: Path, url: str) -> None:
     replace(run, url=url).write(run_dir)
 
 
-def _enter(aws: EmbeddedAws, settings: Settings) -> None:
-    """From here on, this process and its children see an ordinary deployment, on the embedded AWS."""
+def deployed(settings: Settings, run: LocalRun) -> Settings:
+    """`settings` as a deployment on the queue of `run` would have them, with local mode's defaults."""
+    changes: dict[str, object] = {"local": False, "sqs_queue_url": run.queue_url}
+    if settings.basic_auth_username is None:
+        changes |= {"basic_auth_username": "demo", "basic_auth_password": SecretStr("demo")}
+    if "docs" not in settings.model_fields_set:
+        changes["docs"] = True
+    return settings.model_copy(update=changes)
+
+
+def _shield(aws: EmbeddedAws) -> None:
+    """The environment's own AWS account is out of reach for this process."""
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ.update(aws.environment())
-    os.environ.pop("APP_LOCAL", None)
-    if settings.basic_auth_username is None:
-        os.environ |= {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
-    if "docs" not in settings.model_fields_set:
-        os.environ["APP_DOCS"] = "1"
 
 
 def _create_queues(aws: EmbeddedAws) -> LocalRun:

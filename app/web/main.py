@@ -3,12 +3,10 @@
 from fastapi import FastAPI
 
 from app import __version__
-from app.settings import Settings, load_settings
-from app.telemetry.logging import configure_logging
+from app.settings import Settings
 from app.web import docs, health, openapi, problems, releases
 from app.web.endpoint import add_endpoint
 from app.web.gate.admission import Admission
-from app.web.gate.shed import Shed
 from app.web.middleware import add_middleware
 from app.web.webhook import PATH
 
@@ -42,11 +40,3 @@ def create_app(settings: Settings) -> FastAPI:
 
         app.add_middleware(Profiling, settings.run_dir / "profiles", PATH)
     return app
-
-
-def app_from_env() -> Shed:
-    """For uvicorn (`--factory`): settings from the environment. Raises ConfigurationError."""
-    settings = load_settings()
-    settings.require_production()
-    configure_logging(settings)
-    return Shed(create_app(settings), settings)

@@ -85,8 +85,9 @@ def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log:
 
 def test_what_uvicorn_is_told() -> None:
     """The options that only a kernel or a second would show."""
-    settings = {"backlog": 7, "limit_concurrency": 9, "keep_alive_timeout": 11, "graceful_timeout": 13}
-    config = uvicorn_config(Settings.model_validate(settings))
+    options = {"backlog": 7, "limit_concurrency": 9, "keep_alive_timeout": 11, "graceful_timeout": 13}
+    settings = Settings.model_validate(options)
+    config = uvicorn_config(create_app(settings), settings)
     assert (config.backlog, config.limit_concurrency) == (7, 9)
     assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (11, 13)
 

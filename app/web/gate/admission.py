@@ -51,6 +51,10 @@ class Admission:
             return waited
         return len(self._waiting) * waited / answered
 
+    def drain(self) -> None:
+        """From now on, no webhook is admitted."""
+        self.draining = True
+
     def enter(self) -> "Place":
         """Raises Draining or Overloaded; otherwise the place must be left."""
         if self.draining:

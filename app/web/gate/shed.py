@@ -26,7 +26,6 @@ class Shed:
     """Answers 503 while the app's admission has no room for another webhook; everything else passes."""
 
     def __init__(self, app: FastAPI, settings: Settings) -> None:
-        self.state = app.state
         self._app = app
         self._admission: Admission = app.state.admission
         self._pairs = accepted_pairs(settings)

@@ -13,9 +13,9 @@ from types import FrameType
 
 import uvicorn
 from loguru import logger
+from starlette.types import ASGIApp
 
 from app.settings import Release, Settings
-from app.sqs.account import require_region
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.collector import tune_gc
@@ -36,10 +36,13 @@ HTTP_PROTOCOLS = {
 class Server(uvicorn.Server):
     """First SIGTERM: drain, then stop. SIGINT, SIGHUP: stop. SIGTERM or SIGINT again: end now. Exit code 0."""
 
-    def __init__(self, config: uvicorn.Config, settings: Settings, door: socket.socket) -> None:
+    def __init__(
+        self, config: uvicorn.Config, settings: Settings, door: socket.socket, drain: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._settings = settings
         self._door = door
+        self._drain = drain
         self._loop: asyncio.AbstractEventLoop | None = None
         self._signalled = False
 
@@ -96,7 +99,7 @@ class Server(uvicorn.Server):
                 connection.transport.abort()
             return
         self._signalled = True
-        self.config.loaded_app.state.admission.draining = True
+        self._drain()
         delay = self._settings.drain_delay if sig == signal.SIGTERM else 0
         logger.info("Draining for {:g} s", delay)
         self._loop.call_later(delay, setattr, self, "should_exit", True)
@@ -121,11 +124,10 @@ class Server(uvicorn.Server):
         )
 
 
-def uvicorn_config(settings: Settings) -> uvicorn.Config:
+def uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """What uvicorn is told; our part of it all comes from Settings."""
     return uvicorn.Config(
-        "app.web.main:app_from_env",
-        factory=True,
+        app,
         loop=settings.loop,
         http=HTTP_PROTOCOLS[settings.http],
         ws="none",
@@ -141,10 +143,14 @@ def uvicorn_config(settings: Settings) -> uvicorn.Config:
     )
 
 
-def serve(settings: Settings, on_bound: Callable[[str], None] | None = None) -> None:
-    """Serves until a signal; `on_bound` hears the URL once the port is ours. Raises ConfigurationError."""
-    require_region()
+def serve(
+    app: ASGIApp, settings: Settings, *, drain: Callable[[], None], on_bound: Callable[[str], None] | None = None
+) -> None:
+    """Serves `app` until a signal, in logging that is configured already. Raises ConfigurationError.
+
+    `drain` is called when the process begins to stop and still listens; `on_bound` with the URL once the port is ours.
+    """
     door = listener.bind(settings)
     if on_bound is not None:
         on_bound(listener.url(door))
-    Server(uvicorn_config(settings), settings, door).run()
+    Server(uvicorn_config(app, settings), settings, door, drain).run()
