@@ -8,6 +8,7 @@ import asyncio
 from typing import Any
 
 from app.web.server.connections import LINGER_SECONDS, SMALL_HEAD, Connections, has_unread
+from app.web.server.cycle import abandon, close_after, drop_body
 
 # As uvicorn's own 400: plain text, below the application.
 _TOO_SLOW = b"The head of the request was not complete in time."
@@ -59,12 +60,12 @@ class Deadlines:
         self._between = False
         self._waits.settle(self)
         if last or self._last:
-            self.cycle.keep_alive = False
+            close_after(self.cycle)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()  # type: ignore[misc]
         if self.cycle.response_complete:
-            self.cycle.body = bytearray()  # what nobody has read is not kept with an idle connection
+            drop_body(self.cycle)
         self.rearm()
 
     def busy(self) -> bool:
@@ -74,8 +75,7 @@ class Deadlines:
     def give_up(self) -> None:
         """The newest request will not be answered: writing its answer would fail."""
         if self.busy():
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+            abandon(self.cycle)
 
     def holds_head(self, size: int) -> bool:
         """A head has `size` bytes so far; False where it may not be held: a large one behind another, or too many."""

@@ -9,6 +9,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from app.web.server import heads
+from app.web.server.cycle import abandon, close_after, end_body
 from app.web.server.deadlines import Deadlines
 from app.web.server.heads import HeadRefused
 
@@ -33,7 +34,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._earlier is not None:
-            self._earlier.disconnected = True  # uvicorn tells the newest alone
+            abandon(self._earlier)  # uvicorn tells the newest alone
         super().connection_lost(exc)
 
     def rest_expected(self) -> bool:
@@ -112,9 +113,9 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         self._since_body = 0
         super().on_message_complete()
         if not self._upgrading and not self.parser.should_keep_alive():
-            self.cycle.keep_alive = False  # also by a trailer, behind which llhttp skips whatever comes
+            close_after(self.cycle)  # also by a trailer, behind which llhttp skips whatever comes
         if self.cycle.response_complete:
-            self.cycle.more_body = False
+            end_body(self.cycle)
             if not self.cycle.keep_alive:
                 self.transport.close()
             self.rearm()
@@ -140,5 +141,5 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         elif cycle.more_body:
             self.transport.close()  # answered before its body was complete; and now that is broken
         else:
-            cycle.keep_alive = False
+            close_after(cycle)
         self.rearm()
