@@ -49,6 +49,8 @@ class Deadlines:
         self._waits.settle(self)
         self._waits.drop_head(self)
         super().connection_lost(exc)  # type: ignore[misc]
+        # After a reset, uvicorn 0.54 does not cancel its timer, which would hold the connection until it expires.
+        self._unset_keepalive_if_required()  # type: ignore[attr-defined]
 
     def head_begun(self) -> None:
         """Bytes have come behind an answer, and no whole head."""

@@ -1,0 +1,57 @@
+"""A connection that is gone leaves nothing behind."""
+
+import asyncio
+import gc
+import importlib
+import socket
+import struct
+import weakref
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.responses import PlainTextResponse
+from uvicorn.server import ServerState
+
+from app.web.server.connections import Connections
+from app.web.server.serve import HTTP_PROTOCOLS
+
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("parser", HTTP_PROTOCOLS)
+async def test_a_reset_connection_is_released(parser: str) -> None:
+    """uvicorn 0.54 cancels its keep-alive timer only after an orderly end: a reset one was held until it expired."""
+    loop = asyncio.get_running_loop()
+    module, _, name = HTTP_PROTOCOLS[parser].partition(":")
+    protocol_class: Any = getattr(importlib.import_module(module), name)
+    config = uvicorn.Config(PlainTextResponse("alive"), http=protocol_class, lifespan="off", log_config=None)
+    config.load()
+    waits = Connections(loop, head_timeout=60, keep_alive_timeout=60)
+    made: list[weakref.ref[Any]] = []
+    lost = asyncio.Event()
+
+    class Watched(protocol_class):  # type: ignore[misc]
+        def connection_lost(self, exc: Exception | None) -> None:
+            assert exc is not None
+            super().connection_lost(exc)
+            lost.set()
+
+    def connect() -> Any:
+        protocol = Watched(waits=waits, config=config, server_state=ServerState(), app_state={}, _loop=loop)
+        made.append(weakref.ref(protocol))
+        return protocol
+
+    server = await loop.create_server(connect, "127.0.0.1", 0)
+    with socket.create_connection(server.sockets[0].getsockname()) as client:
+        client.setblocking(False)
+        await loop.sock_sendall(client, b"GET / HTTP/1.1\r\nHost: service\r\n\r\n")
+        assert (await loop.sock_recv(client, 1000)).startswith(b"HTTP/1.1 200")
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+    await asyncio.wait_for(lost.wait(), 60)
+    server.close()
+    waits.close()
+    await asyncio.sleep(0)  # the transport's last call
+    gc.collect()
+    assert [reference() for reference in made] == [None]
