@@ -20,19 +20,16 @@ _GROUP_ID = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}
 
 
 class Message(NamedTuple):
-    """One message; the ids are for FIFO queues alone."""
+    """One message; the ids are for FIFO queues alone.
+
+    `size`: bytes that count towards SQS's limits, the body's and those of each attribute's name, type and value.
+    """
 
     body: str
     attributes: dict[str, str]
+    size: int
     group_id: str | None = None
     deduplication_id: str | None = None
-
-    @property
-    def size(self) -> int:
-        """Bytes that count towards SQS's limits: the body, and each attribute's name, type and value."""
-        return len(self.body.encode()) + sum(
-            len(name) + len("String") + len(value.encode()) for name, value in self.attributes.items()
-        )
 
     def parameters(self) -> dict[str, Any]:
         """As SendMessage takes it, without the QueueUrl; also an entry of SendMessageBatch, without its Id."""
@@ -70,9 +67,10 @@ def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime |
         "api_version": event.api_version,
         "received_at": (received_at or datetime.now(UTC)).isoformat(timespec="milliseconds"),
     }
+    size = len(body) + sum(len(name) + len("String") + len(value.encode()) for name, value in attributes.items())
     if fifo:
-        return Message(text, attributes, group_id=_group_id(event), deduplication_id=event.id)
-    return Message(text, attributes)
+        return Message(text, attributes, size, group_id=_group_id(event), deduplication_id=event.id)
+    return Message(text, attributes, size)
 
 
 def _group_id(event: Event) -> str:

@@ -33,7 +33,7 @@ async def group_commit(sqs: SqsStandIn, **settings: object) -> AsyncIterator[Gro
 
 
 def message(body: str) -> Message:
-    return Message(body, {"event_id": body[:40]})
+    return Message(body, {"event_id": body[:40]}, len(body.encode()) + len("event_idString") + len(body[:40].encode()))
 
 
 async def wait_for(sqs: SqsStandIn, number: int) -> None:

@@ -29,6 +29,8 @@ def test_a_message_for_a_standard_queue() -> None:
     assert message.body.encode() == DEFAULT
     assert message.attributes["received_at"] == "2026-11-21T12:00:00.000+00:00"
     assert message.parameters().keys() == {"MessageBody", "MessageAttributes"}
+    counted = sum(len(f"{name}String{value}".encode()) for name, value in message.attributes.items())
+    assert message.size == len(DEFAULT) + counted
 
 
 @given(st.text(min_size=1))
