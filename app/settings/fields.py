@@ -1,6 +1,5 @@
 """Every setting: its type, default and bounds, and what people are told of it."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -158,22 +157,15 @@ class Settings(BaseSettings):
             )
         return self
 
-    @property
-    def queue_address(self) -> dict[str, str]:
-        """What GetQueueUrl wants of APP_SQS_QUEUE_URL: the last segment, and the account, where the URL names one
-        (without it, SQS would look for a queue of that name in the caller's account).
-
-        Raises ConfigurationError where there is no queue URL.
-        """
+    def require_queue_url(self) -> str:
+        """APP_SQS_QUEUE_URL. Raises ConfigurationError where it is not set."""
         if self.sqs_queue_url is None:
             raise ConfigurationError("APP_SQS_QUEUE_URL is not set: allowed is the URL of a queue (or APP_LOCAL=1)")
-        *_, account, name = self.sqs_queue_url.split("/")
-        owner = {"QueueOwnerAWSAccountId": account} if re.fullmatch(r"\d{12}", account) else {}
-        return {"QueueName": name, **owner}
+        return self.sqs_queue_url
 
     def require_production(self) -> None:
         """What `web` needs outside local mode. Raises ConfigurationError."""
-        _ = self.queue_address
+        self.require_queue_url()
         if self.basic_auth_username is None:
             raise ConfigurationError(
                 "APP_BASIC_AUTH_USERNAME is not set: allowed is the user and (APP_BASIC_AUTH_PASSWORD) the password"

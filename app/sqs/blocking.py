@@ -7,8 +7,9 @@ import boto3
 from botocore.config import Config
 
 from app.settings import Settings
-from app.sqs.failures import refusal, require_acknowledgement, require_queue_url
+from app.sqs.failures import code_of, require_acknowledgement, require_queue_url
 from app.sqs.message import Message
+from app.sqs.queue import QueueAddress, refusal
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -21,22 +22,20 @@ class BlockingQueue:
 
     def __init__(self, client: "SQSClient", settings: Settings) -> None:
         self._client = client
-        self._address: Any = settings.queue_address
+        self._address = QueueAddress.of(settings)
+        self.fifo = self._address.fifo
         self._url: str | None = None
         self._resolving = threading.Lock()
-
-    @property
-    def fifo(self) -> bool:
-        return str(self._address["QueueName"]).endswith(".fifo")
 
     def resolve(self) -> str:
         """The queue's URL, asked once (GetQueueUrl), then kept. Raises QueueUnavailable."""
         with self._resolving:
             if self._url is None:
+                parameters: Any = self._address.parameters()
                 try:
-                    self._url = require_queue_url(self._client.get_queue_url(**self._address))
+                    self._url = require_queue_url(self._client.get_queue_url(**parameters))
                 except Exception as error:
-                    raise refusal(error) from error
+                    raise refusal(code_of(error)) from error
             return self._url
 
     def send(self, message: Message) -> None:
@@ -49,7 +48,7 @@ class BlockingQueue:
         try:
             require_acknowledgement(self._client.send_message(QueueUrl=url, **message.parameters()))
         except Exception as error:
-            raise refusal(error) from error
+            raise refusal(code_of(error)) from error
 
 
 def build_queue(settings: Settings, connections: int) -> BlockingQueue:

@@ -11,9 +11,8 @@ from contextlib import asynccontextmanager, suppress
 
 from app.errors import WebhookRefused
 from app.settings import Settings
-from app.sqs.failures import BatchRefused, refusal_for
 from app.sqs.message import Message
-from app.sqs.native import NativeQueue
+from app.sqs.queue import BatchQueue, BatchRefused, refusal
 from app.sqs.waiting import Waiting, too_late
 
 # SendMessageBatch takes no more.
@@ -25,17 +24,14 @@ LEAST_SHARE = 0.1
 class GroupCommit:
     """A queue whose `send` waits for its place in a batch. How many wait is bounded by admission."""
 
-    def __init__(self, queue: NativeQueue, settings: Settings) -> None:
+    def __init__(self, queue: BatchQueue, settings: Settings) -> None:
         self._queue = queue
+        self.fifo = queue.fifo
         self._slots = 1 if queue.fifo else settings.sqs_batches
         self._max_bytes = settings.sqs_batch_bytes
         self._timeout = settings.sqs_timeout
         self._waiting: deque[Waiting] = deque()
         self._sending: set[asyncio.Task[None]] = set()
-
-    @property
-    def fifo(self) -> bool:
-        return self._queue.fifo
 
     async def send(self, message: Message) -> None:
         """Returns once SQS has acknowledged `message`; a caller that leaves before is sent all the same.
@@ -115,7 +111,7 @@ class GroupCommit:
     async def _send_parts(self, batch: list[Waiting], refused: BatchRefused) -> None:
         """The halves of a batch that is too long; else one by one, since one bad entry shall not harm the others."""
         if len(batch) == 1:
-            batch[0].settle(refusal_for(refused.cause))
+            batch[0].settle(refusal(refused.cause))
             return
         size = (len(batch) + 1) // 2 if refused.too_long else 1
         for start in range(0, len(batch), size):
@@ -123,7 +119,7 @@ class GroupCommit:
 
 
 @asynccontextmanager
-async def open_group_commit(queue: NativeQueue, settings: Settings) -> AsyncIterator[GroupCommit]:
+async def open_group_commit(queue: BatchQueue, settings: Settings) -> AsyncIterator[GroupCommit]:
     """Group commit on `queue`; leaving the context flushes."""
     group_commit = GroupCommit(queue, settings)
     try:

@@ -10,8 +10,9 @@ from aiobotocore.config import AioConfig
 
 from app.errors import WebhookRefused
 from app.settings import Settings
-from app.sqs.failures import batch_refused, refusal, refusal_for, require_acknowledgement, require_queue_url
+from app.sqs.failures import code_of, require_acknowledgement, require_queue_url
 from app.sqs.message import Message
+from app.sqs.queue import QueueAddress, batch_refused, refusal
 
 if TYPE_CHECKING:
     from types_aiobotocore_sqs import SQSClient
@@ -24,14 +25,11 @@ class NativeQueue:
 
     def __init__(self, client: "SQSClient", settings: Settings) -> None:
         self._client = client
-        self._address: Any = settings.queue_address
+        self._address = QueueAddress.of(settings)
+        self.fifo = self._address.fifo
         self._timeout = settings.sqs_timeout
         self._url: str | None = None
         self._resolving = asyncio.Lock()
-
-    @property
-    def fifo(self) -> bool:
-        return str(self._address["QueueName"]).endswith(".fifo")
 
     async def send(self, message: Message) -> None:
         """Returns once SQS has acknowledged `message`, within `timeout` seconds.
@@ -44,15 +42,10 @@ class NativeQueue:
                 url = self._url or await self._resolve()
                 require_acknowledgement(await self._client.send_message(QueueUrl=url, **message.parameters()))
         except Exception as error:
-            raise refusal(error) from error
+            raise refusal(code_of(error)) from error
 
     async def send_batch(self, messages: Sequence[Message], deadline: float) -> list[WebhookRefused | None]:
-        """One SendMessageBatch (at most ten): for each message None, or why SQS did not take it.
-
-        `deadline`: of the loop's clock, attempts included. A message that the answer does not mention was not
-        acknowledged. Raises BatchRefused where SQS refuses the call for what its entries are, QueueUnavailable
-        where it cannot be had.
-        """
+        """As BatchQueue has it."""
         entries: list[Any] = [{"Id": str(number), **message.parameters()} for number, message in enumerate(messages)]
         try:
             async with asyncio.timeout_at(deadline):
@@ -61,16 +54,17 @@ class NativeQueue:
                 acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")}
                 codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed", [])}
         except Exception as error:
-            raise batch_refused(error) or refusal(error) from error
+            code = code_of(error)
+            raise batch_refused(code) or refusal(code) from error
         return [
-            None if entry["Id"] in acknowledged else refusal_for(codes.get(entry["Id"], "Unanswered"))
-            for entry in entries
+            None if entry["Id"] in acknowledged else refusal(codes.get(entry["Id"], "Unanswered")) for entry in entries
         ]
 
     async def _resolve(self) -> str:
         async with self._resolving:
             if self._url is None:
-                self._url = require_queue_url(await self._client.get_queue_url(**self._address))
+                parameters: Any = self._address.parameters()
+                self._url = require_queue_url(await self._client.get_queue_url(**parameters))
             return self._url
 
 

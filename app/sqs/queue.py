@@ -1,0 +1,89 @@
+"""A queue of SQS, whichever client speaks to it: its address, what group commit needs, what SQS's error codes mean."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, Self
+
+from app.errors import Flaw, InvalidEvent, QueueUnavailable, WebhookRefused
+from app.settings import Settings
+from app.sqs.message import Message
+
+
+class QueueAddress(NamedTuple):
+    """What GetQueueUrl takes. Without the account, it would look for the name in the caller's own."""
+
+    name: str
+    account: str | None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The last segment of APP_SQS_QUEUE_URL, and the account where the URL names one.
+
+        Raises ConfigurationError where there is no queue URL.
+        """
+        *_, account, name = settings.require_queue_url().split("/")
+        return cls(name, account if re.fullmatch(r"\d{12}", account) else None)
+
+    @property
+    def fifo(self) -> bool:
+        return self.name.endswith(".fifo")
+
+    def parameters(self) -> dict[str, str]:
+        """Of GetQueueUrl."""
+        owner = {"QueueOwnerAWSAccountId": self.account} if self.account else {}
+        return {"QueueName": self.name, **owner}
+
+
+class BatchQueue(Protocol):
+    """A client that group commit can send with."""
+
+    fifo: bool
+
+    async def send_batch(self, messages: Sequence[Message], deadline: float) -> list[WebhookRefused | None]:
+        """One SendMessageBatch (at most ten): for each message None, or why SQS did not take it.
+
+        `deadline`: of the loop's clock, attempts included. A message that the answer does not mention was not
+        acknowledged. Raises BatchRefused where SQS refuses the call for what its entries are, QueueUnavailable
+        where there is no answer in time.
+        """
+        ...
+
+
+class BatchRefused(Exception):
+    """SQS refuses a SendMessageBatch as a whole, for what one of its entries is, or all of them are together.
+
+    `cause` is SQS's code; `too_long`: the entries are longer than a call may be.
+    """
+
+    def __init__(self, cause: str, *, too_long: bool) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.too_long = too_long
+
+
+# What a single entry can be the cause of, so that the others would be taken without it. Throttling (RequestThrottled,
+# a 400 too), permissions (AccessDenied) and the rest concern every call: asking again, entry by entry, makes it worse.
+# https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
+_ENTRY_CODES = {
+    *("InvalidMessageContents", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter"),
+    *("InvalidAttributeName", "InvalidAttributeValue"),
+}
+_TOO_LONG = "BatchRequestTooLong"
+
+
+def batch_refused(code: str) -> BatchRefused | None:
+    """What the error code of a SendMessageBatch says of its entries; None where it says nothing of them."""
+    plain = code.rpartition(".")[2].removesuffix("Exception")  # AWS.SimpleQueueService.BatchRequestTooLong, say
+    return BatchRefused(code, too_long=plain == _TOO_LONG) if plain in {*_ENTRY_CODES, _TOO_LONG} else None
+
+
+def refusal(code: str) -> WebhookRefused:
+    """The answer to a webhook whose send, or whose entry of a batch, failed with `code`.
+
+    Only a message that SQS refuses for its characters is the sender's fault. After any other code, a missing queue or
+    permission included, Chargebee shall redeliver.
+    """
+    if code.endswith("InvalidMessageContents"):
+        flaw: Flaw = {"loc": [], "msg": "SQS refuses a character of the body", "type": "sqs_character"}
+        return InvalidEvent("The body holds a character that SQS refuses", [flaw])
+    return QueueUnavailable("The queue did not take the webhook; send it again", code)

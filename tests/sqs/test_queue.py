@@ -1,0 +1,59 @@
+"""A queue's address, and what SQS's codes mean."""
+
+import pytest
+
+from app.errors import ConfigurationError, InvalidEvent, QueueUnavailable
+from app.settings import Settings
+from app.sqs.queue import QueueAddress, batch_refused, refusal
+
+AWS = "https://sqs.eu-central-1.amazonaws.com"
+
+
+@pytest.mark.parametrize(
+    ("url", "address", "fifo"),
+    [
+        (f"{AWS}/123456789012/invoices", QueueAddress("invoices", "123456789012"), False),
+        (f"{AWS}/123456789012/invoices.fifo", QueueAddress("invoices.fifo", "123456789012"), True),
+        ("http://127.0.0.1:9324/queue/invoices", QueueAddress("invoices", None), False),
+    ],
+)
+def test_the_address_of_a_url(url: str, address: QueueAddress, fifo: bool) -> None:
+    """The name, the account where there is one, and whether the queue is FIFO."""
+    assert QueueAddress.of(Settings(sqs_queue_url=url)) == address
+    assert address.fifo is fifo
+
+
+def test_get_queue_url_takes_the_account() -> None:
+    """Without it, SQS looks in the caller's own."""
+    assert QueueAddress("q", "123456789012").parameters() == {
+        "QueueName": "q",
+        "QueueOwnerAWSAccountId": "123456789012",
+    }
+    assert QueueAddress("q", None).parameters() == {"QueueName": "q"}
+
+
+def test_no_url_no_address() -> None:
+    """The error names the variable."""
+    with pytest.raises(ConfigurationError, match="APP_SQS_QUEUE_URL is not set"):
+        QueueAddress.of(Settings())
+
+
+@pytest.mark.parametrize("prefix", ["", "AWS.SimpleQueueService."])
+@pytest.mark.parametrize("code", ["BatchRequestTooLong", "BatchRequestTooLongException"])
+def test_a_batch_that_is_too_long(prefix: str, code: str) -> None:
+    """By either protocol's name for it."""
+    refused = batch_refused(prefix + code)
+    assert refused is not None
+    assert refused.too_long
+
+
+@pytest.mark.parametrize("code", ["RequestThrottled", "AccessDenied", "InternalFailure", "ReadTimeoutError", ""])
+def test_what_concerns_every_call_refuses_no_entry(code: str) -> None:
+    """Sending entry by entry would make it worse; each webhook is answered 503."""
+    assert batch_refused(code) is None
+    assert isinstance(refusal(code), QueueUnavailable)
+
+
+def test_characters_are_the_senders_fault() -> None:
+    """422, not 503: the same body would be refused again."""
+    assert isinstance(refusal("InvalidMessageContents"), InvalidEvent)
