@@ -1,0 +1,42 @@
+"""Whose webhooks are accepted, which, and how many at once."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, SecretStr, StringConstraints, field_validator
+from pydantic_settings import NoDecode
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+class GateSettings(BaseModel):
+    basic_auth_username: str | None = Field(None, description="User that Chargebee sends.")
+    basic_auth_password: SecretStr | None = Field(None, description="Password that Chargebee sends.")
+    basic_auth_previous_username: str | None = Field(None, description="Second pair, accepted while rotating.")
+    basic_auth_previous_password: SecretStr | None = Field(None, description="Second pair, accepted while rotating.")
+
+    event_types: Annotated[
+        frozenset[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,100}$")]], NoDecode, Field(min_length=1)
+    ] = Field(
+        frozenset({"pending_invoice_created"}),
+        description="Event types to enqueue; others are answered 200 and ignored.",
+        json_schema_extra={"allowed": "names of a–z, 0–9 and _, separated by commas"},
+    )
+    max_body_bytes: int = Field(
+        245_760, ge=1, le=MIB - 4 * KIB, description="Longest body. SQS takes 1 MiB with attributes, emulators 256 KiB."
+    )
+    body_timeout: float = Field(10.0, gt=0, le=300, description="Seconds within which the body must be complete.")
+    max_wait: float = Field(
+        5.0,
+        ge=0,
+        le=300,
+        description="Seconds; while webhooks would wait longer for their answer, new ones get 503. 0: no bound.",
+    )
+    max_in_flight: int = Field(4096, ge=1, description="Webhooks handled at once, per process; past it, 503.")
+    max_buffered_bytes: int = Field(
+        64 * MIB, ge=1, description="Bytes of bodies held at once, per process; past it, 503."
+    )
+
+    @field_validator("event_types", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return [part.strip() for part in value.split(",")] if isinstance(value, str) else value

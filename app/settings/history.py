@@ -1,0 +1,23 @@
+"""Which release handles the webhooks, and what of it can be varied."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from app.settings.release import NEWEST, Release
+
+
+class HistorySettings(BaseModel):
+    release: Release = Field(NEWEST, description="Which release of the history handles the webhooks.")
+    threadpool_tokens: int | None = Field(
+        None, ge=1, le=1000, description="Threads for blocking work, instead of the release's own (v02 to v07)."
+    )
+    warm_clients: bool = Field(
+        True, description="Build one SQS client at the start; 0 shows the lesson of the cold clients (v02 to v05)."
+    )
+    middleware: Literal["none", "asgi", "base_http"] = Field(
+        "none", description="A request-id and timing middleware: pure ASGI, or Starlette's BaseHTTPMiddleware."
+    )
+    response: Literal["json", "orjson", "model"] = Field(
+        "model", description="How a 200 becomes JSON: json.dumps, orjson, or pydantic-core by the return type."
+    )

@@ -1,0 +1,33 @@
+"""Where webhooks go, and how SQS is called."""
+
+from pydantic import BaseModel, Field
+
+from app.errors import ConfigurationError
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+class QueueSettings(BaseModel):
+    sqs_queue_url: str | None = Field(
+        None,
+        # Without user, password and query: the URL is shown wherever the queue is named.
+        pattern=r"^https?://[^\s@?#]+/[A-Za-z0-9_-]{1,80}(\.fifo)?$",
+        description="Where webhooks go.",
+        json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
+    )
+    sqs_timeout: float = Field(
+        10.0, gt=0, le=60, description="Seconds from a complete body to SQS's answer, waiting and retries included."
+    )
+    sqs_max_connections: int = Field(64, ge=1, le=1024, description="Connections to SQS, per process (v08 and later).")
+    sqs_batches: int = Field(
+        4, ge=1, le=64, description="SendMessageBatch calls in flight (v09); a FIFO queue always has one."
+    )
+    sqs_batch_bytes: int = Field(
+        256 * KIB, ge=1, le=MIB, description="Longest batch (v09). SQS takes 1 MiB, emulators 256 KiB."
+    )
+
+    def require_queue_url(self) -> str:
+        """APP_SQS_QUEUE_URL. Raises ConfigurationError where it is not set."""
+        if self.sqs_queue_url is None:
+            raise ConfigurationError("APP_SQS_QUEUE_URL is not set: allowed is the URL of a queue (or APP_LOCAL=1)")
+        return self.sqs_queue_url
