@@ -2,6 +2,15 @@
 
 import gc
 
+from app.settings import Release, Settings
+
+
+def configure_gc(settings: Settings) -> None:
+    """APP_GC, or the release's own: the published ones had Python's, and build clients, which are garbage in cycles."""
+    own = "tuned" if settings.release >= Release.V08_NATIVE_ASYNC else "default"
+    if (settings.gc or own) == "tuned":
+        tune_gc()
+
 
 def tune_gc() -> None:
     """What the start has made lives as long as the process, and is never looked at again; the rest seldom.

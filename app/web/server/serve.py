@@ -15,10 +15,10 @@ import uvicorn
 from loguru import logger
 from starlette.types import ASGIApp
 
-from app.settings import Release, Settings
+from app.settings import Settings
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
-from app.web.server.collector import tune_gc
+from app.web.server.collector import configure_gc
 from app.web.server.connections import Connections
 
 # How long handshakes that are under way have to end: a round trip.
@@ -70,9 +70,7 @@ class Server(uvicorn.Server):
             bound=listener.max_connections(settings),
             at_once=1 if settings.accept == "one" else settings.backlog,
         )
-        # The published releases had Python's own; and clients built for each request are garbage in cycles.
-        if (settings.gc or ("tuned" if settings.release >= Release.V08_NATIVE_ASYNC else "default")) == "tuned":
-            tune_gc()
+        configure_gc(settings)
         self._acceptor.start()
         logger.info(
             "Listening on {} with {} ({})", listener.url(self._door), settings.release.value, settings.release.version
