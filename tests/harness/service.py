@@ -37,8 +37,10 @@ def environment(endpoint: str, queue_url: str, **settings: object) -> dict[str, 
 class Web:
     """`python -m app web`; `with` waits until it is ready, and ends it with SIGKILL where nothing ended it before."""
 
-    def __init__(self, environment: dict[str, str], open_files: int | None = None) -> None:
-        command = [sys.executable, "-m", "app", "web"]
+    def __init__(
+        self, environment: dict[str, str], open_files: int | None = None, command: list[str] | None = None
+    ) -> None:
+        command = command or [sys.executable, "-m", "app", "web"]
         if open_files is not None:
             command = ["bash", "-c", f'ulimit -n {open_files} && exec "$@"', "bash", *command]
         self.process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
