@@ -1,3 +1,3 @@
-"""uvicorn as we run it: `serve` starts and stops it, `listener` and `acceptor` take connections in, `protocol` and
-`protocol_h11` bound what a connection may send, `connections` bounds how long it may take.
+"""uvicorn as we run it: `serve` starts and stops it, `listener` binds and `acceptor` accepts, `protocol` and
+`protocol_h11` bound what a connection may send, `connections` and `deadlines` how long it may take.
 """

@@ -1,7 +1,7 @@
-"""Takes connections in: all that wait, each time the listener is ready.
+"""Accepts connections: the whole backlog, each time the listener is ready.
 
-uvloop 0.23 takes one in each turn of its loop (libuv since 2022, https://github.com/libuv/libuv/pull/3696), and a busy
-service has long turns: new connections, probes among them, would wait for seconds behind those that are in already.
+uvloop 0.23 accepts one connection per loop iteration (libuv since 2022, https://github.com/libuv/libuv/pull/3696). On a
+busy loop an iteration takes long, and new connections, probes among them, would stay in the backlog for seconds.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from loguru import logger
 
 from app.web.server.connections import Connections
 
-# How long nobody is taken in where there is no room, and how often the log says so.
+# How long accepting pauses at the bound, and how often that is logged.
 PAUSE_SECONDS = 0.1
 WARN_SECONDS = 60.0
 _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -47,7 +47,7 @@ class Acceptor:
 
     @property
     def connecting(self) -> int:
-        """Connections that are accepted and have no protocol yet."""
+        """Accepted connections without a protocol yet."""
         return len(self._connecting)
 
     def start(self) -> None:
@@ -55,7 +55,7 @@ class Acceptor:
         self._loop.add_reader(self._listener, self._accept)
 
     def close(self) -> None:
-        """Takes in whoever still waits, then closes the listener: closing it alone would reset them."""
+        """Accepts the rest of the backlog, then closes the listener: closing it alone would reset those connections."""
         self._loop.remove_reader(self._listener)
         while self._accept_one():
             pass
@@ -75,18 +75,18 @@ class Acceptor:
         return self._bound is not None and self._open_connections() + self.connecting >= self._bound
 
     def _accept_one(self) -> bool:
-        """False where nobody waits, or nobody can be taken in."""
+        """False where the backlog is empty, or no descriptor is left."""
         try:
             accepted, _ = self._listener.accept()
         except (BlockingIOError, InterruptedError):
             return False
         except ConnectionAbortedError:
-            return True  # left while it waited
+            return True  # the client has gone; the next one may be there
         except OSError as error:
             if error.errno not in _NO_DESCRIPTOR:
                 raise
             self._waits.make_room()
-            self._pause(f"no connection can be taken in: {error}")
+            self._pause(f"accept failed: {error}")
             return False
         accepted.setblocking(False)
         task = self._loop.create_task(self._loop.connect_accepted_socket(self._connect, accepted))
@@ -97,11 +97,11 @@ class Acceptor:
     def _connected(self, task: asyncio.Task[object]) -> None:
         self._connecting.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.debug("A connection was gone before it was taken in: {!r}", error)
+            logger.debug("A connection was lost before it had a protocol: {!r}", error)
 
     def _pause(self, reason: str) -> None:
         if time.monotonic() - self._warned >= WARN_SECONDS:
             self._warned = time.monotonic()
-            logger.warning("New connections wait: {}", reason)
+            logger.warning("Accepting is paused: {}", reason)
         self._loop.remove_reader(self._listener)
         self._resuming = self._loop.call_later(PAUSE_SECONDS, self.start)

@@ -6,17 +6,17 @@ from app.settings import Release, Settings
 
 
 def configure_gc(settings: Settings) -> None:
-    """APP_GC, or the release's own: the published ones had Python's, and build clients, which are garbage in cycles."""
+    """APP_GC, or the release's own: v02 to v07 keep Python's thresholds, since discarded clients are cyclic garbage."""
     own = "tuned" if settings.release >= Release.V08_NATIVE_ASYNC else "default"
     if (settings.gc or own) == "tuned":
         tune_gc()
 
 
 def tune_gc() -> None:
-    """What the start has made lives as long as the process, and is never looked at again; the rest seldom.
+    """Freezes what the start has made, and raises the thresholds.
 
-    A full collection looks at every object, so its pause is as long as the queue of those who wait, when it can least
-    be afforded: CHANGELOG.md, 0.9.0, has what CPython's own thresholds (700, 10, 10) cost under overload.
+    A full collection visits every object, so its pause grows with the number of waiting requests: CHANGELOG.md, 0.9.0,
+    has what CPython's own thresholds (700, 10, 10) cost under overload.
     """
     gc.collect()
     gc.freeze()

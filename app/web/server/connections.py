@@ -1,8 +1,8 @@
-"""Deadlines of connections: how long each may stay without a request that the app works on.
+"""Deadlines of connections: how long each may stay open without a request that the app works on.
 
-uvicorn has one for idle kept-alive connections alone (https://github.com/Kludex/uvicorn/issues/157): a connection that
-never sends anything, a head that drips, the rest of a body that was answered already, and an answer that is never read
-would all stay for ever.
+uvicorn has one for idle kept-alive connections only (https://github.com/Kludex/uvicorn/issues/157). A connection that
+never sends anything, a slow head, the rest of a body after its response, and a response that is never read would keep
+it open without end.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ from loguru import logger
 
 SWEEP_SECONDS = 0.5
 LOG_SECONDS = 1.0
-# How long a sender may go on sending, or leave its answer unread, once it has been answered.
+# How long a client may go on sending, or leave its response unread, after it has been answered.
 LINGER_SECONDS = 5.0
-# What senders whose credentials have not been looked at may make the process hold, all together: large heads, and what
-# is read in one turn of the loop. Beyond, only small ones pass, such as those of a webhook.
+# Bytes that unauthenticated clients may make the process hold, all together: large heads, and what is read in one loop
+# iteration. Past it, only small heads and reads are accepted, which a webhook's are.
 MAX_HEAD_BYTES = MAX_TURN_BYTES = 32 * 1024 * 1024
 SMALL_HEAD, SMALL_READ = 4 * 1024, 16 * 1024
-# Room is made by closing one of the connections that have waited longest; whose bytes lie unread is passed over.
+# How many of the longest idle connections are looked at, to close one without unread bytes.
 _LOOKED_AT = 64
 
 
 class Connection(Protocol):
-    """What is kept here of uvicorn's protocols."""
+    """What is used of uvicorn's protocols."""
 
     transport: asyncio.Transport
 
@@ -54,11 +54,11 @@ class Connections:
         self._waiting[connection] = (self._loop.time() + seconds, expire)
 
     def settle(self, connection: Connection) -> None:
-        """The connection waits for nothing any more that its sender owes."""
+        """The connection has no deadline any more."""
         self._waiting.pop(connection, None)
 
     def make_room(self) -> bool:
-        """Closes the connection that has waited longest; False where there is none."""
+        """Closes the connection that has been idle longest; False where there is none."""
         for connection in islice(self._waiting, _LOOKED_AT):
             if not has_unread(connection):
                 connection.transport.abort()
@@ -67,12 +67,12 @@ class Connections:
         return False
 
     def read(self, size: int) -> bool:
-        """`size` bytes have been read; False where that is too much for this turn, and they should be dropped.
+        """`size` bytes have been read; False where that is too much for this loop iteration and they must be dropped.
 
-        The application looks at credentials once the turn is over; until then, whatever was read is held.
+        Credentials are checked by tasks of the next iteration; until then, everything that was read is held.
         """
         if self._turn_bytes == 0:
-            self._loop.call_soon(self._end_turn)  # behind the tasks of the requests that begin now
+            self._loop.call_soon(self._end_turn)  # after the tasks of the requests that begin now
         self._turn_bytes += size
         return self._turn_bytes <= MAX_TURN_BYTES or size <= SMALL_READ
 
@@ -87,11 +87,11 @@ class Connections:
         return self._head_bytes <= MAX_HEAD_BYTES
 
     def drop_head(self, connection: Connection) -> None:
-        """It is not held any more."""
+        """The connection's head is not held any more."""
         self._head_bytes -= self._large_heads.pop(connection, 0)
 
     def refused(self, reason: str) -> None:
-        """A request was broken or too large; the log counts them, for any sender can cause any number of them."""
+        """Counts a malformed or too large request for the log: a line each would let any client flood it."""
         if not self._refusals:
             self._loop.call_later(LOG_SECONDS, self._log_refusals)
         self._refusals[reason] += 1
@@ -102,7 +102,7 @@ class Connections:
         self._refusals.clear()
 
     def close(self) -> None:
-        """Ends the sweeps."""
+        """Cancels the sweeps."""
         self._sweeping.cancel()
 
     def _sweep(self) -> None:
@@ -113,9 +113,9 @@ class Connections:
 
 
 def has_unread(connection: Connection) -> bool:
-    """Whether bytes lie in the socket that the event loop has not read yet.
+    """Whether the socket holds bytes that the event loop has not read yet.
 
-    After the loop was blocked, a sender may have done all it should, long before its deadline.
+    After the loop was blocked, a client may have sent everything long before its deadline.
     """
     socket = connection.transport.get_extra_info("socket")
     if socket is None or socket.fileno() < 0:

@@ -1,7 +1,7 @@
-"""The one place that writes to uvicorn's insides: the cycle of a request and its response, one on each protocol.
+"""The one place that writes to uvicorn's internals: the cycle of a request and its response, one on each protocol.
 
-Read in uvicorn 0.54 (protocols/http/httptools_impl.py and h11_impl.py: RequestResponseCycle), which offers no bound on
-heads, bodies and time of a connection (https://github.com/Kludex/uvicorn/issues/157) and no method for any of this.
+Read in uvicorn 0.54 (RequestResponseCycle of protocols/http/httptools_impl.py and h11_impl.py), which has no limits on
+heads, bodies and the time of a connection (https://github.com/Kludex/uvicorn/issues/157) and no method for any of this.
 """
 
 from typing import Any
@@ -19,10 +19,10 @@ def abandon(cycle: Any) -> None:
 
 
 def drop_body(cycle: Any) -> None:
-    """What the application has not read of the body is not kept."""
+    """Frees what the application has not read of the body."""
     cycle.body = bytearray()
 
 
 def end_body(cycle: Any) -> None:
-    """The body is complete: uvicorn itself says so only while the response is not."""
+    """The body is complete: uvicorn marks it only before the response is."""
     cycle.more_body = False

@@ -1,4 +1,4 @@
-"""Which deadline a connection has, by what it does: one mixin for uvicorn's two protocols.
+"""Which deadline a connection has, by its state: one mixin for uvicorn's two protocols.
 
 Read in uvicorn 0.54: both call `on_response_complete` when an answer has been written, cancel their keep-alive timer
 at the next byte, and have `cycle` for the newest request of a connection.
@@ -19,7 +19,7 @@ _REQUEST_TIMEOUT = (
 
 
 class Deadlines:
-    """Comes before one of uvicorn's protocols among the bases of a class that says `rest_expected`."""
+    """A base before one of uvicorn's protocols, in a class that implements `rest_expected`."""
 
     transport: asyncio.Transport
     flow: Any
@@ -28,9 +28,9 @@ class Deadlines:
     def __init__(self, *, waits: Connections, **uvicorn: Any) -> None:
         super().__init__(**uvicorn)
         self._waits = waits
-        self._heard = False  # something of a head, or all of it
-        self._between = False  # two requests: the next byte begins a head
-        self._last = False  # the next answer closes the connection
+        self._heard = False  # at least one byte of a head
+        self._between = False  # between two requests: the next byte begins a head
+        self._last = False  # the next response closes the connection
 
     def rest_expected(self) -> bool:
         """Whether the newest request has been answered before its body was complete."""
@@ -38,7 +38,7 @@ class Deadlines:
 
     @property
     def silent(self) -> bool:
-        """Whether the connection has not asked anything yet."""
+        """Whether no request has arrived yet."""
         return self.cycle is None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -53,12 +53,12 @@ class Deadlines:
         self._unset_keepalive_if_required()  # type: ignore[attr-defined]
 
     def head_begun(self) -> None:
-        """Bytes have come behind an answer, and no whole head."""
+        """Bytes have arrived after a response, but not a whole head."""
         self._between = False
         self._waits.expect(self, self._waits.head_timeout, self._expire)
 
     def head_complete(self, last: bool = False) -> None:
-        """From here on, the application's own deadlines count. `last`: the answer closes the connection."""
+        """From here on, the application's own deadlines apply. `last`: the response closes the connection."""
         self._between = False
         self._waits.settle(self)
         if last or self._last:
@@ -75,16 +75,16 @@ class Deadlines:
         return self.cycle is not None and not self.cycle.response_complete
 
     def give_up(self) -> None:
-        """The newest request will not be answered: writing its answer would fail."""
+        """The newest request cannot be answered: writing its response would fail."""
         if self.busy():
             abandon(self.cycle)
 
     def holds_head(self, size: int) -> bool:
-        """A head has `size` bytes so far; False where it may not be held: a large one behind another, or too many."""
+        """A head has `size` bytes so far; False where it must not be held: a large pipelined one, or too many."""
         return size <= SMALL_HEAD or (not self.busy() and self._waits.hold_head(self, size))
 
     def rearm(self) -> None:
-        """The deadline of what the connection does now."""
+        """Sets the deadline for the connection's present state."""
         if self.flow.write_paused or self.transport.is_closing() or self.rest_expected():
             self._waits.expect(self, LINGER_SECONDS, self.transport.abort)
         elif not self.busy():
@@ -103,7 +103,7 @@ class Deadlines:
         self.rearm()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Not uvicorn's: it would also close a connection whose next request lies unread in the socket."""
+        """Replaces uvicorn's, which also closes a connection whose next request is unread in the socket."""
 
     def _expire(self) -> None:
         if has_unread(self):
@@ -114,7 +114,7 @@ class Deadlines:
         self._waits.expect(self, LINGER_SECONDS, self.transport.abort)
 
     def shutdown(self) -> None:
-        """uvicorn closes connections between two requests at once: not where a request is on its way."""
+        """uvicorn closes idle connections at once; one that is receiving a request is answered first."""
         if not self.busy() and (self._heard or has_unread(self)):
             self._last = True
         else:

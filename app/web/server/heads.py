@@ -1,11 +1,11 @@
-"""What is wrong with a request's head, whichever parser read it: RFC 9112 and the bounds that parsers lack."""
+"""Checks of a request's head, for either parser: RFC 9112, and limits that the parsers lack."""
 
 from collections.abc import Collection
 
-# h11's own bound is 64 KiB, and only for a head that has not ended yet; httptools 0.9 has none.
+# h11 0.16 limits an unfinished head (16 KiB, unless told otherwise), not a finished one; httptools 0.9 limits neither.
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
-MAX_TARGET_BYTES = 8 * 1024  # each byte of it is kept several times: raw, decoded, as a path
+MAX_TARGET_BYTES = 8 * 1024  # kept several times: raw, decoded, as a path
 TOO_LARGE = f"The head is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 
 TOO_MUCH = "Too much is being sent to this process at once; send it again."
@@ -21,8 +21,8 @@ class HeadRefused(Exception):
 def check(method: bytes, target: bytes, version: str, headers: Headers) -> None:
     """`headers` with names in lower case. Raises HeadRefused.
 
-    What could be understood in two ways is understood in none: by us one way and by a proxy in front of us another
-    way, it lets one request hide in another (RFC 9112, 11.2), or one sender speak with another's credentials.
+    An ambiguous head is rejected: if a proxy in front of us reads it differently, one request can be smuggled inside
+    another (RFC 9112, 11.2), or be sent under another client's credentials.
     """
     if method == b"CONNECT":
         raise HeadRefused("CONNECT is not supported.")
@@ -33,9 +33,9 @@ def check(method: bytes, target: bytes, version: str, headers: Headers) -> None:
     names = [name for name, _ in headers]
     hosts = names.count(b"host")
     if hosts != 1 and (hosts or version == "1.1"):
-        raise HeadRefused(f"Host stands {hosts} times: allowed is once.")
+        raise HeadRefused(f"{hosts} Host headers: allowed is one.")
     if names.count(b"authorization") > 1:
-        raise HeadRefused("Authorization stands more than once.")
+        raise HeadRefused("More than one Authorization header.")
     if b"transfer-encoding" in names:
         codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
         if codings != [b"chunked"] or version == "1.0" or b"content-length" in names or b"upgrade" in names:

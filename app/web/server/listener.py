@@ -1,4 +1,4 @@
-"""The listening socket: bound by us, and at the end closed without resetting anybody."""
+"""The listening socket: bound here, and closed without resetting connections in its backlog."""
 
 import ctypes
 import resource
@@ -10,7 +10,7 @@ from contextlib import suppress
 from app.errors import ConfigurationError
 from app.settings import Settings
 
-# From <linux/filter.h> and <asm-generic/socket.h>. A filter of a TCP socket sees a packet from its TCP header on,
+# From <linux/filter.h> and <asm-generic/socket.h>. A filter on a TCP socket gets the segment from the TCP header on,
 # whose byte 13 holds the flags.
 _SO_ATTACH_FILTER = 26
 _FLAGS, _SYN, _SYN_ACK = 13, 0x02, 0x12
@@ -26,14 +26,14 @@ _DROP_SYN = b"".join(
     )
 )
 
-# One socket a connection: the usual soft limit (1,024; macOS 256) is below APP_MAX_CONNECTIONS.
+# One descriptor a connection: the usual soft limit (1,024; macOS 256) is below APP_MAX_CONNECTIONS.
 _OPEN_FILES = 65_536
-# Of the descriptors, those that are not for senders: the log, the event loop, connections to SQS.
+# Descriptors that are not for clients: the log, the event loop, connections to SQS.
 _RESERVED_FILES = 100
 
 
 def bind(settings: Settings) -> socket.socket:
-    """The socket on APP_HOST and APP_PORT; who connects waits in its backlog. Raises ConfigurationError."""
+    """The socket on APP_HOST and APP_PORT, listening. Raises ConfigurationError."""
     try:
         candidates = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = candidates[0]
@@ -57,29 +57,28 @@ def url(listener: socket.socket) -> str:
 
 
 def drop_new(listener: socket.socket) -> None:
-    """From now on the kernel drops new connections, while those under way can still be completed and accepted.
+    """From now on the kernel drops new SYNs, while handshakes under way can still be completed and accepted.
 
-    Closing a listener resets every connection that waits to be accepted, and under load some always do. Of a dropped
-    one, the sender tries again a second later, and is then refused like any that comes after the end. SYNs alone are
-    dropped: a filter on everything would also drop the last ACK of a handshake, whose sender is connected already.
-    Linux only; elsewhere those few are reset.
+    Closing a listener resets every connection in its backlog, and under load there always are some. The client of a
+    dropped SYN retransmits it a second later, and is refused then, as after any stop. Only SYNs are dropped: without
+    the last ACK of its handshake, a client that is connected already would be reset. Linux only.
     """
     if sys.platform == "linux":
         program = ctypes.create_string_buffer(_DROP_SYN, len(_DROP_SYN))
-        with suppress(OSError):  # a kernel that is none (gVisor, WSL 1), or one that wants CAP_NET_ADMIN for it (6.18)
+        with suppress(OSError):  # not Linux's own kernel (gVisor, WSL 1), or one that requires CAP_NET_ADMIN (6.18)
             filter_ = struct.pack("HL", len(_DROP_SYN) // 8, ctypes.addressof(program))
             listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_)
 
 
 def max_connections(settings: Settings) -> int | None:
-    """APP_MAX_CONNECTIONS, or less where there are fewer descriptors, whose soft limit is lifted first."""
+    """APP_MAX_CONNECTIONS, or less where there are fewer descriptors, whose soft limit is raised first."""
     files = _raise_open_files_limit()
     possible = max(files - _RESERVED_FILES - settings.sqs_max_connections, 1) if files else None
     return min(filter(None, (settings.max_connections, possible)), default=None)
 
 
 def _raise_open_files_limit() -> int | None:
-    """Lifts the soft limit as far as the hard one allows; what it is then, None for no limit."""
+    """Raises the soft limit as far as the hard one allows; returns it, None for no limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:

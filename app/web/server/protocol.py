@@ -1,8 +1,8 @@
-"""uvicorn's httptools protocol, with bounds on what it reads before the application is asked.
+"""uvicorn's httptools protocol, with limits on what it reads before the application is called.
 
-Read in uvicorn 0.54 and httptools 0.9 (llhttp 9). Left to themselves they store heads and trailers without end
-(https://github.com/Kludex/uvicorn/issues/157), add trailers to the headers, and go on parsing behind a request that
-asks for an upgrade, so that its body is the next request (https://github.com/Kludex/uvicorn/issues/2722).
+Read in uvicorn 0.54 and httptools 0.9 (llhttp 9). By themselves they store heads and trailers without limit
+(https://github.com/Kludex/uvicorn/issues/157), add trailers to the headers, and go on parsing after a request that
+asks for an upgrade, so that its body becomes the next request (https://github.com/Kludex/uvicorn/issues/2722).
 """
 
 import httptools
@@ -13,15 +13,15 @@ from app.web.server.cycle import abandon, close_after, end_body
 from app.web.server.deadlines import Deadlines
 from app.web.server.heads import HeadRefused
 
-# Requests of a connection that may wait for the answer to an earlier one. Each takes some kilobytes, before credentials
-# are seen, and senders of webhooks do not pipeline.
+# Pipelined requests of a connection. Each takes some kilobytes before authentication, and webhook senders do not
+# pipeline.
 MAX_PIPELINED = 1
 
 
 class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
-    """Answers 400 and closes where a head is too large or can be read in two ways; discards trailers.
+    """Answers 400 and closes where a head is too large or ambiguous; discards trailers.
 
-    A request that asks for an upgrade is answered as if it did not, and is the connection's last one.
+    The upgrade of a request that asks for one is ignored, and the request is the connection's last one.
     """
 
     _in_body = False
@@ -29,12 +29,12 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     _since_body = 0  # bytes since the last piece of a body
     _upgrading = False
     _body_left = 0  # of a request that asks for an upgrade: llhttp leaves its body to the new protocol
-    _deaf = False  # nothing more of this connection is parsed
+    _deaf = False  # nothing more from this connection is parsed
     _earlier: RequestResponseCycle | None = None  # of the request before the newest
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._earlier is not None:
-            abandon(self._earlier)  # uvicorn tells the newest alone
+            abandon(self._earlier)  # uvicorn does that for the newest only
         super().connection_lost(exc)
 
     def rest_expected(self) -> bool:
@@ -79,7 +79,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
-            return  # a trailer
+            return  # of a trailer
         self._head_bytes += len(name) + len(value) + 4  # ": " and the line's end
         self._head_count += 1
         if self._head_bytes > heads.MAX_BYTES or self._head_count > heads.MAX_HEADERS:
@@ -102,7 +102,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._since_body = 0
-        if not self.cycle.response_started:  # else nobody reads it
+        if not self.cycle.response_started:  # else the application does not read it
             super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -113,7 +113,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         self._since_body = 0
         super().on_message_complete()
         if not self._upgrading and not self.parser.should_keep_alive():
-            close_after(self.cycle)  # also by a trailer, behind which llhttp skips whatever comes
+            close_after(self.cycle)  # after some trailers too, llhttp skips whatever follows
         if self.cycle.response_complete:
             end_body(self.cycle)
             if not self.cycle.keep_alive:
@@ -121,7 +121,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             self.rearm()
 
     def _read_body(self, data: bytes) -> None:
-        """Of a request that asks for an upgrade; behind its body nothing is read."""
+        """The body of a request that asks for an upgrade; nothing is read after it."""
         body = data[: self._body_left]
         self._body_left -= len(body)
         if body:
@@ -131,7 +131,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             self._body_complete()
 
     def _refuse(self, reason: str) -> None:
-        """400 and the connection's end; an answer that is under way comes first, and is the last."""
+        """Answers 400 and closes; a response that is under way is completed first, and is the last."""
         self._deaf = True
         cycle = self.cycle
         if not self.busy() or (cycle.more_body and not cycle.response_started):
@@ -139,7 +139,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             self.send_400_response(reason)
             self.give_up()
         elif cycle.more_body:
-            self.transport.close()  # answered before its body was complete; and now that is broken
+            self.transport.close()  # answered before its body was complete, and the rest of it is malformed
         else:
             close_after(cycle)
         self.rearm()

@@ -1,4 +1,4 @@
-"""uvicorn's h11 protocol with the same bounds. Read in uvicorn 0.54 and h11 0.16."""
+"""uvicorn's h11 protocol with the same limits. Read in uvicorn 0.54 and h11 0.16."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _Event = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
 
 
 class _Checked(h11.Connection):
-    """h11 checks Host and bounds a head that has not ended yet; what it lets pass is checked here."""
+    """h11 checks Host, and the size of an unfinished head; what it accepts besides is checked here."""
 
     def next_event(self) -> _Event:
         event = super().next_event()
@@ -30,7 +30,7 @@ class _Checked(h11.Connection):
 
 
 class BoundedH11Protocol(Deadlines, H11Protocol):
-    """Answers 400 and closes where a head is too large or can be read in two ways."""
+    """Answers 400 and closes where a head is too large or ambiguous."""
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
@@ -63,7 +63,7 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
             self.rearm()
 
     def send_400_response(self, msg: str) -> None:
-        """Where an answer has begun, a second one cannot be sent: h11 would raise."""
+        """Closes where a response has begun: h11 would raise on a second one."""
         self._waits.refused(msg)
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)

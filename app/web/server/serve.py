@@ -1,7 +1,7 @@
-"""uvicorn, started by us, and a stop that drops nobody.
+"""Runs uvicorn, and stops it without dropping a connection.
 
-On SIGTERM plain uvicorn closes its listener at once, and a load balancer that has not noticed yet runs into
-refused connections. Ours first drains: for APP_DRAIN_DELAY it goes on listening, and answers 503.
+On SIGTERM plain uvicorn closes its listener at once, and a load balancer that still sends requests gets refused
+connections. Here the process first drains: for APP_DRAIN_DELAY it keeps listening, and answers 503.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ from app.web.server.acceptor import Acceptor
 from app.web.server.collector import configure_gc
 from app.web.server.connections import Connections
 
-# How long handshakes that are under way have to end: a round trip.
+# For handshakes under way to complete: a round trip.
 LAST_ACCEPT_SECONDS = 0.2
-# How long the last accepted connections have to send their request.
+# For the last accepted connections to send their request.
 LAST_CALL_SECONDS = 3.0
 
 # Import strings: a parser that is not chosen is not loaded.
@@ -47,14 +47,14 @@ class Server(uvicorn.Server):
         self._signalled = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal handler: it only leaves word for the event loop."""
+        """The signal handler: passes the signal on to the event loop."""
         if self._loop is None:
             self.should_exit = True
         else:
             self._loop.call_soon_threadsafe(self._on_signal, sig)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """The lifespan; then connections are taken in by the acceptor, and by none of uvicorn's servers."""
+        """Runs the lifespan's start-up, then accepts by our acceptor instead of uvicorn's servers."""
         self._loop = asyncio.get_running_loop()
         signal.signal(signal.SIGHUP, self.handle_exit)
         await super().startup(sockets=[])
@@ -90,7 +90,7 @@ class Server(uvicorn.Server):
         assert self._loop is not None
         if self._signalled:
             if sig == signal.SIGHUP:
-                return  # the terminal has gone: nobody asks for haste
+                return  # the terminal was closed as well: no reason to hurry
             logger.warning("Second signal: ending now")
             self.should_exit = self.force_exit = True
             for connection in list(self.server_state.connections):
@@ -103,27 +103,27 @@ class Server(uvicorn.Server):
         self._loop.call_later(delay, setattr, self, "should_exit", True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Takes in who is connected, closes the listener, lets them ask and be answered, then ends as uvicorn does."""
+        """Accepts what is connected, closes the listener, waits for the last requests, then stops as uvicorn does."""
         if not self.force_exit:
             listener.drop_new(self._door)
             await asyncio.sleep(LAST_ACCEPT_SECONDS)
         self._acceptor.close()
         last_call = time.monotonic() + LAST_CALL_SECONDS
-        # uvicorn would close these at once, and their request may be under way.
+        # uvicorn would close these at once, while their request may be under way.
         while self._silent() and time.monotonic() < last_call and not self.force_exit:  # noqa: ASYNC110  # no event
             await asyncio.sleep(0.01)
         await super().shutdown(sockets=[])
         self._waits.close()
 
     def _silent(self) -> bool:
-        """Whether a connection has not asked anything yet."""
+        """Whether there is a connection without a request yet."""
         return self._acceptor.connecting > 0 or any(
             getattr(connection, "silent", False) for connection in self.server_state.connections
         )
 
 
 def uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
-    """What uvicorn is told; our part of it all comes from Settings."""
+    """uvicorn's configuration, from `settings` alone."""
     return uvicorn.Config(
         app,
         loop=settings.loop,

@@ -106,10 +106,10 @@ def test_the_bound_with_nobody_idle(aws: QueueProcess, queue_url: str, event: by
             sender.wait_until_read()
         with socket.create_connection(service.address, timeout=20) as waiting:
             waiting.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-            service.wait_for("New connections wait: 2 connections are open, and none of them idle")
+            service.wait_for("Accepting is paused: 2 connections are open, and none of them idle")
             senders[0].send(event)
             assert waiting.recv(13) == b"HTTP/1.1 200 "
-        assert sum("New connections wait" in line["message"] for line in service.lines) == 1
+        assert sum("Accepting is paused" in line["message"] for line in service.lines) == 1
 
 
 def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> None:
@@ -126,7 +126,7 @@ def test_no_descriptors(aws: QueueProcess, queue_url: str) -> None:
     with Service(aws.endpoint, queue_url, max_connections=0) as service, ExitStack() as stack:
         psutil.Process(service.process.pid).rlimit(psutil.RLIMIT_NOFILE, (64, 64))
         silent = [stack.enter_context(RawSender(service.address)) for _ in range(100)]
-        service.wait_for("New connections wait: no connection can be taken in")
+        service.wait_for("Accepting is paused: accept failed")
         assert probe(service) == 200
         assert silent[0].closed()
-        assert sum("New connections wait" in line["message"] for line in service.lines) == 1
+        assert sum("Accepting is paused" in line["message"] for line in service.lines) == 1
