@@ -2,7 +2,7 @@
 
 Shapes and required fields: Chargebee API v2, https://apidocs.chargebee.com/docs/api/events and
 https://apidocs.chargebee.com/docs/api/invoices. Enumerations grow without notice, so their values are
-plain strings; fields that are not named here are allowed and not looked at.
+plain strings; fields that are not named here are allowed and not validated.
 """
 
 import json
@@ -22,7 +22,7 @@ ApiVersion = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,20}$")]
 MinorUnits = Annotated[int, Field(description="An amount in the currency's minor units (cents).")]
 UnixSeconds = Annotated[int, Field(ge=0)]
 
-# What jiter, which parses for pydantic, says of a value with more than 200 levels.
+# The message of jiter, pydantic's parser, for a value nested deeper than 200 levels.
 _TOO_DEEP = "Invalid JSON: recursion limit exceeded"
 
 
@@ -58,7 +58,7 @@ class Invoice(_Open):
 
 
 class Content(_Open):
-    """What an event is about; resources other than the invoice are not looked at."""
+    """What an event is about; resources other than the invoice are not validated."""
 
     invoice: Invoice | None = None
 
@@ -81,7 +81,7 @@ class Envelope(_Open):
 
 
 class UnwantedEvent(Envelope):
-    """An event of a type that the service does not enqueue: its content is not looked at."""
+    """An event of a type that the service does not enqueue: its content is not validated."""
 
     content: dict[str, Any]
 
@@ -101,8 +101,7 @@ class Event(Envelope):
 def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:
     """The event in a request's body (JSON in UTF-8).
 
-    Only an event whose type is in `wanted` can fail for its content: a flawed one is asked a second time.
-    Raises InvalidEvent.
+    Only an event whose type is in `wanted` can fail for its content. Raises InvalidEvent.
     """
     event: Event | UnwantedEvent
     try:
@@ -129,7 +128,7 @@ def _refuse(error: ValidationError) -> NoReturn:
     if first["type"] != "json_invalid":
         detail = "The body is not a Chargebee event"
     elif first["msg"].startswith(_TOO_DEEP):
-        # What the parser has not read may well be JSON.
+        # The rest of it, which the parser has not read, may be valid JSON.
         first["type"], first["msg"] = "json_too_deep", first["msg"].replace("Invalid JSON", "JSON nested too deeply", 1)
         detail = "The body is nested too deeply"
     else:
@@ -138,7 +137,7 @@ def _refuse(error: ValidationError) -> NoReturn:
 
 
 def _refuse_constants(body: bytes) -> None:
-    """Raises InvalidEvent where NaN or an Infinity stands for a number (in a string it is text)."""
+    """Raises InvalidEvent for NaN or Infinity in place of a number (inside a string it is text)."""
 
     def constant(name: str) -> NoReturn:
         flaw: Flaw = {"loc": [], "msg": f"Invalid JSON: {name} is not a JSON number", "type": "json_invalid"}

@@ -1,5 +1,5 @@
-"""SQS: what a webhook looks like as a message, and the ways to send one.
+"""SQS: a webhook as a message, and the clients that send it.
 
-`message.py` is pure; each other module is a client with `send(message)`, which returns when SQS has
-acknowledged the message and raises `QueueUnavailable` or `InvalidEvent` when it has not.
+`message.py` and `queue.py` do no I/O. `blocking.py` and `native.py` are clients, `group_commit.py` sends through one:
+`send(message)` returns when SQS has acknowledged the message, and raises QueueUnavailable or InvalidEvent otherwise.
 """

@@ -1,4 +1,4 @@
-"""What the AWS SDK is told by the environment, looked at before the service starts."""
+"""The AWS SDK's own configuration, checked before the service starts."""
 
 import botocore.session
 from botocore.exceptions import BotoCoreError
@@ -7,8 +7,8 @@ from app.errors import ConfigurationError
 
 
 def require_region() -> None:
-    """Raises ConfigurationError where the SDK would find no region, or the profile that it is to use."""
-    # A session of its own: the SDK's default one shall stay as it is until a release uses it.
+    """Raises ConfigurationError where the SDK would not find a region, or the profile it is configured for."""
+    # A session of its own: the SDK's default one stays cold until a release uses it.
     session = botocore.session.Session()
     try:
         region = session.get_config_variable("region")

@@ -1,4 +1,4 @@
-"""The blocking client: boto3. Whoever calls `send` waits, and its thread with it."""
+"""The blocking client: boto3. `send` blocks the calling thread until SQS answers."""
 
 import threading
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,10 @@ ATTEMPTS = 2
 
 
 class BlockingQueue:
-    """One queue. Threads may share it: clients of botocore are thread-safe."""
+    """One queue. Threads may share it: botocore's clients are thread-safe.
+
+    https://boto3.amazonaws.com/v1/documentation/api/latest/guide/clients.html#multithreading-or-multiprocessing-with-clients
+    """
 
     def __init__(self, client: "SQSClient", settings: Settings) -> None:
         self._client = client
@@ -41,8 +44,8 @@ class BlockingQueue:
     def send(self, message: Message) -> None:
         """Returns once SQS has acknowledged `message`.
 
-        Raises QueueUnavailable (the message may still have been enqueued, if it was the answer that was
-        lost) or InvalidEvent.
+        Raises QueueUnavailable (the message may have been enqueued all the same, if SQS's answer was lost) or
+        InvalidEvent.
         """
         url = self._url or self.resolve()
         try:
@@ -54,7 +57,7 @@ class BlockingQueue:
 def build_queue(settings: Settings, connections: int) -> BlockingQueue:
     """A client of boto3's default session, and the queue behind it; no call is made yet.
 
-    APP_SQS_TIMEOUT can only be approximated: botocore counts each attempt, and connecting and reading apart.
+    APP_SQS_TIMEOUT can only be approximated: botocore's time-outs are per attempt, and separate for connect and read.
     """
     seconds = settings.sqs_timeout / ATTEMPTS
     config = Config(

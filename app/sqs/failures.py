@@ -1,4 +1,4 @@
-"""botocore's answers and errors, as `queue.py` has them."""
+"""botocore's answers and errors, in the terms of `queue.py`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,13 +7,13 @@ from botocore.exceptions import ClientError
 
 
 class NotAcknowledgedError(Exception):
-    """An answer of 200 that names no message: a proxy's page, say, or an endpoint that is not SQS."""
+    """An answer of 200 without a message id: a proxy's page, or an endpoint that is not SQS."""
 
 
 def require_acknowledgement(answer: Mapping[str, Any]) -> None:
     """Raises NotAcknowledgedError unless `answer` (of SendMessage, or a Successful entry) has a MessageId.
 
-    botocore turns whatever it gets with a 200 into a dictionary, and does not look what is in it.
+    botocore parses the body of any 200 into a dictionary, and does not check that it has the members of the answer.
     """
     message_id = answer.get("MessageId")
     if not isinstance(message_id, str) or not message_id:

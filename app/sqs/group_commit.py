@@ -1,7 +1,7 @@
 """Group commit: webhooks that wait at the same time go to SQS in one SendMessageBatch.
 
-A few calls may be in flight. A free slot takes what is waiting, at once: there is no timer, so an idle service
-adds no latency, and a busy one batches by itself, since what arrives while every slot is busy leaves together.
+At most K calls are in flight. A free slot sends what is waiting at once. There is no timer, so an idle service adds no
+latency; and a busy one batches by itself, since what arrives while every slot is taken is sent together.
 """
 
 import asyncio
@@ -15,9 +15,9 @@ from app.sqs.message import Message
 from app.sqs.queue import BatchQueue, BatchRefused, refusal
 from app.sqs.waiting import Waiting, too_late
 
-# SendMessageBatch takes no more.
+# SendMessageBatch's limit.
 MAX_ENTRIES = 10
-# Of APP_SQS_TIMEOUT, what must be left for a call to be begun.
+# The share of APP_SQS_TIMEOUT that must be left for a call to be started.
 LEAST_SHARE = 0.1
 
 
@@ -34,7 +34,7 @@ class GroupCommit:
         self._sending: set[asyncio.Task[None]] = set()
 
     async def send(self, message: Message) -> None:
-        """Returns once SQS has acknowledged `message`; a caller that leaves before is sent all the same.
+        """Returns once SQS has acknowledged `message`; that of a cancelled caller is sent all the same.
 
         Raises QueueUnavailable (`sent`: the message may still have been enqueued) or InvalidEvent, at the latest
         after APP_SQS_TIMEOUT, waiting included.
@@ -46,7 +46,7 @@ class GroupCommit:
         await asyncio.shield(waiting.sent)
 
     async def close(self, seconds: float) -> None:
-        """Flushes for at most `seconds`, then fails what is left."""
+        """Flushes for at most `seconds`, then fails the remaining callers with QueueUnavailable."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._sending:
@@ -58,9 +58,9 @@ class GroupCommit:
         await asyncio.gather(*self._sending, return_exceptions=True)
 
     def _expire(self, waiting: Waiting) -> None:
-        """Its time is over. A call that it is part of goes on for the younger ones."""
+        """The caller's deadline is over. A call with its message goes on, for the other callers."""
         if not waiting.in_call:
-            self._waiting.remove(waiting)  # found at once: whose time is over first is the first
+            self._waiting.remove(waiting)  # constant time: the first deadline to be over is the first in the queue
         waiting.settle(too_late("Timeout", sent=waiting.in_call))
 
     def _fill_slots(self) -> None:
@@ -71,7 +71,7 @@ class GroupCommit:
             task.add_done_callback(self._free_slot)
 
     def _drop_late(self) -> None:
-        """Who has hardly any time left is not sent: the answer would come too late, and the message perhaps twice."""
+        """Callers with hardly any time left are not sent: the answer would be too late, and a retry a duplicate."""
         latest = asyncio.get_running_loop().time() + LEAST_SHARE * self._timeout
         while self._waiting and self._waiting[0].deadline < latest:
             self._expire(self._waiting[0])
@@ -81,7 +81,7 @@ class GroupCommit:
         self._fill_slots()
 
     def _take(self) -> list[Waiting]:
-        """The next batch: what waits, oldest first, as far as it fits into one call."""
+        """The next batch: waiting callers, oldest first, as many as fit into one call."""
         batch: list[Waiting] = []
         size = 0
         while self._waiting and len(batch) < MAX_ENTRIES:
@@ -93,7 +93,7 @@ class GroupCommit:
         return batch
 
     async def _send(self, batch: list[Waiting]) -> None:
-        """Settles every caller of `batch`, whatever happens."""
+        """Sends `batch` and settles each of its callers, whatever is raised."""
         try:
             messages = [waiting.message for waiting in batch]
             outcomes = await self._queue.send_batch(messages, deadline=batch[-1].deadline)
@@ -106,10 +106,10 @@ class GroupCommit:
                 waiting.settle(error)
         finally:
             for waiting in batch:
-                waiting.settle(too_late("Cancelled", sent=True))  # who has no answer by now
+                waiting.settle(too_late("Cancelled", sent=True))  # those without an answer by now
 
     async def _send_parts(self, batch: list[Waiting], refused: BatchRefused) -> None:
-        """The halves of a batch that is too long; else one by one, since one bad entry shall not harm the others."""
+        """Sends the halves of a batch that is too long; else each entry alone, so that a bad one fails by itself."""
         if len(batch) == 1:
             batch[0].settle(refusal(refused.cause))
             return

@@ -1,4 +1,4 @@
-"""A look at a queue from outside, with boto3: how many messages, and which."""
+"""The messages of a real queue, counted or received, with boto3."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from app.sqs.message import Seen
 
 
 class Counts(NamedTuple):
-    """SQS's own numbers, approximate by nature."""
+    """SQS's own counts, which are approximate."""
 
     waiting: int
     in_flight: int
@@ -19,7 +19,7 @@ class Counts(NamedTuple):
 
 
 class QueueInspector:
-    """One queue. Every method raises ConfigurationError where SQS does not answer as hoped."""
+    """One queue. Every method raises ConfigurationError where SQS answers with an error."""
 
     def __init__(self, queue_url: str) -> None:
         try:
@@ -46,12 +46,12 @@ class QueueInspector:
     def receive(self, limit: int) -> Iterator[Seen]:
         """Up to `limit` messages, visible again at once; each receive counts.
 
-        Refuses a queue with a redrive policy: looking often enough would move messages to its
+        Raises ConfigurationError for a queue with a redrive policy: enough receives would move messages to its
         dead-letter queue.
         """
         if "RedrivePolicy" in self._attributes():
             raise ConfigurationError(
-                f"{self._url} has a dead-letter queue: looking is receiving, and would move messages there"
+                f"{self._url} has a dead-letter queue: --peek receives messages, which would move them there"
             )
         seen: set[str] = set()
         while len(seen) < limit:

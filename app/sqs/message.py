@@ -1,7 +1,7 @@
 """Event → SQS message, pure.
 
-The body of the message is the exact text received; what a consumer wants to know before parsing it
-stands in the attributes. Limits: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+The message's body is the exact text received; the attributes are for consumers that route without parsing it.
+Limits: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 """
 
 import hashlib
@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 from app.errors import Flaw, InvalidEvent
 from app.events import Event
 
-# SQS takes XML 1.0 characters. JSON has no raw control characters and UTF-8 no surrogates,
-# so these two are all that a valid JSON text can hold and SQS refuses.
+# SQS accepts XML 1.0 characters. JSON has no raw control characters and UTF-8 no surrogates, so these two are all that
+# valid JSON can contain and SQS rejects.
 _REFUSED = re.compile("[\ufffe\uffff]")
 # "MessageGroupId can include alphanumeric characters and punctuation", at most 128 of them.
 _GROUP_ID = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}")
 
 
 class Message(NamedTuple):
-    """One message; the ids are for FIFO queues alone.
+    """One message; the ids are for FIFO queues only.
 
     `size`: bytes that count towards SQS's limits, the body's and those of each attribute's name, type and value.
     """
@@ -45,14 +45,14 @@ class Message(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A message as it lies in a queue."""
+    """A message found in a queue."""
 
     body: str
     attributes: dict[str, str]
 
 
 def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime | None = None) -> Message:
-    """The message for `event`, which was received as `body`. Raises InvalidEvent for text that SQS refuses."""
+    """The message for `event`, which was received as `body`. Raises InvalidEvent for characters that SQS rejects."""
     text = body.decode()
     if refused := _REFUSED.search(text):
         flaw: Flaw = {
@@ -74,7 +74,7 @@ def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime |
 
 
 def _group_id(event: Event) -> str:
-    """One customer's invoices stay in order; an event without an invoice is a group of its own."""
+    """The customer, so that its invoices stay in order; an event without an invoice is a group of its own."""
     if event.content.invoice is None:
         return event.id
     customer_id = event.content.invoice.customer_id

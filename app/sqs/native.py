@@ -1,4 +1,4 @@
-"""The asynchronous client: aioboto3, owned by whoever opened it."""
+"""The asynchronous client: aioboto3."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -21,7 +21,7 @@ ATTEMPTS = 3
 
 
 class NativeQueue:
-    """One queue. SQS may be down at the start: the URL is resolved by the first send that can, then kept."""
+    """One queue. SQS may be down at the start: the first successful send resolves the URL, which is kept."""
 
     def __init__(self, client: "SQSClient", settings: Settings) -> None:
         self._client = client
@@ -32,10 +32,10 @@ class NativeQueue:
         self._resolving = asyncio.Lock()
 
     async def send(self, message: Message) -> None:
-        """Returns once SQS has acknowledged `message`, within `timeout` seconds.
+        """Returns once SQS has acknowledged `message`, within APP_SQS_TIMEOUT.
 
-        Raises QueueUnavailable (the message may still have been enqueued, if it was the answer that was
-        lost) or InvalidEvent.
+        Raises QueueUnavailable (the message may have been enqueued all the same, if SQS's answer was lost) or
+        InvalidEvent.
         """
         try:
             async with asyncio.timeout(self._timeout):
@@ -45,7 +45,7 @@ class NativeQueue:
             raise refusal(code_of(error)) from error
 
     async def send_batch(self, messages: Sequence[Message], deadline: float) -> list[WebhookRefused | None]:
-        """As BatchQueue has it."""
+        """See `BatchQueue.send_batch`."""
         entries: list[Any] = [{"Id": str(number), **message.parameters()} for number, message in enumerate(messages)]
         try:
             async with asyncio.timeout_at(deadline):
@@ -69,9 +69,9 @@ class NativeQueue:
 
 
 def client_config(settings: Settings) -> AioConfig:
-    """How the client waits and tries again."""
+    """The client's time-outs and retries."""
     return AioConfig(
-        # Not all of the time: a connection that a network swallows shall be tried again.
+        # Not the whole time-out: a SYN that the network drops leaves time for another attempt.
         connect_timeout=settings.sqs_timeout / ATTEMPTS,
         read_timeout=settings.sqs_timeout,
         max_pool_connections=settings.sqs_max_connections,

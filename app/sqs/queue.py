@@ -1,4 +1,4 @@
-"""A queue of SQS, whichever client speaks to it: its address, what group commit needs, what SQS's error codes mean."""
+"""What all clients of SQS share: a queue's address, the protocol that group commit uses, the meaning of error codes."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from app.sqs.message import Message
 
 
 class QueueAddress(NamedTuple):
-    """What GetQueueUrl takes. Without the account, it would look for the name in the caller's own."""
+    """The arguments of GetQueueUrl, which looks in the caller's own account where none is given."""
 
     name: str
     account: str | None
@@ -29,7 +29,7 @@ class QueueAddress(NamedTuple):
         return self.name.endswith(".fifo")
 
     def parameters(self) -> dict[str, str]:
-        """Of GetQueueUrl."""
+        """As GetQueueUrl takes them."""
         owner = {"QueueOwnerAWSAccountId": self.account} if self.account else {}
         return {"QueueName": self.name, **owner}
 
@@ -50,7 +50,7 @@ class BatchQueue(Protocol):
 
 
 class BatchRefused(Exception):
-    """SQS refuses a SendMessageBatch as a whole, for what one of its entries is, or all of them are together.
+    """SQS rejected a whole SendMessageBatch because of one of its entries, or because they are too long together.
 
     `cause` is SQS's code; `too_long`: the entries are longer than a call may be.
     """
@@ -61,8 +61,8 @@ class BatchRefused(Exception):
         self.too_long = too_long
 
 
-# What a single entry can be the cause of, so that the others would be taken without it. Throttling (RequestThrottled,
-# a 400 too), permissions (AccessDenied) and the rest concern every call: asking again, entry by entry, makes it worse.
+# Codes that one entry can cause, so that the others would be accepted without it. Throttling (RequestThrottled, also a
+# 400), permissions (AccessDenied) and the rest concern every call: sending entry by entry would only add load.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
 _ENTRY_CODES = {
     *("InvalidMessageContents", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter"),
@@ -72,18 +72,18 @@ _TOO_LONG = "BatchRequestTooLong"
 
 
 def batch_refused(code: str) -> BatchRefused | None:
-    """What the error code of a SendMessageBatch says of its entries; None where it says nothing of them."""
-    plain = code.rpartition(".")[2].removesuffix("Exception")  # AWS.SimpleQueueService.BatchRequestTooLong, say
+    """For an error code of a SendMessageBatch that its entries can cause; None for any other."""
+    plain = code.rpartition(".")[2].removesuffix("Exception")  # e.g. AWS.SimpleQueueService.BatchRequestTooLong
     return BatchRefused(code, too_long=plain == _TOO_LONG) if plain in {*_ENTRY_CODES, _TOO_LONG} else None
 
 
 def refusal(code: str) -> WebhookRefused:
-    """The answer to a webhook whose send, or whose entry of a batch, failed with `code`.
+    """The error for a webhook whose send, or whose entry in a batch, failed with `code`.
 
-    Only a message that SQS refuses for its characters is the sender's fault. After any other code, a missing queue or
-    permission included, Chargebee shall redeliver.
+    Only a character that SQS rejects is the sender's fault. After any other code, a missing queue or permission
+    included, Chargebee should redeliver.
     """
     if code.endswith("InvalidMessageContents"):
-        flaw: Flaw = {"loc": [], "msg": "SQS refuses a character of the body", "type": "sqs_character"}
+        flaw: Flaw = {"loc": [], "msg": "SQS rejects a character of the body", "type": "sqs_character"}
         return InvalidEvent("The body holds a character that SQS refuses", [flaw])
     return QueueUnavailable("The queue did not take the webhook; send it again", code)

@@ -1,4 +1,4 @@
-"""A caller that waits for its message to be sent, each with a deadline of its own."""
+"""A caller of group commit, with a deadline of its own."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from app.sqs.message import Message
 
 
 class Waiting:
-    """A caller of `send`, until `deadline` of the loop's clock."""
+    """One call of `send`, until `deadline` of the loop's clock."""
 
     __slots__ = ("deadline", "expiry", "in_call", "message", "sent")
 
@@ -20,7 +20,7 @@ class Waiting:
         self.in_call = False
 
     def settle(self, refused: WebhookRefused | None) -> None:
-        """The caller's answer; the first one counts."""
+        """Ends the caller's wait; later calls have no effect."""
         if self.sent.done():
             return
         if self.expiry is not None:
@@ -29,7 +29,7 @@ class Waiting:
             self.sent.set_result(None)
         else:
             self.sent.set_exception(refused)
-            self.sent.exception()  # seen: a caller that has left will not fetch it
+            self.sent.exception()  # marks it as retrieved: a cancelled caller never will
 
 
 def too_late(cause: str, *, sent: bool) -> QueueUnavailable:

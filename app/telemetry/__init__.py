@@ -1,1 +1,1 @@
-"""What the service says of itself: logging (later profiles, traces, metrics)."""
+"""Logging, profiling, and the record of a webhook that they read."""

@@ -1,4 +1,4 @@
-"""loguru: JSON lines in production, readable on a terminal; the standard library's loggers go the same way."""
+"""loguru: JSON lines in production, text on a terminal; the standard library's loggers are forwarded to it."""
 
 import logging
 import sys
@@ -27,7 +27,7 @@ def configure_logging(settings: Settings) -> None:
         logger.add(_write_json, level=settings.log_level, format="{message}", backtrace=False, diagnose=False)
     logging.basicConfig(handlers=[_ToLoguru()], level=settings.log_level, force=True)
     logging.captureWarnings(True)
-    # Below WARNING, these write headers and bodies of what they send.
+    # Below WARNING, these log headers and bodies of their requests.
     for chatty in ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "urllib3"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
@@ -63,7 +63,7 @@ def _write_json(message: "Message") -> None:
 
 
 class _ToLoguru(logging.Handler):
-    """uvicorn and everyone else who uses the standard library's logging."""
+    """For uvicorn and all other users of the standard library's logging."""
 
     def emit(self, record: logging.LogRecord) -> None:
         logger.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())

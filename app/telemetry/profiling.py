@@ -1,7 +1,7 @@
 """pyinstrument around one webhook at a time, as pure ASGI: HTML to click, text to read, speedscope to compare.
 
-A profile shows the event loop's thread. What a worker thread does meanwhile is an await in it, and waiting
-for SQS is time like any other: that is the point.
+A profile shows wall time in the event loop's thread. What a worker thread does meanwhile appears as an await, and
+waiting for SQS counts like any other time.
 """
 
 from itertools import count
@@ -12,7 +12,7 @@ from pyinstrument import Profiler
 from pyinstrument.renderers import ConsoleRenderer, HTMLRenderer, Renderer, SpeedscopeRenderer
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-# The newest profiles that stay in the folder.
+# How many profiles stay in the folder.
 KEPT = 20
 INTERVAL_SECONDS = 0.0005
 _RENDERERS: dict[str, Renderer] = {
@@ -25,7 +25,7 @@ _RENDERERS: dict[str, Renderer] = {
 class Profiling:
     """Writes `<number>.html`, `.txt` and `.speedscope.json` for requests on `path`.
 
-    Requests that come while one is being profiled are served, and not profiled.
+    Requests that arrive while one is being profiled are served without a profile.
     """
 
     def __init__(self, app: ASGIApp, folder: Path, path: str) -> None:

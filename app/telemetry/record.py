@@ -1,16 +1,16 @@
-"""What is known of one webhook, from its head to its answer: the log reads it."""
+"""What is known of one webhook, from its head to its response. Written by `app.web`, read by the log."""
 
 from dataclasses import dataclass
 
 from app.events import Event, UnwantedEvent
 
-# The sender left, or a fault that has its own traceback in the log.
+# The client disconnected, or an unexpected exception, whose traceback is in the log.
 UNANSWERED = "unanswered"
 
 
 @dataclass(slots=True)
 class WebhookRecord:
-    """Filled in as the webhook passes. Times in seconds of `time.perf_counter`.
+    """Filled in while the webhook is handled. Times in seconds of `time.perf_counter`.
 
     `outcome`: `queued`, `ignored`, `unanswered`, or the slug of a refusal (`app.web.problems`), which also has a
     `status`. `cause`, `delivery`: of a webhook that SQS did not acknowledge.
