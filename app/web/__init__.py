@@ -1,6 +1,6 @@
 """Process 1: HTTP → SQS.
 
-    Outcome (a log line) → auth → admission → body → the release's `receive`
+    server → shed → FastAPI → gate (outcome, auth, admission, body) → the release's `receive` → SQS
 
 `main.create_app` puts it together; `server` runs it under uvicorn.
 """

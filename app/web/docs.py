@@ -1,7 +1,7 @@
-"""/docs: Swagger UI from files of this machine, so that it works, and tells nobody, without the internet.
+"""/docs: Swagger UI from local files, so that it works offline and sends nothing to a third party.
 
-FastAPI's own page loads it from a CDN and starts it by an inline script. The files are those of fastapi-offline, of
-which nothing else is used: it is a package of the dependency group `local`, and no image for production has it.
+FastAPI's own page loads it from a CDN and starts it with an inline script. The files are those of fastapi-offline,
+of which nothing else is used: it is in the dependency group `local`, and not in the image.
 """
 
 from importlib.util import find_spec
@@ -25,7 +25,7 @@ _PAGE = """<!doctype html>
 <script src="docs/start.js"></script>
 </html>
 """
-# validatorUrl: otherwise, a badge sends the document's address to Swagger's own validator.
+# validatorUrl: the default sends the document's address to Swagger's online validator.
 _START = """SwaggerUIBundle({ url: "openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null })
 """
 HEADERS = {
@@ -51,7 +51,7 @@ def assets() -> dict[str, Path]:
 
 
 def add_docs(app: FastAPI) -> None:
-    """Puts the page and what it loads on /docs; the document itself is FastAPI's /openapi.json.
+    """Adds the page and its assets at /docs; the document itself is FastAPI's /openapi.json.
 
     Raises ConfigurationError.
     """

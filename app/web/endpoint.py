@@ -1,4 +1,4 @@
-"""The contract's path: the release's handler, behind the gate."""
+"""POST /webhooks/chargebee: the release's handler, behind the gate."""
 
 from fastapi import FastAPI
 
@@ -12,7 +12,7 @@ from app.web.webhook import PATH
 
 
 def add_endpoint(app: FastAPI, release: ReleaseModule, settings: Settings, admission: Admission) -> None:
-    """Puts the handler of `release` on the contract's path."""
+    """Adds the handler of `release` to `app`."""
     app.router.add_api_route(
         PATH,
         release.receive,

@@ -1,4 +1,4 @@
-"""Probes. Neither asks a dependency: a queue that is down is no reason to restart or to unplug the process."""
+"""Probes. Neither checks a dependency: restarting or unrouting the process does not repair a queue that is down."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,10 +12,10 @@ router = APIRouter(tags=["probes"])
 
 
 def _probe(path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """GET and HEAD on `path`; the server leaves HEAD's body out.
+    """GET and HEAD on `path`; the server omits the body of HEAD.
 
-    The second route answers nothing: it is there for the OpenAPI document, in which the two methods of one route
-    would share an operation id.
+    The second route never matches: it is there for the OpenAPI document, in which the two methods of one route would
+    share an operation id.
     """
 
     def register(probe: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,7 +28,7 @@ def _probe(path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable
 
 @_probe("/healthz")
 async def healthz() -> dict[str, str]:
-    """Alive: the event loop turns."""
+    """Alive: the event loop is not blocked."""
     return {"status": "alive"}
 
 

@@ -12,9 +12,9 @@ from app.web.webhook import PATH
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The service, with the release that `settings` name. Connects nowhere before its lifespan.
+    """The service, with the release that `settings` name. Opens no connection before its lifespan.
 
-    Raises ConfigurationError where APP_DOCS wants what is not installed.
+    Raises ConfigurationError where APP_DOCS needs a package that is not installed.
     """
     release = releases.load(settings.release)
     app = FastAPI(
@@ -36,7 +36,7 @@ def create_app(settings: Settings) -> FastAPI:
         docs.add_docs(app)
     add_middleware(app, settings.middleware)
     if settings.profile:
-        from app.telemetry.profiling import Profiling  # nobody else shall pay for the profiler
+        from app.telemetry.profiling import Profiling  # not imported without APP_PROFILE
 
         app.add_middleware(Profiling, settings.run_dir / "profiles", PATH)
     return app

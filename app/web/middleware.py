@@ -1,6 +1,6 @@
-"""One middleware, written both ways: a request id and the time the app took, as response headers.
+"""One middleware, written both ways: a request id and the app's time, as response headers.
 
-APP_MIDDLEWARE chooses; the talk's advice is to avoid BaseHTTPMiddleware, and this makes its price measurable.
+APP_MIDDLEWARE chooses; the talk's advice is to avoid BaseHTTPMiddleware, and this makes its cost measurable.
 """
 
 from time import perf_counter
@@ -20,7 +20,7 @@ def _mark(headers: MutableHeaders, started: float) -> None:
 
 
 class AsgiTiming:
-    """Pure ASGI: a function around `send`."""
+    """As pure ASGI: a function around `send`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -37,7 +37,7 @@ class AsgiTiming:
 
 
 class BaseHttpTiming(BaseHTTPMiddleware):
-    """The same by Starlette's convenience: a task group and a pair of memory streams for each request."""
+    """As Starlette's BaseHTTPMiddleware: a task group and a pair of memory streams for each request."""
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         started = perf_counter()
@@ -47,7 +47,7 @@ class BaseHttpTiming(BaseHTTPMiddleware):
 
 
 def add_middleware(app: FastAPI, name: str) -> None:
-    """Puts the middleware that APP_MIDDLEWARE names around `app`."""
+    """Adds the middleware that APP_MIDDLEWARE names."""
     if name == "asgi":
         app.add_middleware(AsgiTiming)
     elif name == "base_http":

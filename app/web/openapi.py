@@ -1,4 +1,4 @@
-"""What FastAPI cannot see in a handler that reads the raw body: its schema, its problems, its Basic auth."""
+"""What FastAPI cannot infer from a handler that reads the raw body: its schema, its problems, its Basic auth."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _REF = "#/components/schemas/{model}"
 
 
 class Problem(BaseModel):
-    """RFC 9457. `errors` stands in a 422 alone."""
+    """RFC 9457. Only a 422 has `errors`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,13 +36,13 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     408: _problem("The body was not complete in time"),
     413: _problem("The body is too long"),
     415: _problem("A Content-Encoding other than identity"),
-    422: _problem("Not JSON, JSON nested too deeply, not an event, or nothing that SQS takes"),
+    422: _problem("Not JSON, JSON nested too deeply, not an event, or with a character that SQS rejects"),
     503: _problem("SQS unreachable, throttled or slow; admission full; draining. Chargebee redelivers"),
 }
 _EVENTS = [{"$ref": _REF.format(model=model.__name__)} for model in (Event, UnwantedEvent)]
 EXTRA: dict[str, Any] = {
     "requestBody": {
-        "description": "A Chargebee event; of one that is not in APP_EVENT_TYPES only the envelope is looked at",
+        "description": "A Chargebee event; only the envelope is validated where its type is not in APP_EVENT_TYPES",
         "required": True,
         "content": {"application/json": {"schema": {"anyOf": _EVENTS}}},
     },

@@ -1,4 +1,4 @@
-"""Errors → `application/problem+json` (RFC 9457): the one place that knows the HTTP answer to each."""
+"""Errors → `application/problem+json` (RFC 9457): the only place with HTTP statuses and headers for them."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -15,15 +15,15 @@ from app import errors
 from app.errors import BodyTooLarge, InvalidEvent, WebhookRefused
 from app.web.server.connections import LINGER_SECONDS
 
-# Of the path that a sender asked for, in a 404 or 405.
+# How much of the requested path a 404 or 405 repeats.
 LONGEST_PATH = 200
 
 
 class Refusal(NamedTuple):
-    """How one kind of error is answered. `slug`: its name in the log.
+    """The response to one kind of error. `slug`: its name in the log.
 
-    `linger`: the body may still be arriving. The answer goes out at once and the connection stays open until the
-    sender is done: closing a socket with unread bytes resets it, and the sender may never read the answer.
+    `linger`: the body may still be arriving. The response is sent at once, and the connection stays open until the
+    client has finished: closing a socket with unread bytes resets it, and the client may not get to read the response.
     """
 
     slug: str
@@ -40,7 +40,7 @@ REFUSALS: dict[type[WebhookRefused], Refusal] = {
     errors.BodyTooLarge: Refusal("body-too-large", 413, linger=True),
     errors.UnsupportedEncoding: Refusal("unsupported-encoding", 415, {"Accept-Encoding": "identity"}, linger=True),
     errors.InvalidEvent: Refusal("invalid-event", 422),
-    # Closing the connection: the next attempt goes to a process that is not stopping.
+    # Closing the connection makes the client's next attempt reach a process that is not stopping.
     errors.Draining: Refusal("draining", 503, {"Retry-After": "1", "Connection": "close"}, linger=True),
     errors.Overloaded: Refusal("overloaded", 503, {"Retry-After": "1"}, linger=True),
     errors.QueueUnavailable: Refusal("queue-unavailable", 503, {"Retry-After": "5"}),
@@ -89,13 +89,13 @@ async def _http_error(request: Request, error: HTTPException) -> ProblemResponse
 
 
 async def _disconnected(request: Request, error: ClientDisconnect) -> ProblemResponse:
-    """The sender left before its body was complete; nobody reads this."""
+    """The client disconnected before its body was complete, and does not read this."""
     return ProblemResponse(HTTPStatus.BAD_REQUEST, "The body was not complete")
 
 
 async def _unexpected(request: Request, error: Exception) -> ProblemResponse:
-    """A fault of ours; the traceback is in the log."""
-    return ProblemResponse(HTTPStatus.INTERNAL_SERVER_ERROR, "Not expected; send it again")
+    """An unexpected exception; the traceback is in the log."""
+    return ProblemResponse(HTTPStatus.INTERNAL_SERVER_ERROR, "An unexpected error; send it again")
 
 
 # WebhookRefused is answered by the gate, which also logs it.

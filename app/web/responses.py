@@ -1,7 +1,7 @@
-"""How a 200 becomes JSON: what APP_RESPONSE names, as arguments of `add_api_route`.
+"""How a 200 is serialised: what APP_RESPONSE names, as arguments of `add_api_route`.
 
-`json` is as published: jsonable_encoder, then json.dumps. `orjson` is what FastAPI's ORJSONResponse was, which
-is deprecated: since a declared return type lets pydantic-core write the bytes (`model`), it is of no use.
+`json` is as published: jsonable_encoder, then json.dumps. `orjson` is FastAPI's former ORJSONResponse, deprecated since
+pydantic-core serialises a declared return type directly (`model`).
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from app.web.webhook import Answer
 
 
 class OrjsonResponse(JSONResponse):
-    """json.dumps replaced by orjson.dumps; the detour by jsonable_encoder remains."""
+    """orjson.dumps in place of json.dumps; jsonable_encoder still runs before it."""
 
     def render(self, content: Any) -> bytes:
         return orjson.dumps(content)

@@ -1,11 +1,14 @@
-"""The thread pool behind `run_in_threadpool`, sync dependencies and sync handlers: anyio's, 40 tokens by default."""
+"""anyio's thread pool, 40 tokens by default: `run_in_threadpool`, sync dependencies and sync handlers use it.
+
+https://anyio.readthedocs.io/en/stable/threads.html#adjusting-the-default-maximum-worker-thread-count
+"""
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 
 
 def set_tokens(app: FastAPI, tokens: int) -> int:
-    """Lets `tokens` threads work at once, or APP_THREADPOOL_TOKENS where that is set; how many it is now."""
+    """Sets the limiter to `tokens`, or to APP_THREADPOOL_TOKENS where that is set; returns the number."""
     chosen: int = app.state.settings.threadpool_tokens or tokens
     current_default_thread_limiter().total_tokens = chosen
     return chosen

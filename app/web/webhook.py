@@ -1,4 +1,4 @@
-"""What every release does alike: the path, reading the event, the answer."""
+"""What all releases share: the path, parsing the event, the response."""
 
 from typing import Literal
 
@@ -28,12 +28,12 @@ def read_event(request: Request, body: bytes) -> Event | None:
 
 
 def queued(request: Request) -> Answer:
-    """The answer to a webhook whose message SQS has acknowledged: only then is this true."""
+    """The response to a webhook whose message SQS has acknowledged, and to no other."""
     return _answer(request.state.record, "queued")
 
 
 def ignored(request: Request) -> Answer:
-    """The answer to an event whose type is not in APP_EVENT_TYPES; after a 4xx, Chargebee would redeliver it."""
+    """The response to an event whose type is not in APP_EVENT_TYPES; after a 4xx, Chargebee would redeliver it."""
     return _answer(request.state.record, "ignored")
 
 

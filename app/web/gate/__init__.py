@@ -1,4 +1,4 @@
-"""What every webhook passes before its release: outcome (a log line) → auth → admission → body.
+"""What every webhook passes before its release: outcome (record, log line) → auth → admission → body.
 
-`shed` stands before all of FastAPI, and answers for admission while there is no room.
+`shed` comes before FastAPI, and rejects webhooks while admission is full.
 """

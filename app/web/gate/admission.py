@@ -1,4 +1,4 @@
-"""Admission: how many webhooks, how many bytes of them, and how long a wait one process takes on at once."""
+"""Admission control: bounds on webhooks in flight, on bytes of bodies held, and on the expected wait."""
 
 from collections.abc import Awaitable, Callable
 from time import monotonic
@@ -8,19 +8,19 @@ from starlette.types import Receive, Scope, Send
 from app.errors import Draining, Overloaded
 from app.settings import Settings
 
-# Of APP_MAX_WAIT, what the oldest webhook must have waited for its wait to tell the pace.
+# The share of APP_MAX_WAIT that the oldest webhook must have waited before its wait is used as an estimate.
 TELLING_SHARE = 0.2
 
 
 class Admission:
-    """The process's account. One per app, at `app.state.admission`; touched on the event loop alone."""
+    """The process's counts. One per app, at `app.state.admission`; used on the event loop only."""
 
     def __init__(self, settings: Settings) -> None:
         self._max_in_flight = settings.max_in_flight
         self._max_buffered_bytes = settings.max_buffered_bytes
         self._max_wait = settings.max_wait
         self._answered = 0
-        # Whose body is complete, oldest first: since when, and how many had been answered then.
+        # Webhooks with a complete body, oldest first: since when, and how many had been answered by then.
         self._waiting: dict[Place, tuple[float, int]] = {}
         self.in_flight = 0
         self.buffered_bytes = 0
@@ -29,7 +29,7 @@ class Admission:
     def overload(self) -> str | None:
         """Why no further webhook is admitted; None where one is.
 
-        By number, and by time: Chargebee gives up after 20 s and sends again, so what is answered later costs twice.
+        By number, and by time: Chargebee times out after 20 s and redelivers, so a later answer is work done twice.
         """
         if self.in_flight >= self._max_in_flight:
             return f"{self._max_in_flight} webhooks are in flight; send it again"
@@ -38,11 +38,10 @@ class Admission:
         return None
 
     def _expected_wait(self) -> float:
-        """Seconds that a webhook would wait if it came now, judged by the one that has waited longest.
+        """Seconds that a webhook arriving now would wait: those waiting ÷ the rate of answers since the oldest arrived.
 
-        Since that one came, so many have been answered, in so long: at this pace, those that wait now take theirs.
-        To wait until the oldest has waited too long would be too late: at twice the capacity, as many again would be
-        behind it by then. Too short a time says nothing: nobody is answered in the first milliseconds of a burst.
+        The wait of the oldest alone is too late a signal: at twice the capacity, as many again are queued behind it by
+        then. And over a short time the rate is meaningless: in the first milliseconds of a burst nothing is answered.
         """
         since, answered_before = next(iter(self._waiting.values()))
         waited = monotonic() - since
@@ -71,31 +70,31 @@ class Admission:
         self.buffered_bytes += size
 
     def waits(self, place: "Place") -> None:
-        """The body at `place` is complete: from now on, its sender waits for us."""
+        """The body at `place` is complete: from now on, its client waits for the service."""
         self._waiting[place] = (monotonic(), self._answered)
 
     def left(self, place: "Place", held: int) -> None:
-        """A webhook with `held` bytes of body has been answered, or its sender has gone."""
+        """A webhook with `held` bytes of body has been handled, or its client has disconnected."""
         self._answered += self._waiting.pop(place, None) is not None
         self.in_flight -= 1
         self.buffered_bytes -= held
 
 
 class Place:
-    """One webhook on the account, with the bytes of its body."""
+    """One webhook in the counts, with the bytes of its body."""
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
         self._held = 0
 
     def hold(self, size: int) -> None:
-        """`size` bytes of the body, in all. Raises Overloaded."""
+        """`size` bytes of the body so far. Raises Overloaded."""
         if size > self._held:
             self._admission.hold(size - self._held)
             self._held = size
 
     def complete(self) -> None:
-        """The body is here."""
+        """The body is complete."""
         self._admission.waits(self)
 
     def leave(self) -> None:
@@ -104,7 +103,7 @@ class Place:
 
 
 class Admit:
-    """Lets a request pass while there is room, and counts it until it has been handled."""
+    """Admits a request while there is room, and counts it until it has been handled."""
 
     def __init__(self, app: Callable[[Scope, Receive, Send, Place], Awaitable[None]], admission: Admission) -> None:
         self._app = app

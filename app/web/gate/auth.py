@@ -28,12 +28,12 @@ def authorized(headers: Iterable[tuple[bytes, bytes]], pairs: list[bytes]) -> bo
         given = base64.b64decode(token.strip(), validate=True) if scheme.lower() == b"basic" else b""
     except binascii.Error:
         given = b""
-    # A list, not any(): each pair is compared, whichever fits.
+    # A list, not any(): every pair is compared, so that the time does not depend on which one matches.
     return True in [compare_digest(given, pair) for pair in pairs]
 
 
 class Auth:
-    """Lets a request pass whose Authorization header names an accepted pair."""
+    """Raises Unauthorized unless the Authorization header has an accepted pair."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app

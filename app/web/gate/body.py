@@ -1,4 +1,4 @@
-"""The body's limits: encoding, size and time, enforced while it streams in.
+"""Limits on the body: encoding, size and time, enforced while it is received.
 
 FastAPI's own `max_body_size` answers text/plain and comes before the 401; see the HTTP contract.
 """
@@ -14,7 +14,7 @@ from app.web.gate.admission import Place
 
 
 class LimitBody:
-    """Hands the app a `receive` that raises BodyTimeout, BodyTooLarge or Overloaded, and counts at `place`."""
+    """Gives the app a `receive` that enforces the limits, and counts the body at `place`."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -25,7 +25,7 @@ class LimitBody:
         headers = Headers(scope=scope)
         encoding = ", ".join(headers.getlist("content-encoding"))
         if encoding and encoding.strip().lower() != "identity":
-            raise UnsupportedEncoding(f"Content-Encoding {encoding[:40]!r} is not taken: send the body as it is")
+            raise UnsupportedEncoding(f"Content-Encoding {encoding[:40]!r} is not supported: send the body without one")
         declared = int(headers.get("content-length", 0))
         if declared > self._max_bytes:
             raise BodyTooLarge(f"The body is longer than {self._max_bytes} bytes")
@@ -34,7 +34,7 @@ class LimitBody:
 
 
 class _Body:
-    """A body on its way in, held on its place's account."""
+    """A body being received."""
 
     def __init__(self, receive: Receive, place: Place, max_bytes: int, timeout: float) -> None:
         self._receive = receive
@@ -43,7 +43,7 @@ class _Body:
         self._timeout = timeout
         self._deadline = asyncio.get_running_loop().time() + timeout
         self._received = 0
-        self._settled = False  # complete or refused: from here on, bytes are the server's business
+        self._settled = False  # complete or rejected: from here on, no limit applies
 
     async def receive(self) -> Message:
         """ASGI's receive. Raises BodyTimeout, BodyTooLarge or Overloaded, once."""

@@ -1,4 +1,4 @@
-"""The outermost part of the gate: the webhook's record, its refusal, its log line."""
+"""The outermost part of the gate: the webhook's record, the response to a rejected one, the log line."""
 
 import asyncio
 from time import perf_counter
@@ -13,9 +13,10 @@ from app.web.problems import REFUSALS, ProblemResponse, problem
 
 
 class Outcome:
-    """Puts a WebhookRecord into the request's state, answers whatever refuses the webhook, and logs the record.
+    """Puts a WebhookRecord into the request's state, answers WebhookRefused, and logs the record.
 
-    Here and not in an exception handler, so that a refused webhook has left admission before its sender is waited for.
+    An exception handler would run inside admission, and a rejected webhook would keep its place while its client
+    lingers.
     """
 
     def __init__(self, app: ASGIApp, admission: Admission) -> None:
@@ -29,7 +30,7 @@ class Outcome:
         except WebhookRefused as error:
             await _refused(error, record)(scope, receive, send)
         except asyncio.CancelledError:
-            # uvicorn, when APP_GRACEFUL_TIMEOUT is over; a webhook that has no answer yet gets one.
+            # By uvicorn, after APP_GRACEFUL_TIMEOUT; a webhook without a response yet gets one.
             if not self._admission.draining or record.outcome != UNANSWERED:
                 raise
             await _refused(Draining("This process has stopped; send it again"), record)(scope, receive, send)

@@ -1,4 +1,4 @@
-"""The route that has the gate around it."""
+"""A route behind the gate."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ from app.web.gate.outcome import Outcome
 
 
 def gated_route(settings: Settings, admission: Admission) -> type[APIRoute]:
-    """A class of routes, as `route_class` takes one, whose requests pass the gate first.
+    """A class for FastAPI's `route_class`, whose requests pass the gate first.
 
-    The gate stands around this one route, inside the router: probes, 404 and 405 need neither credentials nor
-    admission. It stands in `handle`, which FastAPI calls also for a route of an included router; `route.app`, which
-    Starlette wraps for its own middleware, is not used there (fastapi.routing, 0.165).
+    The gate is inside the router, around one route: probes, 404 and 405 need neither credentials nor admission. It is
+    in `handle`, which FastAPI also calls for a route of an included router; there, `route.app` is ignored
+    (fastapi 0.165, routing.py, APIRoute.handle: `effective_context.app`).
     """
 
     class GatedRoute(APIRoute):

@@ -1,8 +1,8 @@
-"""Load shedding: the 503 of an overloaded process, for little more than reading the request.
+"""Load shedding: the 503 of an overloaded process, for little more than the cost of parsing the request.
 
-A refusal costs CPU that accepted webhooks lack, and under overload there are more refusals than webhooks. So this one
-comes before FastAPI, has its bytes ready, keeps the connection (a new one costs more than the answer), and is logged
-by number. Same order and same words as behind FastAPI: credentials first, then admission.
+A rejection takes CPU from accepted webhooks, and under overload there are more rejections than webhooks. So this one
+comes before FastAPI, keeps its bytes, keeps the connection open (a new one costs more than the response), and logs a
+count. Order and wording are those of the gate: authentication first, then admission.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _OVERLOADED = REFUSALS[Overloaded]
 
 
 class Shed:
-    """Answers 503 while the app's admission has no room for another webhook; everything else passes."""
+    """Answers webhooks 503 while the app's admission is full; passes everything else on."""
 
     def __init__(self, app: FastAPI, settings: Settings) -> None:
         self._app = app
@@ -51,7 +51,7 @@ class Shed:
 
     def _answer(self, reason: str) -> tuple[Message, Message]:
         if reason not in self._answers:
-            # The connection is kept: what is left of the body is read over by the server.
+            # The connection stays open: the server discards the rest of the body.
             problem = ProblemResponse(_OVERLOADED.status, reason, _OVERLOADED.headers)
             start = {"type": "http.response.start", "status": problem.status_code, "headers": problem.raw_headers}
             self._answers[reason] = (start, {"type": "http.response.body", "body": bytes(problem.body)})
