@@ -30,19 +30,25 @@ test-all: .venv/dev $(TESTED) ## the tests, the contract on every release
 test-elasticmq: .venv/dev loadtest/elasticmq/target/classpath ## the contract's tests on ElasticMQ (Java 17, Maven)
 	$(PYTEST) tests/web/test_contract.py --queue elasticmq $(ARGS)
 
+# From the root, so that the generators find `app` and `loadtest`.
+COG = $(BIN)/python -m cogapp -I .ci -p 'from parts import *' -P --verbosity=1
+GENERATED = README.md CHANGELOG.md
+
 check: .venv/dev ## ruff, mypy, import-linter; locks and generated docs are fresh
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python .ci/docs.py --check
+	$(COG) --check --check-fail-msg='run `make docs`' $(GENERATED)
+	$(BIN)/python -m loadtest.report --check
 	$(BIN)/python .ci/locks.py --check
 
 audit: .venv/dev ## security advisories for what the locks pin
 	$(BIN)/python .ci/audit.py
 
 docs: .venv/dev ## regenerate what is generated in README.md and CHANGELOG.md
-	$(BIN)/python .ci/docs.py
+	$(COG) -r $(GENERATED)
+	$(BIN)/python -m loadtest.report
 
 lock: .venv/dev ## resolve pyproject.toml into requirements*.lock (newer versions: make lock UPGRADE=--upgrade)
 	$(BIN)/python .ci/locks.py $(UPGRADE)

@@ -35,7 +35,7 @@ class Stranger:
     """
 
     def __init__(self, folder: Path, hurry: bool) -> None:
-        self._folder = folder
+        self.folder = folder
         self._hurry = hurry
         self._port = free_port()
         self._log = folder / "make-run.log"
@@ -49,7 +49,7 @@ class Stranger:
         command = ["bash", "-euo", "pipefail", "-c", self._here(example)]
         ended = subprocess.run(
             command,
-            cwd=self._folder,
+            cwd=self.folder,
             env=TERMINAL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -69,6 +69,11 @@ class Stranger:
             assert found is not None, f"{line!r} is not in {rest!r}"
             rest = rest[found.end() :]
 
+    def make(self, *arguments: str) -> str:
+        """What `make` prints; never installs: in a copy, the clock may make the lock the newer file."""
+        command = ["make", "--old-file=.venv/dev", *arguments]
+        return subprocess.run(command, cwd=self.folder, env=TERMINAL, capture_output=True, text=True, check=True).stdout
+
     def _here(self, example: Example) -> str:
         text: str = example.parsed
         if self._hurry:
@@ -79,7 +84,7 @@ class Stranger:
         with self._log.open("wb") as log:
             self._server = subprocess.Popen(
                 ["make", "run"],
-                cwd=self._folder,
+                cwd=self.folder,
                 env=TERMINAL | {"APP_PORT": str(self._port)},
                 stdout=log,
                 stderr=log,
@@ -128,6 +133,45 @@ def test_the_document_followed(stranger: Stranger, name: str) -> None:
         except SkipTest as reason:
             skipped.append(str(reason))
     assert skipped == SKIPPED[name]
+
+
+# `cog --check` cannot miss a part whose markers are gone.
+GENERATED = {
+    "README.md": ["known_as()", "documents.throughput()", "table(Settings)"],
+    "CHANGELOG.md": [
+        "releases()",
+        *(f"documents.{part}()" for part in ("published", "sustained", "saturated", "bench", "tips")),
+        *(f'diff("{release.value[:3]}")' for release in list(Release)[:0:-1]),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_generated_parts_are_all_there(name: str) -> None:
+    """Each once, in this order, and none without its end."""
+    text = (ROOT / name).read_text()
+    markers = r"^<!-- \[\[\[cog show\((.*)\) \]\]\] -->\n\n(?s:.+?)\n\n<!-- \[\[\[end\]\]\] -->$"
+    assert re.findall(markers, text, re.MULTILINE) == GENERATED[name]
+    assert text.count("[[[") == 2 * len(GENERATED[name])
+
+
+def test_stale_parts_and_pictures_are_found_and_made_anew(stranger: Stranger) -> None:
+    """A changed row and a changed picture fail `make check`; `make docs` restores both."""
+    readme = stranger.folder / "README.md"
+    [picture] = re.findall(r'src="(\S+-light\.svg)"', readme.read_text())
+    stale = [readme, stranger.folder / picture]
+    fresh = [file.read_text() for file in stale]
+    for file, text in zip(stale, fresh, strict=True):
+        file.write_text(text.replace("| `v02_blocking` |", "| `v02_stale` |").replace("</svg>", "<g/></svg>"))
+    for command in ("-m cogapp", "-m loadtest.report"):
+        [check] = [line for line in stranger.make("--dry-run", "check").splitlines() if command in line]
+        checked = subprocess.run(
+            ["bash", "-c", check], cwd=stranger.folder, capture_output=True, text=True, check=False
+        )
+        assert checked.returncode != 0
+        assert "run `make docs`" in checked.stdout + checked.stderr
+    stranger.make("docs")
+    assert [file.read_text() for file in stale] == fresh
 
 
 def test_listings_occur_in_the_file_they_name() -> None:

@@ -1,0 +1,49 @@
+"""The parts of README and CHANGELOG that cog generates (`make docs`), for the generators in those documents.
+
+A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the names in `__all__`.
+"""
+
+from itertools import pairwise
+
+from app.cli import lessons
+from app.settings import KNOWN_AS, Release, Settings
+from app.settings.text import table
+from loadtest.report import documents, tables
+from loadtest.report.figures import PUBLISHED
+
+__all__ = ["Settings", "diff", "documents", "known_as", "releases", "show", "table"]
+
+
+def show(part: str) -> None:
+    """Prints `part` into the document, between empty lines: without them, Markdown takes it for the comment's."""
+    print(f"\n{part}\n")  # noqa: T201
+
+
+def releases() -> str:
+    """The history with its published figures, and those that the load test measured."""
+    history, _ = documents.newest("history")
+    rows = [
+        "| version | release | change | published: success, throughput, p50, p99 | measured here |",
+        "|---|---|---|---|---|",
+    ]
+    for release in Release:
+        link = f"[{release.value}](#{release.value})"
+        figures = PUBLISHED.get(release.value)
+        shown = "–" if figures is None else tables.short(**figures)
+        measured = tables.short_measured(history.of("published", release.value))
+        rows.append(f"| {release.version} | {link} | {lessons.change(release)} | {shown} | {measured} |")
+    return "\n".join(rows)
+
+
+def known_as() -> str:
+    """README's map from the names that people know to the flag that switches them on."""
+    rows = ["| known as | `APP_RELEASE=` |", "|---|---|"]
+    rows += [f"| {name} | `{release.value}` |" for release, name in KNOWN_AS.items()]
+    return "\n".join(rows)
+
+
+def diff(name: str) -> str:
+    """`v03`: what that release changes in the one before."""
+    new = lessons.find(name)
+    old = next(before for before, after in pairwise(Release) if after is new)
+    return "\n".join(["```diff", *lessons.diff(old, new), "```"])
