@@ -19,6 +19,9 @@ from sybil.typing import Parser
 
 from app import __version__
 from app.settings import NEWEST, Release
+from deploy.k8s.proof import summary
+from deploy.k8s.proof.record import README as PROOF
+from deploy.k8s.proof.record import RECORD
 from loadtest.queues import free_port
 
 ROOT = Path(__file__).parents[1]
@@ -172,6 +175,34 @@ def test_stale_parts_and_pictures_are_found_and_made_anew(stranger: Stranger) ->
         assert "run `make docs`" in checked.stdout + checked.stderr
     stranger.make("docs")
     assert [file.read_text() for file in stale] == fresh
+
+
+def test_the_proof_is_summed_up_as_recorded() -> None:
+    """The table is what record.json gives; every check is counted, and each failed one is there in full."""
+    rows: list[summary.Row] = json.loads(RECORD.read_text())
+    [table] = re.findall(r"<!-- recorded -->\n\n(.*)\n\n<!-- end -->", PROOF.read_text(), re.DOTALL)
+    assert table == summary.table(rows)
+    assert sum(int(cells.split(" | ")[1]) for cells in table.splitlines()[2:]) == len(rows)
+    assert table.count("**NO**") == sum(row["holds"] == "NO" for row in rows)
+
+
+def test_the_summary_has_the_worst_values() -> None:
+    """Of two attacks the lower success and rate and the slower 99th percentile, and all that was lost."""
+    where = {"date": "2026-11-21 15:30", "kubernetes": "v1.34.3", "commit": "f3d2ce7"}
+    audit = "audit: holds: 2 got 200, 0 of them lost"
+    seen = [
+        ("stops[a]", "failed requests", f"0 of 2: 100.00%, 9.9/s, p50 5 ms, p99 1,010 ms, 200:2; {audit}", "yes"),
+        ("stops[b]", "failed requests", f"1 of 3: 66.67%, 10.1/s, p50 5 ms, p99 99 ms, 0:1 200:2; {audit}", "yes"),
+        ("stops[a]", "restarts, failed probes", "0, 12", "yes"),
+        ("stops[b]", "restarts, failed probes", "1, 9", "yes"),
+        ("stops[b]", "audit", "audit: FAILS: 1 of 2 lost", "NO"),
+    ]
+    rows = [dict(zip(("section", "check", "seen", "holds"), row, strict=True)) | where for row in seen]
+    assert summary.table(rows).splitlines()[2] == (
+        "| stops: a, b | 5 | 66.67% success, 9.9/s, p99 1,010 ms; 1 of 5 requests without a 200, 0 of 4 acknowledged"
+        " webhooks lost; restarts, failed probes: 1, 12 | **NO**: audit: audit: FAILS: 1 of 2 lost"
+        " | 2026-11-21, v1.34.3, `f3d2ce7` |"
+    )
 
 
 def test_listings_occur_in_the_file_they_name() -> None:

@@ -1,4 +1,4 @@
-"""What was seen: record.json, and the table in README.md that is made of it."""
+"""What was seen: record.json, and the table in README.md that sums it up."""
 
 import json
 import re
@@ -6,6 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
+from deploy.k8s.proof import summary
+from deploy.k8s.proof.summary import Row
 
 HERE = Path(__file__).parent
 RECORD = HERE / "record.json"
@@ -18,7 +21,7 @@ class Record:
 
     def __init__(self, version: str, machine: str, commit: str) -> None:
         self._where = {"kubernetes": version, "machine": machine, "commit": commit}
-        self._rows: list[dict[str, str]] = json.loads(RECORD.read_text()) if RECORD.exists() else []
+        self._rows: list[Row] = json.loads(RECORD.read_text()) if RECORD.exists() else []
 
     def begin(self, section: str) -> None:
         self._rows = [row for row in self._rows if row["section"] != section]
@@ -32,12 +35,7 @@ class Record:
 
     def write(self) -> None:
         RECORD.write_text(json.dumps(self._rows, indent=1, ensure_ascii=False) + "\n")
-        lines = ["| section | check | seen | holds | date (UTC), Kubernetes, commit |", "|---|---|---|---|---|"]
-        for row in self._rows:
-            seen = row["seen"].replace("|", "\\|").replace("\n", " ")
-            when = f"{row['date']}, {row['kubernetes']}, `{row['commit']}`"
-            lines.append(f"| {row['section']} | {row['check']} | {seen} | {row['holds']} | {when} |")
-        table = "\n".join(lines)
+        table = summary.table(self._rows)
         README.write_text(_TABLE.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", README.read_text()))
 
 
