@@ -1,8 +1,8 @@
 """0.2.0: a queue instead of the work.
 
-Problem: Chargebee waits while the handler does the billing work, and gives up.
-Change: put the event on SQS and answer; a client of boto3's, built for each request, sends it.
-Cost: `send` blocks the event loop: while SQS takes its time, nothing else moves, not even a probe.
+Problem: Chargebee waits while the handler does the billing work, and times out.
+Change: put the event on SQS and answer; a boto3 client, built for each request, sends it.
+Cost: `send` blocks the event loop: until SQS answers, no other request is served, not even a probe.
 """
 
 from collections.abc import AsyncIterator

@@ -1,7 +1,7 @@
 """0.3.0: send in a thread.
 
-Problem: a blocking `send` on the event loop stops every other request, and the probes.
-Change: `await run_in_threadpool(…)`: a thread waits for SQS, the loop goes on.
+Problem: a blocking `send` on the event loop delays every other request, probes included.
+Change: `await run_in_threadpool(…)`: a thread waits for SQS, the event loop stays free.
 Cost: each webhook in flight holds one of 40 threads; the 41st waits for a free one.
 """
 

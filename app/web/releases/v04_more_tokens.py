@@ -1,8 +1,8 @@
 """0.4.0: more threads.
 
-Problem: with 40 tokens, the 41st webhook waits although SQS and the processor have time.
+Problem: with 40 tokens, the 41st webhook waits although SQS and the CPU have capacity left.
 Change: the thread limiter has 100 tokens.
-Cost: 100 threads share one interpreter lock: what they compute, they compute one after the other.
+Cost: 100 threads share one GIL: whatever they compute is serialised.
 """
 
 from collections.abc import AsyncIterator

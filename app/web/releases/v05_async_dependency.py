@@ -1,8 +1,8 @@
 """0.5.0: the queue from an async dependency.
 
-Problem: a sync dependency takes a thread, and a token, before the handler has even begun.
-Change: `async def`, so the dependency needs no thread any more.
-Cost: what it does still blocks, now on the event loop: GetQueueUrl stops everybody, as `send` did in 0.2.0.
+Problem: a sync dependency takes a thread, and a token, before the handler starts.
+Change: the dependency is `async def`, so it needs no thread.
+Cost: it still blocks, now the event loop: GetQueueUrl delays all other requests, as `send` did in 0.2.0.
 """
 
 from collections.abc import AsyncIterator

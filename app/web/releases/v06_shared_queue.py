@@ -1,8 +1,8 @@
 """0.6.0: one queue for the life of the process.
 
 Problem: each request builds a client, opens a connection and asks for the queue's URL, on the event loop.
-Change: the lifespan builds one queue, which all requests share: one client, one GetQueueUrl, connections kept.
-Cost: a thread for each webhook in flight, still; and what is shared has to be thread-safe (a client is).
+Change: the lifespan builds one queue, which all requests share: one client, one GetQueueUrl, connections reused.
+Cost: still a thread for each webhook in flight; and what is shared must be thread-safe (a client is).
 """
 
 from collections.abc import AsyncIterator

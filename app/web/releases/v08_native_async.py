@@ -1,8 +1,8 @@
 """0.8.0: the native asynchronous client.
 
-Problem: each webhook in flight occupies a thread that does nothing but wait for SQS.
+Problem: each webhook in flight occupies a thread that only waits for SQS.
 Change: await aioboto3 on the event loop; its client is opened once, by the lifespan.
-Cost: everything shares one thread now, so nothing on the path may block.
+Cost: everything shares one thread, so nothing on the path may block.
 """
 
 from collections.abc import AsyncIterator

@@ -1,8 +1,8 @@
 """0.9.0: group commit.
 
-Problem: each webhook costs a call to SQS: its signature, its headers, its parsing, and its price.
+Problem: each webhook costs a call to SQS: signing, headers, parsing, and its price.
 Change: webhooks that wait at the same time share one SendMessageBatch; each still waits for its own acknowledgement.
-Cost: a slow call holds up to ten webhooks instead of one; and there is a queue in front of the queue now.
+Cost: a slow call delays up to ten webhooks instead of one; and a queue in memory now stands in front of SQS.
 """
 
 from collections.abc import AsyncIterator
