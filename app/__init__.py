@@ -3,7 +3,7 @@
     Chargebee ── POST /webhooks/chargebee ──▶ web ──▶ SQS ──▶ (later) worker ──▶ DynamoDB · Chargebee API
                   auth → admission → body → RELEASE (validate, enqueue)
 
-Rooms, each importing only from those to its right (import-linter holds it):
+Packages, each importing only from those to its right (import-linter enforces it):
 
     cli → web | local → sqs → telemetry → events → settings → errors
 """

@@ -25,11 +25,11 @@ class InvoiceWebhookError(Exception):
 
 
 class ConfigurationError(InvoiceWebhookError):
-    """What a person has to set right; `str()` is what they read, a line for each wrong value."""
+    """A configuration that a person has to correct; `str()` has a line for each wrong value."""
 
 
 class Flaw(TypedDict):
-    """One thing wrong with a body: where, what, and pydantic's word for it. Never the value."""
+    """One error in a body: where, what, and pydantic's type of it. Never the value."""
 
     loc: list[str | int]
     msg: str
@@ -37,7 +37,7 @@ class Flaw(TypedDict):
 
 
 class WebhookRefused(InvoiceWebhookError):
-    """A webhook that is not accepted; `detail` is for the sender and holds no payload values."""
+    """A webhook that is not accepted; `detail` is sent to the client and holds no values of the payload."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -53,7 +53,7 @@ class BodyTimeout(WebhookRefused):
 
 
 class BodyTooLarge(WebhookRefused):
-    """`unread`: the sender may still be sending."""
+    """`unread`: the client may still be sending."""
 
     def __init__(self, detail: str, *, unread: bool = True) -> None:
         super().__init__(detail)
@@ -65,7 +65,7 @@ class UnsupportedEncoding(WebhookRefused):
 
 
 class InvalidEvent(WebhookRefused):
-    """`flaws`: what is wrong with the body, for the sender."""
+    """`flaws` are sent to the client."""
 
     def __init__(self, detail: str, flaws: Sequence[Flaw]) -> None:
         super().__init__(detail)
@@ -85,7 +85,7 @@ class Overloaded(TemporarilyUnavailable):
 
 
 class QueueUnavailable(TemporarilyUnavailable):
-    """`cause` (SQS's code, or the client's exception) is for the log, not for the sender.
+    """`cause` (SQS's code, or the exception of its client) is for the log only.
 
     `sent`: whether a call to SQS held the message. If so, it may have been enqueued: the answer may have been lost.
     """

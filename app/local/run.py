@@ -55,7 +55,7 @@ def read_run(run_dir: Path) -> LocalRun:
 
 @contextmanager
 def local_run(settings: Settings) -> Iterator[LocalRun]:
-    """An embedded AWS with its queues; from here on, the AWS SDKs of this process use it and nothing else.
+    """An embedded AWS with its queues; from here on, the AWS SDKs of this process use it, and no real account.
 
     Raises ConfigurationError where another run already uses the same APP_RUN_DIR.
     """
@@ -75,7 +75,7 @@ def announce(run: LocalRun, run_dir: Path, url: str) -> None:
 
 
 def deployed(settings: Settings, run: LocalRun) -> Settings:
-    """`settings` as a deployment on the queue of `run` would have them, with local mode's defaults."""
+    """`settings` as in a deployment with the queue of `run`, with local mode's defaults."""
     changes: dict[str, object] = {"local": False, "sqs_queue_url": run.queue_url}
     if settings.basic_auth_username is None:
         changes |= {"basic_auth_username": "demo", "basic_auth_password": SecretStr("demo")}
@@ -85,7 +85,7 @@ def deployed(settings: Settings, run: LocalRun) -> Settings:
 
 
 def _shield(aws: EmbeddedAws) -> None:
-    """The environment's own AWS account is out of reach for this process."""
+    """Replaces the environment's AWS account by the embedded one."""
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ.update(aws.environment())

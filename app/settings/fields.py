@@ -1,4 +1,4 @@
-"""Every setting in one class; its parts say what people are told of each: type, default, bounds, description."""
+"""All settings in one class; its parts have the type, default, bounds and description of each."""
 
 from typing import Self
 
@@ -15,9 +15,9 @@ from app.settings.queue import QueueSettings
 
 # From right to left, as README's table shows them: pydantic collects the fields of bases in that order.
 class Settings(QueueSettings, GateSettings, ProcessSettings, LaptopSettings, HistorySettings, BaseSettings):
-    """One field a variable: `max_body_bytes` is APP_MAX_BODY_BYTES. README's table is made of this."""
+    """One field per variable: `max_body_bytes` is APP_MAX_BODY_BYTES. README's table is generated from it."""
 
-    # hide_input_in_errors: pydantic's own messages would show the secrets among the values.
+    # hide_input_in_errors: pydantic's own messages contain the values, secrets included.
     model_config = SettingsConfigDict(
         env_prefix="APP_", frozen=True, extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
     )
@@ -45,7 +45,7 @@ class Settings(QueueSettings, GateSettings, ProcessSettings, LaptopSettings, His
         return self
 
     def require_production(self) -> None:
-        """What `web` needs outside local mode. Raises ConfigurationError."""
+        """Raises ConfigurationError unless everything is set that `web` needs outside local mode."""
         self.require_queue_url()
         if self.basic_auth_username is None:
             raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""Whose webhooks are accepted, which, and how many at once."""
+"""Credentials, event types, and the limits of admission and of the body."""
 
 from typing import Annotated, Any
 
@@ -9,10 +9,10 @@ KIB, MIB = 1024, 1024 * 1024
 
 
 class GateSettings(BaseModel):
-    basic_auth_username: str | None = Field(None, description="User that Chargebee sends.")
-    basic_auth_password: SecretStr | None = Field(None, description="Password that Chargebee sends.")
-    basic_auth_previous_username: str | None = Field(None, description="Second pair, accepted while rotating.")
-    basic_auth_previous_password: SecretStr | None = Field(None, description="Second pair, accepted while rotating.")
+    basic_auth_username: str | None = Field(None, description="User that Chargebee authenticates with.")
+    basic_auth_password: SecretStr | None = Field(None, description="Password that Chargebee authenticates with.")
+    basic_auth_previous_username: str | None = Field(None, description="Second pair, accepted during rotation.")
+    basic_auth_previous_password: SecretStr | None = Field(None, description="Second pair, accepted during rotation.")
 
     event_types: Annotated[
         frozenset[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,100}$")]], NoDecode, Field(min_length=1)
@@ -22,19 +22,20 @@ class GateSettings(BaseModel):
         json_schema_extra={"allowed": "names of a–z, 0–9 and _, separated by commas"},
     )
     max_body_bytes: int = Field(
-        245_760, ge=1, le=MIB - 4 * KIB, description="Longest body. SQS takes 1 MiB with attributes, emulators 256 KiB."
+        245_760,
+        ge=1,
+        le=MIB - 4 * KIB,
+        description="Maximum body. SQS accepts 1 MiB with attributes, emulators 256 KiB.",
     )
-    body_timeout: float = Field(10.0, gt=0, le=300, description="Seconds within which the body must be complete.")
+    body_timeout: float = Field(10.0, gt=0, le=300, description="Time-out in seconds for the complete body.")
     max_wait: float = Field(
         5.0,
         ge=0,
         le=300,
-        description="Seconds; while webhooks would wait longer for their answer, new ones get 503. 0: no bound.",
+        description="Seconds; while the expected wait for a response is longer, new webhooks get 503. 0: no limit.",
     )
-    max_in_flight: int = Field(4096, ge=1, description="Webhooks handled at once, per process; past it, 503.")
-    max_buffered_bytes: int = Field(
-        64 * MIB, ge=1, description="Bytes of bodies held at once, per process; past it, 503."
-    )
+    max_in_flight: int = Field(4096, ge=1, description="Webhooks in flight, per process; past it, 503.")
+    max_buffered_bytes: int = Field(64 * MIB, ge=1, description="Bytes of bodies in memory, per process; past it, 503.")
 
     @field_validator("event_types", mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""Which release handles the webhooks, and what of it can be varied."""
+"""The release, and the options that vary it."""
 
 from typing import Literal
 
@@ -13,11 +13,11 @@ class HistorySettings(BaseModel):
         None, ge=1, le=1000, description="Threads for blocking work, instead of the release's own (v02 to v07)."
     )
     warm_clients: bool = Field(
-        True, description="Build one SQS client at the start; 0 shows the lesson of the cold clients (v02 to v05)."
+        True, description="Build one SQS client at the start; 0 shows the cost of cold clients (v02 to v05)."
     )
     middleware: Literal["none", "asgi", "base_http"] = Field(
         "none", description="A request-id and timing middleware: pure ASGI, or Starlette's BaseHTTPMiddleware."
     )
     response: Literal["json", "orjson", "model"] = Field(
-        "model", description="How a 200 becomes JSON: json.dumps, orjson, or pydantic-core by the return type."
+        "model", description="How a 200 is serialised: json.dumps, orjson, or pydantic-core by the return type."
     )

@@ -1,4 +1,4 @@
-"""What people switch on while they look at the service: profiles, /docs, a queue of its own."""
+"""Options for development: profiles, /docs, local mode."""
 
 from pathlib import Path
 
@@ -7,17 +7,19 @@ from pydantic import BaseModel, Field
 
 class LaptopSettings(BaseModel):
     profile: bool = Field(
-        False, description="Profile webhooks with pyinstrument, one at a time, into `profiles` of APP_RUN_DIR."
+        False, description="Profile webhooks with pyinstrument, one at a time, into `profiles` in APP_RUN_DIR."
     )
     docs: bool = Field(
-        False, description="Serve /docs and /openapi.json, with the files of fastapi-offline; local mode turns it on."
+        False, description="Serve /docs and /openapi.json with local assets (fastapi-offline); on in local mode."
     )
-    local: bool = Field(False, description="Bring an embedded AWS along (a laptop, a demo); nothing real is touched.")
+    local: bool = Field(
+        False, description="Start an embedded AWS (for a laptop or a demo); no real AWS service is called."
+    )
     local_sqs_delay: float = Field(
-        0.0, ge=0, le=60, description="Seconds that the embedded SQS lets every call wait, to show what waiting costs."
+        0.0, ge=0, le=60, description="Seconds of latency added to each call of the embedded SQS."
     )
     run_dir: Path = Field(
         Path(".run"),
-        description="Where a local run leaves its address (`local.json`).",
+        description="Folder where a local run writes its address (`local.json`).",
         json_schema_extra={"allowed": "a folder"},
     )

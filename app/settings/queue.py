@@ -1,4 +1,4 @@
-"""Where webhooks go, and how SQS is called."""
+"""The queue, and the client's time-out, connections and batches."""
 
 from pydantic import BaseModel, Field
 
@@ -10,20 +10,23 @@ KIB, MIB = 1024, 1024 * 1024
 class QueueSettings(BaseModel):
     sqs_queue_url: str | None = Field(
         None,
-        # Without user, password and query: the URL is shown wherever the queue is named.
+        # Without user, password and query: logs and error messages contain the URL.
         pattern=r"^https?://[^\s@?#]+/[A-Za-z0-9_-]{1,80}(\.fifo)?$",
-        description="Where webhooks go.",
+        description="Queue that webhooks are sent to.",
         json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
     )
     sqs_timeout: float = Field(
-        10.0, gt=0, le=60, description="Seconds from a complete body to SQS's answer, waiting and retries included."
+        10.0,
+        gt=0,
+        le=60,
+        description="Seconds from the complete body to SQS's acknowledgement, waiting and retries included.",
     )
     sqs_max_connections: int = Field(64, ge=1, le=1024, description="Connections to SQS, per process (v08 and later).")
     sqs_batches: int = Field(
         4, ge=1, le=64, description="SendMessageBatch calls in flight (v09); a FIFO queue always has one."
     )
     sqs_batch_bytes: int = Field(
-        256 * KIB, ge=1, le=MIB, description="Longest batch (v09). SQS takes 1 MiB, emulators 256 KiB."
+        256 * KIB, ge=1, le=MIB, description="Maximum batch (v09). SQS accepts 1 MiB, emulators 256 KiB."
     )
 
     def require_queue_url(self) -> str:

@@ -1,4 +1,4 @@
-"""The optimisation history as a closed choice; APP_RELEASE takes one of these."""
+"""The optimisation history as an enumeration: the values of APP_RELEASE."""
 
 from enum import StrEnum
 
@@ -24,7 +24,7 @@ class Release(StrEnum):
 
 NEWEST = list(Release)[-1]
 
-# The names by which the history is commonly told.
+# The names that the talk and the blog post use.
 KNOWN_AS: dict[Release, str] = {
     Release.V02_BLOCKING: "blocking producer",
     Release.V03_THREADPOOL: "run_in_threadpool",

@@ -1,4 +1,4 @@
-"""Settings in words: what a variable allows, what is wrong with a value, README's table."""
+"""Settings as text: the allowed values, the error for a wrong one, README's table."""
 
 import difflib
 import re
@@ -26,7 +26,7 @@ def _kinds(field: FieldInfo) -> tuple[Any, ...]:
 
 
 def allowed(field: FieldInfo) -> str:
-    """What a value may be, for people: `0 to 65,535`, `uvloop, asyncio`."""
+    """The allowed values: `0 to 65,535`, `uvloop, asyncio`."""
     if isinstance(field.json_schema_extra, dict) and "allowed" in field.json_schema_extra:
         return str(field.json_schema_extra["allowed"])
     (kind,) = _kinds(field)
@@ -47,12 +47,12 @@ def _range(field: FieldInfo) -> str:
 
 
 def shown(value: str) -> str:
-    """`value` as a message may repeat it: not at all where it may be a URL with credentials or a signature in it."""
+    """`value` as a message may repeat it: hidden where it may be a URL with credentials or a signature."""
     return "(hidden)" if re.search(r"@|://.*[?#]", value, re.DOTALL) else value
 
 
 def masked(text: str) -> str:
-    """`text`, which others have written, without the credentials of the URLs in it."""
+    """`text` of a third party, with the credentials in its URLs masked."""
     return re.sub(r"://\S*@", "://***@", text)
 
 
@@ -67,7 +67,7 @@ def complaint(settings: type[BaseSettings], error: ErrorDetails) -> str:
 
 
 def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> Iterator[str]:
-    """A line for each APP_ variable that is not a setting: a typo must not be ignored in silence."""
+    """A line for each APP_ variable that is not a setting, so that a typo is not ignored silently."""
     known = [variable(name) for name in settings.model_fields]
     for name in sorted(environ):
         if name.upper().startswith("APP_") and name not in known:
