@@ -4,10 +4,11 @@ from fastapi import FastAPI
 
 from app import __version__
 from app.settings import Settings
-from app.web import docs, health, openapi, problems, releases
+from app.web import docs, health, problems, releases
 from app.web.endpoint import add_endpoint
 from app.web.gate.admission import Admission
 from app.web.middleware import add_middleware
+from app.web.openapi import DescribedFastAPI
 from app.web.webhook import PATH
 
 
@@ -17,7 +18,7 @@ def create_app(settings: Settings) -> FastAPI:
     Raises ConfigurationError where APP_DOCS needs a package that is not installed.
     """
     release = releases.load(settings.release)
-    app = FastAPI(
+    app = DescribedFastAPI(
         title="invoice-webhook",
         version=__version__,
         lifespan=release.lifespan,
@@ -31,7 +32,6 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.admission = Admission(settings)
     app.include_router(health.router)
     add_endpoint(app, release, settings, app.state.admission)
-    openapi.describe(app)
     if settings.docs:
         docs.add_docs(app)
     add_middleware(app, settings.middleware)

@@ -50,19 +50,17 @@ EXTRA: dict[str, Any] = {
 }
 
 
-def describe(app: FastAPI) -> None:
-    """Gives `app` an OpenAPI document with the schemas that RESPONSES and EXTRA refer to."""
+class DescribedFastAPI(FastAPI):
+    """Its OpenAPI document also has the schemas that RESPONSES and EXTRA refer to."""
 
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            document = get_openapi(title=app.title, version=app.version, routes=app.routes)
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            document = get_openapi(title=self.title, version=self.version, routes=self.routes)
             _, schemas = models_json_schema(
                 [(Event, "validation"), (UnwantedEvent, "validation"), (Problem, "serialization")], ref_template=_REF
             )
             components = document.setdefault("components", {})
             components.setdefault("schemas", {}).update(schemas["$defs"])
             components["securitySchemes"] = {"basic": {"type": "http", "scheme": "basic"}}
-            app.openapi_schema = document
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend its document
+            self.openapi_schema = document
+        return self.openapi_schema
