@@ -13,6 +13,6 @@ traffic.py         webhooks with distinct ids, and what they looked like
 drain.py           takes messages out while the attack runs
 audit.py           what got 200 must be in the queue, exactly as sent
 vegeta.py          the attacker and its reports
-results.py         the shape of what is measured; meta.py: where and with what
+record/            shapes.py of what is measured; meta.py: where and with what; estimate.py: what repeats say
 report/            report.html and the pictures of README and CHANGELOG
 """

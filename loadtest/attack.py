@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.settings import Release
-    from loadtest.results import Load, Measurement
+    from loadtest.record.shapes import Load, Measurement
 
 ROOT = Path(__file__).parents[1]
 # Of a service that runs elsewhere: local mode's, unless the environment names others.
@@ -31,8 +31,9 @@ def main() -> int:
 
 
 def _run(chosen: Namespace) -> int:
-    from loadtest import meta, open_files, progress, show, subject
-    from loadtest.results import Attack, Load
+    from loadtest import open_files, progress, show, subject
+    from loadtest.record import meta
+    from loadtest.record.shapes import Attack, Load
 
     name = chosen.name or (urlsplit(chosen.url).netloc.replace(":", "-") if chosen.url else _release(chosen).value)
     now = datetime.now(UTC)

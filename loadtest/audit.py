@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from loadtest.results import Audit
+from loadtest.record.shapes import Audit
 
 
 def audit(sent: dict[str, bytes], accepted: Iterable[str], received: Counter[bytes]) -> Audit:

@@ -13,8 +13,8 @@ from app.settings import NEWEST, Release
 from loadtest import interleaved, subject
 from loadtest.failures import told
 from loadtest.interleaved import Case
+from loadtest.record.shapes import Load
 from loadtest.report import tables, write
-from loadtest.results import Load
 
 # Enough to keep a quarter of a core busy under every release: their latency is theirs, not ours.
 USERS = 64

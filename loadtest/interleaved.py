@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.settings import NEWEST
-from loadtest import meta, progress, subject, toxiproxy
+from loadtest import progress, subject, toxiproxy
 from loadtest.measure import measure
 from loadtest.open_files import raise_limit
-from loadtest.results import Comparison, Environment, Load, Run
+from loadtest.record import meta
+from loadtest.record.shapes import Comparison, Environment, Load, Run
 from loadtest.stack import Stack, open_stack
 from loadtest.subject import Subject
 

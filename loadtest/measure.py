@@ -15,7 +15,7 @@ from loadtest.budget import LIMITS, Budget, open_budget
 from loadtest.budget.limits import MIB
 from loadtest.drain import Drain
 from loadtest.probe import Prober
-from loadtest.results import Audit, Load, Measurement, Used
+from loadtest.record.shapes import Audit, Load, Measurement, Used
 from loadtest.stack import PASSWORD, USER, Stack
 from loadtest.subject import Running, Subject
 from loadtest.traffic import Traffic

@@ -3,7 +3,7 @@
 import resource
 
 from app.errors import ConfigurationError
-from loadtest.results import Load
+from loadtest.record.shapes import Load
 
 BESIDES = 200  # logs, libraries, connections to the queue
 

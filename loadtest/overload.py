@@ -17,8 +17,8 @@ from loadtest.failures import told
 from loadtest.interleaved import SQS_LATENCY_S, closed_loop
 from loadtest.measure import measure
 from loadtest.open_files import raise_as_far_as_possible
+from loadtest.record.shapes import Comparison, Load, Measurement, Run
 from loadtest.report.tables import markdown, milliseconds
-from loadtest.results import Comparison, Load, Measurement, Run
 from loadtest.stack import open_stack
 from loadtest.subject import Subject
 from loadtest.vegeta import Hit

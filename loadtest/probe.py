@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-from loadtest.results import Probes
+from loadtest.record.shapes import Probes
 
 INTERVAL_SECONDS = 0.1
 # As long as the manifests' liveness probe waits.

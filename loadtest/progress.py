@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from loadtest.results import Load
+from loadtest.record.shapes import Load
 
 _console = Console(stderr=True)
 

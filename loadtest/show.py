@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from loadtest import vegeta
-from loadtest.results import Attack, Audit, Used
+from loadtest.record.shapes import Attack, Audit, Used
 
 NAMED = 3  # of the lost ones; the others are in meta.json
 

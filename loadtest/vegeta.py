@@ -10,7 +10,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from loadtest.results import Latencies, Load
+from loadtest.record.shapes import Latencies, Load
 from loadtest.traffic import Traffic
 
 

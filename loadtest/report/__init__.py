@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from loadtest import vegeta
 from loadtest.interleaved import raw_folder
+from loadtest.record.shapes import Comparison
 from loadtest.report import charts, tables, theme
 from loadtest.report.charts import Spec
-from loadtest.results import Comparison
 from loadtest.vegeta import Hit
 
 CPU = "used.cpu_ms_per_accepted"

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import altair as alt
 
-from loadtest.estimate import estimate
+from loadtest.record.estimate import estimate
+from loadtest.record.shapes import Comparison, Measurement
 from loadtest.report.figures import PUBLISHED, value_of
-from loadtest.results import Comparison, Measurement
 from loadtest.vegeta import Hit
 
 Spec = dict[str, Any]

@@ -6,8 +6,8 @@ from pathlib import Path
 from app.settings import NEWEST
 from loadtest import report
 from loadtest.interleaved import RESULTS, ROOT
+from loadtest.record.shapes import Comparison
 from loadtest.report import tables
-from loadtest.results import Comparison
 from loadtest.tips import WITH_ALL
 
 

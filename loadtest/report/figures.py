@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from loadtest.results import Measurement
+from loadtest.record.shapes import Measurement
 
 # By release, then success (per cent), rps, fastest_ms, mean_ms, p50_ms, p99_ms.
 PUBLISHED: dict[str, dict[str, float]] = json.loads((Path(__file__).parents[1] / "published.json").read_text())[

@@ -1,8 +1,8 @@
 """Markdown tables of a comparison: for a terminal, for README and CHANGELOG."""
 
-from loadtest.estimate import Estimate, estimate, ratio
+from loadtest.record.estimate import Estimate, estimate, ratio
+from loadtest.record.shapes import Comparison, Measurement
 from loadtest.report.figures import PUBLISHED, value_of
-from loadtest.results import Comparison, Measurement
 
 THOUSAND = 1000
 

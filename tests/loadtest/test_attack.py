@@ -14,7 +14,7 @@ from app.settings import Release, Settings
 from loadtest import interleaved, options, subject
 from loadtest.interleaved import Case
 from loadtest.queues import QueueProcess, client
-from loadtest.results import Load
+from loadtest.record.shapes import Load
 from loadtest.stack import Stack
 from loadtest.subject import Subject
 from tests.harness.service import PASSWORD, USER, Service

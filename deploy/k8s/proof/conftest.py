@@ -7,7 +7,7 @@ import pytest
 
 from deploy.k8s.proof.cluster import KubectlError, kubectl
 from deploy.k8s.proof.record import Record, See
-from loadtest import meta
+from loadtest.record import meta
 
 
 def _is_there(*what: str) -> bool:

@@ -1,6 +1,6 @@
 """Medians, intervals and ratios of repeats."""
 
-from loadtest.estimate import Estimate, estimate, ratio
+from loadtest.record.estimate import Estimate, estimate, ratio
 
 
 def test_the_interval_is_what_was_seen() -> None:

@@ -7,9 +7,9 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loadtest.results import Environment
+from loadtest.record.shapes import Environment
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 _RESULTS = ("loadtest/results", "deploy/k8s/proof/record.json", "*.md")
 
 

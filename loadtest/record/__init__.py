@@ -1,0 +1,1 @@
+"""What was measured, written down: its shape, where and with what, and what repeats say together."""
