@@ -31,9 +31,10 @@ def main() -> int:
 
 
 def _run(chosen: Namespace) -> int:
-    from loadtest import open_files, progress, show, subject
+    from loadtest import progress, show
     from loadtest.record import meta
     from loadtest.record.shapes import Attack, Load
+    from loadtest.stage import open_files, subject
 
     name = chosen.name or (urlsplit(chosen.url).netloc.replace(":", "-") if chosen.url else _release(chosen).value)
     now = datetime.now(UTC)
@@ -72,9 +73,9 @@ def _release(chosen: Namespace) -> "Release":
 
 
 def _here(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable[[int], None]") -> "Measurement":
-    from loadtest import subject, toxiproxy
     from loadtest.measure import measure
-    from loadtest.stack import open_stack
+    from loadtest.stage import subject, toxiproxy
+    from loadtest.stage.stack import open_stack
 
     toxics = [toxiproxy.latency(chosen.sqs_latency, chosen.sqs_jitter), *chosen.toxic]
     with open_stack(chosen.queue, toxics) as stack:
@@ -82,9 +83,9 @@ def _here(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable
 
 
 def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable[[int], None]") -> "Measurement":
-    from loadtest import queues
     from loadtest.drain import Drain
     from loadtest.measure import measure_elsewhere
+    from loadtest.stage import queues
     from loadtest.traffic import Traffic
 
     username, password = (os.environ.get(*pair) for pair in CREDENTIALS.items())

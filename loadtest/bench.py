@@ -12,11 +12,12 @@ import sys
 import click
 
 from app.settings import NEWEST, Release
-from loadtest import interleaved, subject
+from loadtest import interleaved
 from loadtest.failures import told
 from loadtest.interleaved import ROOT, Case
 from loadtest.report import tables
-from loadtest.subject import Subject
+from loadtest.stage import subject
+from loadtest.stage.subject import Subject
 
 USERS = 64
 GO = ROOT / "loadtest" / "peers" / "go"

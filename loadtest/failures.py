@@ -10,8 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from app.errors import ConfigurationError
 from app.settings.text import masked
-from loadtest.budget import Unavailable
 from loadtest.measure import PreCheckFailed
+from loadtest.stage.budget import Unavailable
 
 SET_UP_FAILED = 2
 INTERRUPTED = 130

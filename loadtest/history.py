@@ -10,11 +10,12 @@ from pathlib import Path
 import click
 
 from app.settings import NEWEST, Release
-from loadtest import interleaved, subject
+from loadtest import interleaved
 from loadtest.failures import told
 from loadtest.interleaved import Case
 from loadtest.record.shapes import Load
 from loadtest.report import tables, write
+from loadtest.stage import subject
 
 # Enough to keep a quarter of a core busy under every release: their latency is theirs, not ours.
 USERS = 64

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.settings import NEWEST
-from loadtest import progress, subject, toxiproxy
+from loadtest import progress
 from loadtest.measure import measure
-from loadtest.open_files import raise_limit
 from loadtest.record import meta
 from loadtest.record.shapes import Comparison, Environment, Load, Run
-from loadtest.stack import Stack, open_stack
-from loadtest.subject import Subject
+from loadtest.stage import subject, toxiproxy
+from loadtest.stage.open_files import raise_limit
+from loadtest.stage.stack import Stack, open_stack
+from loadtest.stage.subject import Subject
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "loadtest" / "results"

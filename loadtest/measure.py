@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from loadtest import subject, vegeta
+from loadtest import vegeta
 from loadtest.audit import audit
-from loadtest.budget import LIMITS, Budget, open_budget
-from loadtest.budget.limits import MIB
 from loadtest.drain import Drain
 from loadtest.probe import Prober
 from loadtest.record.shapes import Audit, Load, Measurement, Used
-from loadtest.stack import PASSWORD, USER, Stack
-from loadtest.subject import Running, Subject
+from loadtest.stage import subject
+from loadtest.stage.budget import LIMITS, Budget, open_budget
+from loadtest.stage.budget.limits import MIB
+from loadtest.stage.stack import PASSWORD, USER, Stack
+from loadtest.stage.subject import Running, Subject
 from loadtest.traffic import Traffic
 from loadtest.vegeta import Hit
 

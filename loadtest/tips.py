@@ -6,10 +6,11 @@ Leaves tips.json in loadtest/results/<date>-<commit>.
 import click
 
 from app.settings import Release
-from loadtest import interleaved, subject
+from loadtest import interleaved
 from loadtest.failures import told
 from loadtest.interleaved import Case
 from loadtest.report import tables
+from loadtest.stage import subject
 
 USERS = 64
 WITH_ALL = "all tips"

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from app.local.sample_events import SAMPLES
 from app.settings import NEWEST, Release
-from loadtest.queues import PROCESSES, QueueProcess, client
+from loadtest.stage.queues import PROCESSES, QueueProcess, client
 from tests.harness import queues, side_by_side
 from tests.harness.service import Service
 

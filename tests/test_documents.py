@@ -22,7 +22,7 @@ from app.settings import NEWEST, Release
 from deploy.k8s.proof import summary
 from deploy.k8s.proof.record import README as PROOF
 from deploy.k8s.proof.record import RECORD
-from loadtest.queues import free_port
+from loadtest.stage.queues import free_port
 
 ROOT = Path(__file__).parents[1]
 

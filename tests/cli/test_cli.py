@@ -15,7 +15,7 @@ import pytest
 from app.cli import COMMANDS, lessons
 from app.local.sample_events import SAMPLES
 from app.settings import Release
-from loadtest.queues import QueueProcess
+from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.service import Web, clean_environment
 

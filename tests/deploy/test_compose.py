@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from app.local.sample_events import fresh_events
-from loadtest.queues import client, free_port
+from loadtest.stage.queues import client, free_port
 from tests.deploy.rendering import ROOT
 from tests.harness import queues
 

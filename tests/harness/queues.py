@@ -1,4 +1,4 @@
-"""What tests do with a queue process of `loadtest.queues`."""
+"""What tests do with a queue process of `loadtest.stage.queues`."""
 
 from typing import TYPE_CHECKING
 

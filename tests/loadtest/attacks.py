@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from loadtest.queues import free_port, wait_for_listener
+from loadtest.stage.queues import free_port, wait_for_listener
 
 ROOT = Path(__file__).parents[2]
 ATTACK = ROOT / "loadtest" / "attack.sh"

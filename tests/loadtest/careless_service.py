@@ -9,7 +9,7 @@ import sys
 import uvicorn
 from fastapi import FastAPI, Request, Response
 
-from loadtest import queues
+from loadtest.stage import queues
 
 ONE_IN = 10
 

@@ -11,12 +11,13 @@ import psutil
 import pytest
 
 from app.settings import Release, Settings
-from loadtest import interleaved, options, subject
+from loadtest import interleaved, options
 from loadtest.interleaved import Case
-from loadtest.queues import QueueProcess, client
 from loadtest.record.shapes import Load
-from loadtest.stack import Stack
-from loadtest.subject import Subject
+from loadtest.stage import subject
+from loadtest.stage.queues import QueueProcess, client
+from loadtest.stage.stack import Stack
+from loadtest.stage.subject import Subject
 from tests.harness.service import PASSWORD, USER, Service
 from tests.loadtest.attacks import ATTACK, attack, careless, environment, meta
 

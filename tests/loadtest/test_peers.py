@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from loadtest import bench, subject
-from loadtest.budget import open_budget
-from loadtest.queues import QueueProcess
-from loadtest.subject import Subject
+from loadtest import bench
+from loadtest.stage import subject
+from loadtest.stage.budget import open_budget
+from loadtest.stage.queues import QueueProcess
+from loadtest.stage.subject import Subject
 from tests.harness import queues
 from tests.harness.service import PASSWORD, USER, environment
 

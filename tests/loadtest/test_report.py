@@ -9,10 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.settings import Release
-from loadtest import interleaved, report, subject
+from loadtest import interleaved, report
 from loadtest.interleaved import Case
 from loadtest.record.shapes import Comparison, Load
 from loadtest.report import charts, theme
+from loadtest.stage import subject
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}

@@ -14,7 +14,7 @@ import pytest
 from app.errors import ConfigurationError
 from app.local import embedded_aws
 from app.local.peek import peek
-from loadtest.queues import client
+from loadtest.stage.queues import client
 from tests.harness import queues
 
 PARENT = textwrap.dedent("""

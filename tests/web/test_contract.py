@@ -15,7 +15,7 @@ import pytest
 
 from app.local.sample_events import SAMPLES, fresh_events
 from app.settings import Release
-from loadtest.queues import QueueProcess, client
+from loadtest.stage.queues import QueueProcess, client
 from tests.conftest import Queued
 from tests.harness import queues
 from tests.harness.raw import BASIC, RawSender

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.settings import Settings
 from app.web.main import create_app
-from loadtest.queues import QueueProcess
+from loadtest.stage.queues import QueueProcess
 from tests.harness.service import PASSWORD, USER, Service, Web, clean_environment
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")

@@ -20,7 +20,7 @@ from app.web.releases import load
 from app.web.responses import OrjsonResponse
 from app.web.server.serve import uvicorn_config
 from app.web.webhook import PATH, Answer
-from loadtest.queues import QueueProcess
+from loadtest.stage.queues import QueueProcess
 from tests.harness.service import Service
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.web.server.listener import drop_new
-from loadtest.queues import QueueProcess
+from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.service import Service, environment

@@ -15,7 +15,7 @@ from app.local.sample_events import fresh_events
 from app.settings import Release
 from app.web.server.acceptor import Acceptor
 from app.web.server.connections import Connections
-from loadtest.queues import QueueProcess
+from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import RawSender
 from tests.harness.service import Service, Web, environment
 from tests.harness.sqs_stand_in import SqsStandIn

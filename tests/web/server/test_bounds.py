@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from loadtest.queues import QueueProcess
+from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import RawSender
 from tests.harness.service import Service
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.settings import Release
 from app.web.server.connections import LINGER_SECONDS, SWEEP_SECONDS
-from loadtest.queues import QueueProcess
+from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import RawSender
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn

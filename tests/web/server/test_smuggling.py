@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from app.local.sample_events import fresh_events
-from loadtest.queues import QueueProcess
+from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.reverse_proxy import reverse_proxy

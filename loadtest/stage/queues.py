@@ -18,7 +18,7 @@ from app.local.embedded_aws import EmbeddedAws
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
-_ELASTICMQ = Path(__file__).parent / "elasticmq"
+_ELASTICMQ = Path(__file__).parents[1] / "elasticmq"
 CLASSPATH = _ELASTICMQ / "target" / "classpath"
 START_SECONDS = 60
 

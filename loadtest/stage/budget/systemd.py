@@ -4,8 +4,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from loadtest.budget import cgroup_v2
-from loadtest.budget.limits import Limits, Unavailable
+from loadtest.stage.budget import cgroup_v2
+from loadtest.stage.budget.limits import Limits, Unavailable
 
 
 class SystemdScope:

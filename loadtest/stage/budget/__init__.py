@@ -4,8 +4,8 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from loadtest.budget import cgroup_v1, cgroup_v2, docker, process_tree, systemd
-from loadtest.budget.limits import LIMITS, Budget, Limits, Unavailable
+from loadtest.stage.budget import cgroup_v1, cgroup_v2, docker, process_tree, systemd
+from loadtest.stage.budget.limits import LIMITS, Budget, Limits, Unavailable
 
 __all__ = ["LIMITS", "Budget", "Limits", "Unavailable", "open_budget"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.budget import LIMITS, MECHANISMS, Budget, Unavailable, cgroup_v2, open_budget, process_tree
+from loadtest.stage.budget import LIMITS, MECHANISMS, Budget, Unavailable, cgroup_v2, open_budget, process_tree
 
 BURN = "import time\nwhile time.process_time() < 0.5: pass"
 HOLD = "memory = bytearray(100 * 1024 * 1024)"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import psutil
 
-from loadtest.budget.limits import Limits
+from loadtest.stage.budget.limits import Limits
 
 NAME = "process tree"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from loadtest.queues import free_port, wait_for_listener
+from loadtest.stage.queues import free_port, wait_for_listener
 
 Toxic = tuple[str, dict[str, float]]
 

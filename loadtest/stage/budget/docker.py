@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from loadtest.budget.limits import Limits, Unavailable
+from loadtest.stage.budget.limits import Limits, Unavailable
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 IMAGE = "invoice-webhook:dev"
 # Below /sys/fs/cgroup of a container, by the version that the engine has: CPU used, and most memory held.
 FILES = {"1": ("cpuacct/cpuacct.usage", "memory/memory.max_usage_in_bytes"), "2": ("cpu.stat", "memory.peak")}

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.local.embedded_aws import EmbeddedAws
-from loadtest import queues, toxiproxy
-from loadtest.queues import QueueProcess
-from loadtest.toxiproxy import Toxic
+from loadtest.stage import queues, toxiproxy
+from loadtest.stage.queues import QueueProcess
+from loadtest.stage.toxiproxy import Toxic
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 USER = PASSWORD = "demo"  # noqa: S105  # the local mode's own
 
 

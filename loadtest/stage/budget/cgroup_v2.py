@@ -5,8 +5,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from loadtest.budget.join import joining, remove
-from loadtest.budget.limits import Limits, Unavailable
+from loadtest.stage.budget.join import joining, remove
+from loadtest.stage.budget.limits import Limits, Unavailable
 
 ROOT = Path("/sys/fs/cgroup")
 PERIOD_US = 100_000  # as Kubernetes has it

@@ -1,0 +1,7 @@
+"""What stands around an attack: the queue behind toxiproxy, the service or a peer, its budget.
+
+stack.py        queues.py (ElasticMQ or embedded) behind toxiproxy.py
+subject.py      what is attacked: a release, or one of peers/
+budget/         how much CPU and memory it may use, by what the machine has
+open_files.py   the limit that an attack needs
+"""
