@@ -31,7 +31,8 @@ def main() -> int:
 
 
 def _run(chosen: Namespace) -> int:
-    from loadtest import progress, show
+    from loadtest import show
+    from loadtest.fire import progress
     from loadtest.record import meta
     from loadtest.record.shapes import Attack, Load
     from loadtest.stage import open_files, subject
@@ -73,7 +74,7 @@ def _release(chosen: Namespace) -> "Release":
 
 
 def _here(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable[[int], None]") -> "Measurement":
-    from loadtest.measure import measure
+    from loadtest.fire.measure import measure
     from loadtest.stage import subject, toxiproxy
     from loadtest.stage.stack import open_stack
 
@@ -83,10 +84,10 @@ def _here(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable
 
 
 def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable[[int], None]") -> "Measurement":
-    from loadtest.drain import Drain
-    from loadtest.measure import measure_elsewhere
+    from loadtest.fire.drain import Drain
+    from loadtest.fire.measure import measure_elsewhere
+    from loadtest.fire.traffic import Traffic
     from loadtest.stage import queues
-    from loadtest.traffic import Traffic
 
     username, password = (os.environ.get(*pair) for pair in CREDENTIALS.items())
     drain = Drain(queues.client_elsewhere(chosen.sqs_endpoint), chosen.queue_url) if chosen.queue_url else None

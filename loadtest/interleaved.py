@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.settings import NEWEST
-from loadtest import progress
-from loadtest.measure import measure
+from loadtest.fire import progress
+from loadtest.fire.measure import measure
 from loadtest.record import meta
 from loadtest.record.shapes import Comparison, Environment, Load, Run
 from loadtest.stage import subject, toxiproxy
@@ -50,7 +50,7 @@ def closed_loop(users: int, duration_s: float) -> Load:
 def run(title: str, cases: list[Case], repeats: int, file: Path, where: Environment) -> Comparison:
     """Runs them all and writes them into `file`, with raw results beside it; if an audit fails, the run goes on.
 
-    Raises what `loadtest.measure` raises.
+    Raises what `loadtest.fire.measure` raises.
     """
     for case in cases:
         raise_limit(case.load)

@@ -11,18 +11,19 @@ import http.client
 import click
 
 from app.settings import NEWEST
-from loadtest import interleaved, vegeta
+from loadtest import interleaved
 from loadtest.bench import USERS, floor
 from loadtest.failures import told
+from loadtest.fire import vegeta
+from loadtest.fire.measure import measure
+from loadtest.fire.vegeta import Hit
 from loadtest.interleaved import SQS_LATENCY_S, closed_loop
-from loadtest.measure import measure
 from loadtest.record.shapes import Comparison, Load, Measurement, Run
 from loadtest.report.tables import markdown, milliseconds
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.stack import open_stack
 from loadtest.stage.subject import Subject
-from loadtest.vegeta import Hit
 
 # As a deployment has them; the stack's own are those of the published pod.
 BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_WAIT": "5"}

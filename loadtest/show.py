@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from loadtest import vegeta
+from loadtest.fire import vegeta
 from loadtest.record.shapes import Attack, Audit, Used
 
 NAMED = 3  # of the lost ones; the others are in meta.json

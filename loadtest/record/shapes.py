@@ -29,7 +29,7 @@ class Environment(_Record):
 
 
 class Audit(_Record):
-    """See `loadtest.audit`."""
+    """See `loadtest.fire.audit`."""
 
     accepted: int
     lost: list[str]

@@ -9,12 +9,12 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from loadtest import vegeta
+from loadtest.fire import vegeta
+from loadtest.fire.vegeta import Hit
 from loadtest.interleaved import raw_folder
 from loadtest.record.shapes import Comparison
 from loadtest.report import charts, tables, theme
 from loadtest.report.charts import Spec
-from loadtest.vegeta import Hit
 
 CPU = "used.cpu_ms_per_accepted"
 SVG_SIZE = (640, 280)

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import altair as alt
 
+from loadtest.fire.vegeta import Hit
 from loadtest.record.estimate import estimate
 from loadtest.record.shapes import Comparison, Measurement
 from loadtest.report.figures import PUBLISHED, value_of
-from loadtest.vegeta import Hit
 
 Spec = dict[str, Any]
 Row = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from loadtest.traffic import digest
+from loadtest.fire.traffic import digest
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

@@ -10,8 +10,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from loadtest.fire.traffic import Traffic
 from loadtest.record.shapes import Latencies, Load
-from loadtest.traffic import Traffic
 
 
 class Hit(NamedTuple):

@@ -6,8 +6,8 @@ from enum import Enum
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadtest.audit import audit
-from loadtest.traffic import digest
+from loadtest.fire.audit import audit
+from loadtest.fire.traffic import digest
 
 
 class Fate(Enum):

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from loadtest import vegeta
-from loadtest.audit import audit
-from loadtest.drain import Drain
-from loadtest.probe import Prober
+from loadtest.fire import vegeta
+from loadtest.fire.audit import audit
+from loadtest.fire.drain import Drain
+from loadtest.fire.probe import Prober
+from loadtest.fire.traffic import Traffic
+from loadtest.fire.vegeta import Hit
 from loadtest.record.shapes import Audit, Load, Measurement, Used
 from loadtest.stage import subject
 from loadtest.stage.budget import LIMITS, Budget, open_budget
 from loadtest.stage.budget.limits import MIB
 from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import Running, Subject
-from loadtest.traffic import Traffic
-from loadtest.vegeta import Hit
 
 QUIET_SECONDS = 3  # an empty queue for so long will not bring what is missing
 
