@@ -31,10 +31,10 @@ def main() -> int:
 
 
 def _run(chosen: Namespace) -> int:
-    from loadtest import show
     from loadtest.fire import progress
     from loadtest.record import meta
     from loadtest.record.shapes import Attack, Load
+    from loadtest.report import show
     from loadtest.stage import open_files, subject
 
     name = chosen.name or (urlsplit(chosen.url).netloc.replace(":", "-") if chosen.url else _release(chosen).value)
