@@ -14,7 +14,7 @@ from loadtest import interleaved
 from loadtest.failures import told
 from loadtest.interleaved import Case
 from loadtest.record.shapes import Load
-from loadtest.report import tables, write
+from loadtest.report import page, pictures, tables
 from loadtest.stage import subject
 
 # Enough to keep a quarter of a core busy under every release: their latency is theirs, not ours.
@@ -50,7 +50,8 @@ def main(quick: bool, repeats: int, sustained: bool, out: Path | None) -> None:
         comparison = interleaved.run(
             "history: published against measured", chosen, repeats, out / "history.json", where
         )
-        write(comparison, out)
+        page.write(comparison, out)
+        pictures.write(comparison, out)
         interleaved.finish(comparison, out / "report.html", tables.history(comparison))
 
 

@@ -1,92 +1,10 @@
-"""report.html, one self-contained file, and the same charts as SVG."""
+"""What was measured, shown: in a terminal, as a page, and in README and CHANGELOG.
 
-import json
-import re
-from pathlib import Path
-
-import vl_convert
-from jinja2 import Environment, PackageLoader, select_autoescape
-from markdown_it import MarkdownIt
-from markupsafe import Markup
-
-from loadtest.fire import vegeta
-from loadtest.fire.vegeta import Hit
-from loadtest.interleaved import raw_folder
-from loadtest.record.shapes import Comparison
-from loadtest.report import charts, tables, theme
-from loadtest.report.charts import Spec
-
-CPU = "used.cpu_ms_per_accepted"
-SVG_SIZE = (640, 280)
-
-
-def write(comparison: Comparison, out: Path) -> None:
-    """`report.html` and `<chart>-<theme>.svg` into `out`, where the raw results are."""
-    bars = _bars(comparison)
-    details = {
-        "over_time": charts.over_time(_hits(comparison, out)),
-        "distribution": charts.distribution(comparison),
-        "failures": charts.failures(comparison),
-    }
-    (out / "report.html").write_text(_page(comparison, bars | details))
-    pictures(comparison, out)
-
-
-def pictures(comparison: Comparison, out: Path) -> None:
-    """The charts that README and CHANGELOG show; they need no raw results."""
-    shown = {
-        "throughput": charts.against_published(comparison, "rps"),
-        "cpu": charts.saturated(comparison, CPU, "CPU a webhook, ms, on a quarter of a core"),
-        "distribution": charts.distribution(comparison),
-    }
-    for name, spec in shown.items():
-        width, height = SVG_SIZE
-        for kind in theme.THEMES:
-            sized = spec | {"width": width, "height": height, "config": theme.config(kind)}
-            (out / f"{name}-{kind}.svg").write_text(vl_convert.vegalite_to_svg(json.dumps(sized)) + "\n")
-
-
-def _bars(comparison: Comparison) -> dict[str, Spec]:
-    against = {f"published_{metric}": charts.against_published(comparison, metric) for metric in charts.METRICS}
-    return against | {
-        "saturated_rps": charts.saturated(comparison, "rps", "Throughput, webhooks a second"),
-        "saturated_cpu": charts.saturated(comparison, CPU, "CPU a webhook, ms"),
-    }
-
-
-def _hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
-    """Every request of the repeat with the median throughput, by release."""
-    found = {}
-    for name in comparison.names("published"):
-        runs = comparison.of("published", name)
-        repeat = runs.index(charts.middle(runs))
-        found[name] = vegeta.hits(raw_folder(out / "history.json", "published", name, repeat) / "results.bin")
-    return found
-
-
-def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
-    pages = Environment(loader=PackageLoader("loadtest.report", "."), autoescape=select_autoescape(default=True))
-    embedded = {
-        "libraries": vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
-        "specs": json.dumps(specs),
-        "themes": json.dumps({kind: theme.config(kind) for kind in theme.THEMES}),
-    }
-    return pages.get_template("page.html.j2").render(
-        comparison=comparison,
-        tables=tables,
-        html_table=_html,
-        errors=_errors(comparison),
-        # Inside <script>, only this could end it too early.
-        **{name: Markup(text.replace("</script", "<\\/script")) for name, text in embedded.items()},  # noqa: S704
-    )
-
-
-def _html(table: str) -> Markup:
-    """Of one of our own tables, which are Markdown."""
-    return Markup(MarkdownIt("js-default").render(table))  # noqa: S704  # it escapes what is in them
-
-
-def _errors(comparison: Comparison) -> list[str]:
-    """What vegeta said of requests without an answer, less the address, which is another one for each attack."""
-    said = [error for run in comparison.runs for error in run.measurement.errors]
-    return sorted({re.sub(r'^\w+ "[^"]*": ', "", error) for error in said})
+show.py        what attack.sh prints
+tables.py      Markdown tables
+charts.py      Vega-Lite, in the colours of theme.py
+page.py        report.html
+pictures.py    SVGs of the same charts
+documents.py   the generated parts of README and CHANGELOG
+figures.py     the published figures, and those of a measurement by name
+"""

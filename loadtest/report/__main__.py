@@ -6,8 +6,7 @@ python -m loadtest.report --check    fail instead
 
 import sys
 
-from loadtest import report
-from loadtest.report import documents
+from loadtest.report import documents, pictures
 
 
 def main(check: bool) -> None:
@@ -15,7 +14,7 @@ def main(check: bool) -> None:
     if stale and check:
         sys.exit(f"stale: {', '.join(stale)}; run `make docs`")
     if stale:
-        report.pictures(*documents.newest("history"))
+        pictures.write(*documents.newest("history"))
 
 
 if __name__ == "__main__":

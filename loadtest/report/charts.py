@@ -13,6 +13,7 @@ from loadtest.report.figures import PUBLISHED, value_of
 
 Spec = dict[str, Any]
 Row = dict[str, Any]
+CPU = "used.cpu_ms_per_accepted"
 
 # Each with its place in published.json and in a Measurement, and the scale that shows it.
 METRICS: dict[str, tuple[str, str, Literal["linear", "log"]]] = {

@@ -1,13 +1,11 @@
 """The generated parts of README and CHANGELOG: tables and pictures of the newest whole run of each kind."""
 
-import tempfile
 from pathlib import Path
 
 from app.settings import NEWEST
-from loadtest import report
 from loadtest.interleaved import RESULTS, ROOT
 from loadtest.record.shapes import Comparison
-from loadtest.report import tables
+from loadtest.report import pictures, tables
 from loadtest.tips import WITH_ALL
 
 
@@ -89,12 +87,4 @@ def tips() -> str:
 def stale_pictures() -> list[str]:
     """Pictures that the newest history would draw differently today."""
     history, folder = newest("history")
-    with tempfile.TemporaryDirectory() as scratch:
-        report.pictures(history, Path(scratch))
-        fresh = sorted(Path(scratch).glob("*.svg"))
-        kept = [folder / file.name for file in fresh]
-        return [
-            str(old.relative_to(ROOT))
-            for new, old in zip(fresh, kept, strict=True)
-            if not old.exists() or old.read_text() != new.read_text()
-        ]
+    return [str(file.relative_to(ROOT)) for file in pictures.stale(history, folder)]

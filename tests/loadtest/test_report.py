@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.settings import Release
-from loadtest import interleaved, report
+from loadtest import interleaved
 from loadtest.interleaved import Case
 from loadtest.record.shapes import Comparison, Load
-from loadtest.report import charts, theme
+from loadtest.report import charts, page, pictures, theme
 from loadtest.stage import subject
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -32,7 +32,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, Path]:
     comparison = interleaved.run("history: a test", cases, 2, out / "history.json", interleaved.environment())
     # As one of a release that is too slow would have it; nothing here is.
     comparison.runs[0].measurement.errors.append(f'Post "http://127.0.0.1:1/{"x" * 500}": no answer {"y" * 500}')
-    report.write(comparison, out)
+    page.write(comparison, out)
+    pictures.write(comparison, out)
     return comparison, out
 
 

@@ -1,0 +1,74 @@
+"""report.html, one self-contained file."""
+
+import json
+import re
+from pathlib import Path
+
+import vl_convert
+from jinja2 import Environment, PackageLoader, select_autoescape
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from loadtest.fire import vegeta
+from loadtest.fire.vegeta import Hit
+from loadtest.interleaved import raw_folder
+from loadtest.record.shapes import Comparison
+from loadtest.report import charts, tables, theme
+from loadtest.report.charts import Spec
+
+
+def write(comparison: Comparison, out: Path) -> None:
+    """`report.html` into `out`, where the raw results are."""
+    bars = _bars(comparison)
+    details = {
+        "over_time": charts.over_time(_hits(comparison, out)),
+        "distribution": charts.distribution(comparison),
+        "failures": charts.failures(comparison),
+    }
+    (out / "report.html").write_text(_page(comparison, bars | details))
+
+
+def _bars(comparison: Comparison) -> dict[str, Spec]:
+    against = {f"published_{metric}": charts.against_published(comparison, metric) for metric in charts.METRICS}
+    return against | {
+        "saturated_rps": charts.saturated(comparison, "rps", "Throughput, webhooks a second"),
+        "saturated_cpu": charts.saturated(comparison, charts.CPU, "CPU a webhook, ms"),
+    }
+
+
+def _hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
+    """Every request of the repeat with the median throughput, by release."""
+    found = {}
+    for name in comparison.names("published"):
+        runs = comparison.of("published", name)
+        repeat = runs.index(charts.middle(runs))
+        found[name] = vegeta.hits(raw_folder(out / "history.json", "published", name, repeat) / "results.bin")
+    return found
+
+
+def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
+    pages = Environment(loader=PackageLoader("loadtest.report", "."), autoescape=select_autoescape(default=True))
+    embedded = {
+        "libraries": vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
+        "specs": json.dumps(specs),
+        "themes": json.dumps({kind: theme.config(kind) for kind in theme.THEMES}),
+    }
+    return pages.get_template("page.html.j2").render(
+        comparison=comparison,
+        tables=tables,
+        html_table=_html,
+        errors=_errors(comparison),
+        # Inside <script>, only this could end it too early.
+        **{name: Markup(text.replace("</script", "<\\/script")) for name, text in embedded.items()},  # noqa: S704
+    )
+
+
+def _html(table: str) -> Markup:
+    """Of one of our own tables, which are Markdown."""
+    return Markup(MarkdownIt("js-default").render(table))  # noqa: S704  # it escapes what is in them
+
+
+def _errors(comparison: Comparison) -> list[str]:
+    """What vegeta said of requests without an answer, less the address, which is another one for each attack."""
+    said = [error for run in comparison.runs for error in run.measurement.errors]
+    return sorted({re.sub(r'^\w+ "[^"]*": ', "", error) for error in said})

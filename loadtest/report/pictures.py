@@ -1,0 +1,34 @@
+"""The charts that README and CHANGELOG show, as SVG."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import vl_convert
+
+from loadtest.record.shapes import Comparison
+from loadtest.report import charts, theme
+
+SVG_SIZE = (640, 280)
+
+
+def write(comparison: Comparison, out: Path) -> None:
+    """`<chart>-<theme>.svg` into `out`; they need no raw results."""
+    shown = {
+        "throughput": charts.against_published(comparison, "rps"),
+        "cpu": charts.saturated(comparison, charts.CPU, "CPU a webhook, ms, on a quarter of a core"),
+        "distribution": charts.distribution(comparison),
+    }
+    for name, spec in shown.items():
+        width, height = SVG_SIZE
+        for kind in theme.THEMES:
+            sized = spec | {"width": width, "height": height, "config": theme.config(kind)}
+            (out / f"{name}-{kind}.svg").write_text(vl_convert.vegalite_to_svg(json.dumps(sized)) + "\n")
+
+
+def stale(comparison: Comparison, folder: Path) -> list[Path]:
+    """Those of `folder` that `write` would draw differently, or that are not there."""
+    with tempfile.TemporaryDirectory() as scratch:
+        write(comparison, Path(scratch))
+        drawn = {folder / file.name: file.read_text() for file in sorted(Path(scratch).glob("*.svg"))}
+    return [file for file, fresh in drawn.items() if not file.exists() or file.read_text() != fresh]
