@@ -7,6 +7,6 @@ tips.py, bench.py  `make tips`, `make bench`: CPU for each webhook, as ratios wi
 same_order.py      whether two histories tell the same
 fire/              one attack with vegeta, and its audit
 stage/             what stands around it: queue and toxiproxy, the service or one of peers/, its budget
-record/            shapes.py of what is measured; meta.py: where and with what; estimate.py: what repeats say
+record/            what is measured (shapes), where and with what (meta), estimates of repeats; folders of results/
 report/            report.html and the pictures of README and CHANGELOG
 """

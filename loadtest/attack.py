@@ -3,7 +3,6 @@
 import os
 import sys
 from argparse import Namespace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from app.settings import Release
     from loadtest.record.shapes import Load, Measurement
 
-ROOT = Path(__file__).parents[1]
 # Of a service that runs elsewhere: local mode's, unless the environment names others.
 CREDENTIALS = {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
 
@@ -32,14 +30,13 @@ def main() -> int:
 
 def _run(chosen: Namespace) -> int:
     from loadtest.fire import progress
-    from loadtest.record import meta
+    from loadtest.record import folders, meta
     from loadtest.record.shapes import Attack, Load
     from loadtest.report import show
     from loadtest.stage import open_files, subject
 
     name = chosen.name or (urlsplit(chosen.url).netloc.replace(":", "-") if chosen.url else _release(chosen).value)
-    now = datetime.now(UTC)
-    out = chosen.out or ROOT / "loadtest" / "results" / "attacks" / f"{now:%Y-%m-%d-%H%M%S}-{name}"
+    out = chosen.out or folders.attack(name)
     load = Load(
         rate=chosen.rate,
         duration_s=chosen.duration,

@@ -14,13 +14,14 @@ import click
 from app.settings import NEWEST, Release
 from loadtest import interleaved
 from loadtest.failures import told
-from loadtest.interleaved import ROOT, Case
+from loadtest.interleaved import Case
+from loadtest.record import folders
 from loadtest.report import tables
 from loadtest.stage import subject
 from loadtest.stage.subject import Subject
 
 USERS = 64
-GO = ROOT / "loadtest" / "peers" / "go"
+GO = folders.ROOT / "loadtest" / "peers" / "go"
 
 
 def floor() -> Subject:
@@ -45,7 +46,7 @@ def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
     with told():
         subjects = [what for what in (*map(subject.release, Release), *peers()) if _wanted(what.name, only)]
         where = interleaved.environment()
-        file = interleaved.folder(where, quick=bool(only)) / "bench.json"
+        file = folders.comparison(where, quick=bool(only)) / "bench.json"
         load = interleaved.closed_loop(USERS, seconds)
         chosen = [Case("saturated", what, "capped", load) for what in subjects]
         comparison = interleaved.run("bench: CPU for each accepted webhook", chosen, repeats, file, where)

@@ -13,6 +13,7 @@ from app.settings import NEWEST, Release
 from loadtest import interleaved
 from loadtest.failures import told
 from loadtest.interleaved import Case
+from loadtest.record import folders
 from loadtest.record.shapes import Load
 from loadtest.report import page, pictures, tables
 from loadtest.stage import subject
@@ -45,7 +46,7 @@ def cases(seconds: float, sustained: bool) -> list[Case]:
 def main(quick: bool, repeats: int, sustained: bool, out: Path | None) -> None:
     with told():
         where = interleaved.environment()
-        out = out or interleaved.folder(where, quick)
+        out = out or folders.comparison(where, quick)
         chosen = cases(2 if quick else 5, sustained)
         comparison = interleaved.run(
             "history: published against measured", chosen, repeats, out / "history.json", where

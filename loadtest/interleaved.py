@@ -10,15 +10,13 @@ from typing import NamedTuple
 from app.settings import NEWEST
 from loadtest.fire import progress
 from loadtest.fire.measure import measure
-from loadtest.record import meta
+from loadtest.record import folders, meta
 from loadtest.record.shapes import Comparison, Environment, Load, Run
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.open_files import raise_limit
 from loadtest.stage.stack import Stack, open_stack
 from loadtest.stage.subject import Subject
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "loadtest" / "results"
 SQS_LATENCY_S = 0.008
 WARM_UP = Load(rate=300, duration_s=3, timeout_s=30)
 
@@ -31,11 +29,6 @@ class Case(NamedTuple):
     budget: str
     load: Load
     once: bool = False
-
-
-def folder(environment: Environment, quick: bool = False) -> Path:
-    """`loadtest/results/<date>-<commit>`; runs that are only a look have a folder of their own."""
-    return RESULTS / f"{environment.started[:10]}-{environment.commit}{'-quick' if quick else ''}"
 
 
 def environment() -> Environment:
@@ -61,7 +54,7 @@ def run(title: str, cases: list[Case], repeats: int, file: Path, where: Environm
     with _warm_stack(file) as stack, progress.steps(what, len(rounds)) as step:
         for repeat, case in rounds:
             step(f"{case.subject.name}, {case.kind}, {repeat + 1}/{repeats}")
-            raw = raw_folder(file, case.kind, case.subject.name, repeat)
+            raw = folders.raw(file, case.kind, case.subject.name, repeat)
             shutil.rmtree(raw, ignore_errors=True)
             measured = measure(stack, case.subject, case.budget, case.load, out=raw, progress=lambda sent: None)
             runs.append(Run(kind=case.kind, repeat=repeat, measurement=measured))
@@ -73,16 +66,11 @@ def run(title: str, cases: list[Case], repeats: int, file: Path, where: Environm
     return comparison
 
 
-def raw_folder(file: Path, kind: str, name: str, repeat: int) -> Path:
-    """Where an attack of the comparison in `file` leaves vegeta's results."""
-    return file.parent / "raw" / file.stem / f"{kind}-{name.replace(' ', '_')}-{repeat}"
-
-
 @contextmanager
 def _warm_stack(file: Path) -> Iterator[Stack]:
     """A stack that has compiled what it needs: the first attack on a cold JVM would be about the JVM."""
     with open_stack("auto", [toxiproxy.latency(SQS_LATENCY_S)]) as stack:
-        raw = raw_folder(file, "warm-up", NEWEST, 0)
+        raw = folders.raw(file, "warm-up", NEWEST, 0)
         measure(stack, subject.release(NEWEST), "none", WARM_UP, out=raw, progress=lambda sent: None)
         yield stack
 

@@ -18,6 +18,7 @@ from loadtest.fire import vegeta
 from loadtest.fire.measure import measure
 from loadtest.fire.vegeta import Hit
 from loadtest.interleaved import SQS_LATENCY_S, closed_loop
+from loadtest.record import folders
 from loadtest.record.shapes import Comparison, Load, Measurement, Run
 from loadtest.report.tables import markdown, milliseconds
 from loadtest.stage import subject, toxiproxy
@@ -36,7 +37,7 @@ class Overload:
 
     def __init__(self, quick: bool) -> None:
         self.where = interleaved.environment()
-        self.file = interleaved.folder(self.where, quick) / "overload.json"
+        self.file = folders.comparison(self.where, quick) / "overload.json"
         self.runs: list[Run] = []
         self.rows: list[list[str]] = []
 
@@ -46,7 +47,7 @@ class Overload:
         """Measures it and keeps its row; `latency_s` is SQS's."""
         print(f"{kind}: {what.name} …", flush=True)
         raise_as_far_as_possible()  # not by the worst case: a service that refuses early holds few
-        raw = interleaved.raw_folder(self.file, kind.replace(" ", "_"), what.name, 0)
+        raw = folders.raw(self.file, kind.replace(" ", "_"), what.name, 0)
         with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
             measured = measure(stack, what, budget, load, out=raw, progress=lambda sent: None)
         self.runs.append(Run(kind=kind, repeat=0, measurement=measured))

@@ -9,6 +9,7 @@ from app.settings import Release
 from loadtest import interleaved
 from loadtest.failures import told
 from loadtest.interleaved import Case
+from loadtest.record import folders
 from loadtest.report import tables
 from loadtest.stage import subject
 
@@ -35,7 +36,7 @@ UNDONE = {
 def main(repeats: int, seconds: float) -> None:
     with told():
         where = interleaved.environment()
-        file = interleaved.folder(where) / "tips.json"
+        file = folders.comparison(where) / "tips.json"
         load = interleaved.closed_loop(USERS, seconds)
         variants = {WITH_ALL: {}, **UNDONE}
         subjects = [subject.release(Release.V07_SYNC_HANDLER, name, **flags) for name, flags in variants.items()]

@@ -7,9 +7,9 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
+from loadtest.record.folders import ROOT
 from loadtest.record.shapes import Environment
 
-ROOT = Path(__file__).parents[2]
 _RESULTS = ("loadtest/results", "deploy/k8s/proof/record.json", "*.md")
 
 

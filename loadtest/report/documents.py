@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from app.settings import NEWEST
-from loadtest.interleaved import RESULTS, ROOT
+from loadtest.record.folders import RESULTS, ROOT
 from loadtest.record.shapes import Comparison
 from loadtest.report import pictures, tables
 from loadtest.tips import WITH_ALL

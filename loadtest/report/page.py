@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from loadtest.fire import vegeta
 from loadtest.fire.vegeta import Hit
-from loadtest.interleaved import raw_folder
+from loadtest.record import folders
 from loadtest.record.shapes import Comparison
 from loadtest.report import charts, tables, theme
 from loadtest.report.charts import Spec
@@ -42,7 +42,7 @@ def _hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
     for name in comparison.names("published"):
         runs = comparison.of("published", name)
         repeat = runs.index(charts.middle(runs))
-        found[name] = vegeta.hits(raw_folder(out / "history.json", "published", name, repeat) / "results.bin")
+        found[name] = vegeta.hits(folders.raw(out / "history.json", "published", name, repeat) / "results.bin")
     return found
 
 

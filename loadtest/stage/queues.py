@@ -6,7 +6,6 @@ import socket
 import subprocess
 import time
 from contextlib import AbstractContextManager, closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import boto3
@@ -14,11 +13,12 @@ from botocore.config import Config
 
 from app.local import embedded_aws
 from app.local.embedded_aws import EmbeddedAws
+from loadtest.record.folders import ROOT
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
-_ELASTICMQ = Path(__file__).parents[1] / "elasticmq"
+_ELASTICMQ = ROOT / "loadtest" / "elasticmq"
 CLASSPATH = _ELASTICMQ / "target" / "classpath"
 START_SECONDS = 60
 

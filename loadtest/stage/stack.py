@@ -6,10 +6,10 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.local.embedded_aws import EmbeddedAws
+from loadtest.record.folders import ROOT
 from loadtest.stage import queues, toxiproxy
 from loadtest.stage.queues import QueueProcess
 from loadtest.stage.toxiproxy import Toxic
@@ -17,7 +17,6 @@ from loadtest.stage.toxiproxy import Toxic
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
-ROOT = Path(__file__).parents[2]
 USER = PASSWORD = "demo"  # noqa: S105  # the local mode's own
 
 

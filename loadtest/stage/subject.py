@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.settings import Release
+from loadtest.record.folders import ROOT
 from loadtest.stage.budget import Budget
 from loadtest.stage.queues import free_port
 
-ROOT = Path(__file__).parents[2]
 START_SECONDS = 90  # a quarter of a core needs several seconds, and an attacked machine has other things to do
 STOP_SECONDS = 5
 

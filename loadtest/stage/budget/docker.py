@@ -5,11 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
+from loadtest.record.folders import ROOT
 from loadtest.stage.budget.limits import Limits, Unavailable
 
-ROOT = Path(__file__).parents[3]
 IMAGE = "invoice-webhook:dev"
 # Below /sys/fs/cgroup of a container, by the version that the engine has: CPU used, and most memory held.
 FILES = {"1": ("cpuacct/cpuacct.usage", "memory/memory.max_usage_in_bytes"), "2": ("cpu.stat", "memory.peak")}
