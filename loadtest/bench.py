@@ -11,7 +11,7 @@ import sys
 
 import click
 
-from app.settings import NEWEST, Release
+from app.settings import Release
 from loadtest import interleaved
 from loadtest.failures import told
 from loadtest.interleaved import Case
@@ -50,7 +50,7 @@ def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
         load = interleaved.closed_loop(USERS, seconds)
         chosen = [Case("saturated", what, "capped", load) for what in subjects]
         comparison = interleaved.run("bench: CPU for each accepted webhook", chosen, repeats, file, where)
-        interleaved.finish(comparison, file, tables.ratios(comparison, "saturated", NEWEST))
+        interleaved.finish(comparison, file, tables.bench(comparison))
 
 
 def _wanted(name: str, only: tuple[str, ...]) -> bool:

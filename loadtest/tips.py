@@ -14,7 +14,6 @@ from loadtest.report import tables
 from loadtest.stage import subject
 
 USERS = 64
-WITH_ALL = "all tips"
 UNDONE = {
     "no uvloop": {"APP_LOOP": "asyncio"},
     "no httptools": {"APP_HTTP": "h11"},
@@ -38,11 +37,11 @@ def main(repeats: int, seconds: float) -> None:
         where = interleaved.environment()
         file = folders.comparison(where) / "tips.json"
         load = interleaved.closed_loop(USERS, seconds)
-        variants = {WITH_ALL: {}, **UNDONE}
+        variants = {tables.ALL_TIPS: {}, **UNDONE}
         subjects = [subject.release(Release.V07_SYNC_HANDLER, name, **flags) for name, flags in variants.items()]
         chosen = [Case("saturated", what, "capped", load) for what in subjects]
         comparison = interleaved.run("tips: v07 with one tip undone", chosen, repeats, file, where)
-        interleaved.finish(comparison, file, tables.ratios(comparison, "saturated", WITH_ALL))
+        interleaved.finish(comparison, file, tables.tips(comparison))
 
 
 if __name__ == "__main__":

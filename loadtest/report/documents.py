@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from app.settings import NEWEST
 from loadtest.record.folders import RESULTS, ROOT
 from loadtest.record.shapes import Comparison
 from loadtest.report import pictures, tables
-from loadtest.tips import WITH_ALL
 
 
 class NotMeasured(Exception):
@@ -75,13 +73,13 @@ def sustained() -> str:
 def bench() -> str:
     """CPU of each release, the floor and Go."""
     comparison, _ = newest("bench")
-    return f"{tables.ratios(comparison, 'saturated', NEWEST)}\n\n{provenance(comparison)}"
+    return f"{tables.bench(comparison)}\n\n{provenance(comparison)}"
 
 
 def tips() -> str:
     """What each tip is worth."""
     comparison, _ = newest("tips")
-    return f"{tables.ratios(comparison, 'saturated', WITH_ALL)}\n\n{provenance(comparison)}"
+    return f"{tables.tips(comparison)}\n\n{provenance(comparison)}"
 
 
 def stale_pictures() -> list[str]:

@@ -1,10 +1,12 @@
 """Markdown tables of a comparison: for a terminal, for README and CHANGELOG."""
 
+from app.settings import NEWEST
 from loadtest.record.estimate import Estimate, estimate, ratio
 from loadtest.record.shapes import Comparison, Measurement
 from loadtest.report.figures import PUBLISHED, value_of
 
 THOUSAND = 1000
+ALL_TIPS = "all tips"  # the name of the subject with none undone
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
@@ -95,7 +97,17 @@ def history(comparison: Comparison) -> str:
     return "\n\n".join(parts)
 
 
-def ratios(comparison: Comparison, kind: str, reference: str) -> str:
+def bench(comparison: Comparison) -> str:
+    """Every release, the floor and Go, beside the newest release."""
+    return _ratios(comparison, "saturated", NEWEST)
+
+
+def tips(comparison: Comparison) -> str:
+    """Every tip undone, beside all of them."""
+    return _ratios(comparison, "saturated", ALL_TIPS)
+
+
+def _ratios(comparison: Comparison, kind: str, reference: str) -> str:
     """CPU for each accepted webhook, and its ratio to `reference` (left out where that was not measured)."""
 
     def cpu(name: str) -> list[float | None]:
