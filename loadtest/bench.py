@@ -5,37 +5,16 @@ net/http and aws-sdk-go-v2. Ratios are of repeats that ran side by side. Leaves 
 loadtest/results/<date>-<commit>.
 """
 
-import shutil
-import subprocess
-import sys
-
 import click
 
 from app.settings import Release
 from loadtest import interleaved
 from loadtest.failures import told
-from loadtest.interleaved import Case
+from loadtest.interleaved import USERS, Case
 from loadtest.record import folders
 from loadtest.report import tables
 from loadtest.stage import subject
-from loadtest.stage.subject import Subject
-
-USERS = 64
-GO = folders.ROOT / "loadtest" / "peers" / "go"
-
-
-def floor() -> Subject:
-    """The same server, which reads the body and answers."""
-    return Subject("asgi_noop", [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
-
-
-def peers() -> list[Subject]:
-    """The floor, and Go's; Go has to be there to build it. Raises CalledProcessError."""
-    if shutil.which("go") is None:
-        print("go is not on PATH: its peer is left out", file=sys.stderr)
-        return [floor()]
-    subprocess.run(["go", "build", "-o", "bin/peer", "."], cwd=GO, check=True)
-    return [floor(), Subject("go", [str(GO / "bin" / "peer")])]
+from loadtest.stage.peers import peers
 
 
 @click.command(help=__doc__)

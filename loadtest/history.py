@@ -12,14 +12,11 @@ import click
 from app.settings import NEWEST, Release
 from loadtest import interleaved
 from loadtest.failures import told
-from loadtest.interleaved import Case
+from loadtest.interleaved import USERS, Case
 from loadtest.record import folders
 from loadtest.record.shapes import Load
 from loadtest.report import page, pictures, tables
 from loadtest.stage import subject
-
-# Enough to keep a quarter of a core busy under every release: their latency is theirs, not ours.
-USERS = 64
 
 
 def published(duration_s: float) -> Load:

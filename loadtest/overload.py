@@ -12,17 +12,17 @@ import click
 
 from app.settings import NEWEST
 from loadtest import interleaved
-from loadtest.bench import USERS, floor
 from loadtest.failures import told
 from loadtest.fire import vegeta
 from loadtest.fire.measure import measure
 from loadtest.fire.vegeta import Hit
-from loadtest.interleaved import SQS_LATENCY_S, closed_loop
+from loadtest.interleaved import SQS_LATENCY_S, USERS, closed_loop
 from loadtest.record import folders
 from loadtest.record.shapes import Comparison, Load, Measurement, Run
 from loadtest.report.tables import markdown, milliseconds
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.open_files import raise_as_far_as_possible
+from loadtest.stage.peers import floor
 from loadtest.stage.stack import open_stack
 from loadtest.stage.subject import Subject
 

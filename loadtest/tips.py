@@ -8,12 +8,11 @@ import click
 from app.settings import Release
 from loadtest import interleaved
 from loadtest.failures import told
-from loadtest.interleaved import Case
+from loadtest.interleaved import USERS, Case
 from loadtest.record import folders
 from loadtest.report import tables
 from loadtest.stage import subject
 
-USERS = 64
 UNDONE = {
     "no uvloop": {"APP_LOOP": "asyncio"},
     "no httptools": {"APP_HTTP": "h11"},

@@ -1,7 +1,6 @@
 """The peers do the work that they are compared for."""
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,11 +8,9 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from loadtest import bench
-from loadtest.stage import subject
+from loadtest.stage import peers, subject
 from loadtest.stage.budget import open_budget
 from loadtest.stage.queues import QueueProcess
-from loadtest.stage.subject import Subject
 from tests.harness import queues
 from tests.harness.service import PASSWORD, USER, environment
 
@@ -26,7 +23,7 @@ PATH = "/webhooks/chargebee"
 @pytest.fixture
 def go(aws: QueueProcess, queue_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
     """A client of Go's peer, in front of the queue."""
-    go = next(peer for peer in bench.peers() if peer.name == "go")
+    go = next(peer for peer in peers.peers() if peer.name == "go")
     with (
         open_budget("none") as budget,
         subject.start(go, budget, environment(aws.endpoint, queue_url), tmp_path / "log") as running,
@@ -49,13 +46,12 @@ def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: 
 
 def test_go_is_formatted_and_vetted() -> None:
     """As Go's own tools want it."""
-    said = subprocess.run(["gofmt", "-l", "."], cwd=bench.GO, check=True, capture_output=True, text=True).stdout
+    said = subprocess.run(["gofmt", "-l", "."], cwd=peers.GO, check=True, capture_output=True, text=True).stdout
     assert not said
-    subprocess.run(["go", "vet", "./..."], cwd=bench.GO, check=True)
+    subprocess.run(["go", "vet", "./..."], cwd=peers.GO, check=True)
 
 
 def test_the_floor_answers(tmp_path: Path) -> None:
     """Whatever the body, once it is there."""
-    floor = Subject("asgi_noop", [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
-    with open_budget("none") as budget, subject.start(floor, budget, {}, tmp_path / "log") as running:
+    with open_budget("none") as budget, subject.start(peers.floor(), budget, {}, tmp_path / "log") as running:
         assert httpx.post(running.url + PATH, content=b"x" * 200_000).json()["status"] == "ignored"
