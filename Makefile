@@ -95,7 +95,7 @@ kind-load: ## copy the images into kind's node
 	kind load docker-image --name invoice-webhook $(IMAGES:%=%:$(TAG))
 
 k8s-test: .venv/dev ## prove deploy/k8s on the cluster of KUBECONFIG (one section: ARGS='-k rolling')
-	$(BIN)/python -m pytest deploy/k8s/proof --override-ini timeout=1800 --capture=no --verbose $(ARGS)
+	$(BIN)/python -m pytest tests/cluster --override-ini timeout=1800 --capture=no --verbose $(ARGS)
 
 bench-start: .venv/dev ## memory, seconds to ready, and what importing costs most
 	$(BIN)/python loadtest/bench_start.py

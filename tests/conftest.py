@@ -27,6 +27,10 @@ settings.load_profile("patient")
 SPEAKERS = {Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, Release.V09_GROUP_COMMIT, NEWEST}
 
 
+# They need a Kubernetes cluster: `make k8s-test` names them.
+collect_ignore = ["cluster"]
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--queue", choices=sorted(PROCESSES), default="embedded", help="the queue process")
     speakers = ", ".join(sorted(SPEAKERS))

@@ -19,10 +19,10 @@ from sybil.typing import Parser
 
 from app import __version__
 from app.settings import NEWEST, Release
-from deploy.k8s.proof import summary
-from deploy.k8s.proof.record import README as PROOF
-from deploy.k8s.proof.record import RECORD
 from loadtest.stage.queues import free_port
+from tests.cluster import summary
+from tests.cluster.record import README as PROOF
+from tests.cluster.record import RECORD
 
 ROOT = Path(__file__).parents[1]
 

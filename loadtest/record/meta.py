@@ -10,7 +10,7 @@ from pathlib import Path
 from loadtest.record.folders import ROOT
 from loadtest.record.shapes import Environment
 
-_RESULTS = ("loadtest/results", "deploy/k8s/proof/record.json", "*.md")
+_RESULTS = ("loadtest/results", "tests/cluster/record.json", "*.md")
 
 
 def environment(*tools: str) -> Environment:

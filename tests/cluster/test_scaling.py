@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from deploy.k8s.proof import attack, variant
-from deploy.k8s.proof.cluster import get, kubectl, python, settled, wait_for, web_pods
-from deploy.k8s.proof.record import See
+from tests.cluster import attack, variant
+from tests.cluster.cluster import get, kubectl, python, settled, wait_for, web_pods
+from tests.cluster.record import See
 
 _SECONDS = 20
 _ROUNDS = 3

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from deploy.k8s.proof import summary
-from deploy.k8s.proof.summary import Row
+from tests.cluster import summary
+from tests.cluster.summary import Row
 
-HERE = Path(__file__).parent
-RECORD = HERE / "record.json"
-README = HERE.parent / "README.md"
+RECORD = Path(__file__).parent / "record.json"
+README = Path(__file__).parents[2] / "deploy" / "k8s" / "README.md"
 _TABLE = re.compile(r"(<!-- recorded -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 import pytest
 
 from app.settings import NEWEST, Release
-from deploy.k8s.proof import attack, variant
-from deploy.k8s.proof.cluster import get, kubectl, python, restarts, web_pods
-from deploy.k8s.proof.record import See
+from tests.cluster import attack, variant
+from tests.cluster.cluster import get, kubectl, python, restarts, web_pods
+from tests.cluster.record import See
 
 _PUBLISHED = ("--rate=500", "--duration=5s", "--timeout=30s")
 _RELEASES = (Release.V02_BLOCKING, Release.V04_MORE_TOKENS, Release.V07_SYNC_HANDLER, NEWEST)

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from deploy.k8s.proof.cluster import kubectl, set_latency, settled
+from tests.cluster.cluster import kubectl, set_latency, settled
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".run" / "k8s"  # inside the tree: kustomize takes bases by relative paths alone
 
 # What Kubernetes does when only the path of a probe is given: its defaults.

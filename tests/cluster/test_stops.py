@@ -7,9 +7,9 @@ from contextlib import suppress
 import pytest
 
 from app.settings import Release
-from deploy.k8s.proof import attack, variant
-from deploy.k8s.proof.cluster import KubectlError, kubectl, python, restarts, settled, wait_for, web_pods
-from deploy.k8s.proof.record import See
+from tests.cluster import attack, variant
+from tests.cluster.cluster import KubectlError, kubectl, python, restarts, settled, wait_for, web_pods
+from tests.cluster.record import See
 
 _LOAD = ("--rate=100", "--no-keepalive")
 _KILL = """

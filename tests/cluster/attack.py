@@ -4,8 +4,8 @@ import json
 import os
 from typing import Any, NamedTuple
 
-from deploy.k8s.proof.cluster import KubectlError, get, kubectl, purge, wait_for
-from deploy.k8s.proof.variant import FOLDER, ROOT, write
+from tests.cluster.cluster import KubectlError, get, kubectl, purge, wait_for
+from tests.cluster.variant import FOLDER, ROOT, write
 
 _FIXED = (
     "--url=http://web",

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploy.k8s.proof.cluster import KubectlError, kubectl
-from deploy.k8s.proof.record import Record, See
 from loadtest.record import meta
+from tests.cluster.cluster import KubectlError, kubectl
+from tests.cluster.record import Record, See
 
 
 def _is_there(*what: str) -> bool:

@@ -2,9 +2,9 @@
 
 import json
 
-from deploy.k8s.proof import attack, variant
-from deploy.k8s.proof.cluster import NAMESPACE, KubectlError, get, kubectl, python, queued, wait_for, web_pods
-from deploy.k8s.proof.record import See
+from tests.cluster import attack, variant
+from tests.cluster.cluster import NAMESPACE, KubectlError, get, kubectl, python, queued, wait_for, web_pods
+from tests.cluster.record import See
 
 _CGROUP = """
 from pathlib import Path
