@@ -18,7 +18,7 @@ import click
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from app.cli.sender import open_session, post  # noqa: E402  # the path above has to come first
+from app.local.chargebee.sender import open_session, post  # noqa: E402  # the path above has to come first
 from app.local.sample_events import default_file, fresh_events  # noqa: E402
 from app.local.service import start_service  # noqa: E402
 from app.settings import Release, load_settings  # noqa: E402

@@ -11,8 +11,8 @@ from pathlib import Path
 import aiohttp
 import click
 
-from app.cli.load import Outcome, load
-from app.cli.sender import open_prober, open_session, post
+from app.local.chargebee.load import Outcome, load
+from app.local.chargebee.sender import open_prober, open_session, post
 from app.local.peek import peek
 from app.local.run import LocalRun
 from app.local.sample_events import default_file, fresh_events_of, sample_files

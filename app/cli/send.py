@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from app.cli.load import Outcome, load
-from app.cli.sender import open_prober, open_session, post
 from app.errors import ConfigurationError
+from app.local.chargebee.load import Outcome, load
+from app.local.chargebee.sender import open_prober, open_session, post
 from app.local.run import read_run
 from app.local.sample_events import default_file, fresh_events_of, sample_files
 from app.settings import Settings, load_settings

@@ -1,4 +1,4 @@
-"""Many webhooks at once, for `send` and `demo`: as fast as so many senders can, or at a fixed rate."""
+"""Many webhooks at once: as fast as so many senders can, or at a fixed rate."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,7 @@ from http import HTTPStatus
 import aiohttp
 import click
 
-from app.cli.sender import Reply, post
+from app.local.chargebee.sender import Reply, post
 
 PROBE_SECONDS = 0.02
 
