@@ -5,6 +5,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
@@ -67,7 +68,9 @@ def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate
             open_prober(run.url) as prober,
         ):
             bodies = fresh_events_of([default_file()], count)
-            return await load(client, prober, bodies, count=count, concurrency=concurrency, rate=rate)
+            with click.progressbar(length=count, label="Sending", show_pos=True) as bar:
+                answered = partial(bar.update, 1)
+                return await load(client, prober, bodies, concurrency=concurrency, rate=rate, answered=answered)
 
     outcome = asyncio.run(send())
     click.echo(outcome.report())

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
@@ -53,7 +54,9 @@ async def _send_each(url: str, settings: Settings, files: list[Path]) -> Counter
 async def _send_many(url: str, settings: Settings, files: list[Path], count: int, concurrency: int) -> Outcome:
     bodies = fresh_events_of(files, count)
     async with open_session(url, settings, concurrency) as client, open_prober(url) as prober:
-        return await load(client, prober, bodies, count=count, concurrency=concurrency, rate=None)
+        with click.progressbar(length=count, label="Sending", show_pos=True) as bar:
+            answered = partial(bar.update, 1)
+            return await load(client, prober, bodies, concurrency=concurrency, rate=None, answered=answered)
 
 
 def _local_url(settings: Settings) -> str:

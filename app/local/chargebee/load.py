@@ -5,16 +5,16 @@ import contextlib
 import statistics
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
 import aiohttp
-import click
 
 from app.local.chargebee.sender import Reply, post
 
 PROBE_SECONDS = 0.02
+Send = Callable[[bytes], Coroutine[None, None, None]]
 
 
 @dataclass
@@ -48,42 +48,49 @@ async def load(
     prober: aiohttp.ClientSession,
     bodies: Iterator[bytes],
     *,
-    count: int,
     concurrency: int,
     rate: float | None,
+    answered: Callable[[], None],
 ) -> Outcome:
-    """Posts `count` of `bodies`: `rate` a second whatever the answers take (open loop), else by `concurrency`
-    senders that each wait for their answer (closed loop). Meanwhile `prober` asks for /healthz again and again.
+    """Posts all `bodies`: `rate` a second whatever the answers take (open loop), else by `concurrency` senders that
+    each wait for their answer (closed loop). Meanwhile `prober` asks for /healthz again and again.
+
+    Calls `answered` after each webhook.
     """
     outcome = Outcome()
-    with click.progressbar(length=count, label="Sending", show_pos=True) as bar:
 
-        async def send(body: bytes) -> None:
-            reply, seconds = await _timed(lambda: post(client, body))
-            outcome.statuses[reply.status] += 1
-            outcome.latencies.append(seconds)
-            if reply.status == HTTPStatus.OK:
-                outcome.accepted.append(body)
-            bar.update(1)
+    async def send(body: bytes) -> None:
+        reply, seconds = await _timed(lambda: post(client, body))
+        outcome.statuses[reply.status] += 1
+        outcome.latencies.append(seconds)
+        if reply.status == HTTPStatus.OK:
+            outcome.accepted.append(body)
+        answered()
 
-        async def send_on() -> None:
-            for body in bodies:  # shared: each sender takes the next one
-                await send(body)
-
-        probing = asyncio.create_task(_probe(prober, outcome))
-        started = time.perf_counter()
-        if rate is None:
-            await asyncio.gather(*(send_on() for _ in range(concurrency)))
-        else:
-            async with asyncio.TaskGroup() as senders:
-                for number, body in enumerate(bodies):
-                    await asyncio.sleep(started + number / rate - time.perf_counter())
-                    senders.create_task(send(body))
-        outcome.seconds = time.perf_counter() - started
-        probing.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await probing
+    probing = asyncio.create_task(_probe(prober, outcome))
+    started = time.perf_counter()
+    await (_closed_loop(send, bodies, concurrency) if rate is None else _open_loop(send, bodies, rate))
+    outcome.seconds = time.perf_counter() - started
+    probing.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await probing
     return outcome
+
+
+async def _closed_loop(send: Send, bodies: Iterator[bytes], concurrency: int) -> None:
+    async def send_on() -> None:
+        for body in bodies:  # shared: each sender takes the next one
+            await send(body)
+
+    await asyncio.gather(*(send_on() for _ in range(concurrency)))
+
+
+async def _open_loop(send: Send, bodies: Iterator[bytes], rate: float) -> None:
+    started = time.perf_counter()
+    async with asyncio.TaskGroup() as senders:
+        for number, body in enumerate(bodies):
+            await asyncio.sleep(started + number / rate - time.perf_counter())
+            senders.create_task(send(body))
 
 
 async def _probe(prober: aiohttp.ClientSession, outcome: Outcome) -> None:
