@@ -5,9 +5,9 @@ A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the nam
 
 from itertools import pairwise
 
-from app.cli import lessons
 from app.settings import KNOWN_AS, Release, Settings
 from app.settings.text import table
+from app.web.releases import lessons
 from loadtest.report import documents, tables
 from loadtest.report.figures import PUBLISHED
 

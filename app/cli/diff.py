@@ -2,7 +2,7 @@
 
 import click
 
-from app.cli import lessons
+from app.web.releases import lessons
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 

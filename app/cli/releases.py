@@ -2,8 +2,8 @@
 
 import click
 
-from app.cli.lessons import change
 from app.settings import KNOWN_AS, NEWEST, Release
+from app.web.releases.lessons import change
 
 
 @click.command()

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from app.cli import COMMANDS, lessons
+from app.cli import COMMANDS
 from app.local.sample_events import SAMPLES
 from app.settings import Release
+from app.web.releases import lessons
 from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.service import Web, clean_environment

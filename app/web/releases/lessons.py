@@ -7,8 +7,8 @@ from pathlib import Path
 from app.errors import ConfigurationError
 from app.settings import Release
 
-# By its path: finding a module imports the packages around it, and with them all of FastAPI.
-_RELEASES = Path(__file__).parents[1] / "web" / "releases"
+# By their paths: importing a release would import what it uses, and all of FastAPI.
+_RELEASES = Path(__file__).parent
 
 
 def find(name: str) -> Release:
