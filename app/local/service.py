@@ -1,18 +1,15 @@
 """The service itself as a child process, in local mode on a free port: for demos and measurements."""
 
-import http.client
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from app.errors import ConfigurationError
+from app.local.process import is_ready, wait_until_ready
 from app.local.run import LocalRun, read_run
 
 START_SECONDS = 30
@@ -39,22 +36,15 @@ def start_service(run_dir: Path) -> Iterator[LocalRun]:
 
 
 def _ready(process: "subprocess.Popen[bytes]", run_dir: Path) -> LocalRun:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            run = read_run(run_dir)
-            if run.url is not None and _answers(run.url):
-                return run
-        except (ConfigurationError, OSError):
-            pass
-        time.sleep(0.05)
-    raise ConfigurationError(f"the service was not ready within {START_SECONDS} s (its reason stands above)")
+    def run() -> LocalRun | None:
+        with suppress(ConfigurationError):  # it has not written its file yet
+            found = read_run(run_dir)
+            return found if found.url is not None and is_ready(found.url) else None
+        return None
 
-
-def _answers(url: str) -> bool:
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=1)
     try:
-        connection.request("GET", "/readyz")
-        return connection.getresponse().status == HTTPStatus.OK
-    finally:
-        connection.close()
+        return wait_until_ready(process, run, START_SECONDS)
+    except (ChildProcessError, TimeoutError):
+        raise ConfigurationError(
+            f"the service was not ready within {START_SECONDS} s (its reason stands above)"
+        ) from None

@@ -1,0 +1,49 @@
+"""A process that was started here: wait until it is ready, or until it is clear that it will not be."""
+
+import http.client
+import shlex
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from http import HTTPStatus
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+T = TypeVar("T")
+
+
+def wait_until_ready(
+    process: "subprocess.Popen[Any]", ready: Callable[[], T | None], seconds: float, interval: float = 0.05
+) -> T:
+    """The first true answer of `ready`, which is asked every `interval` seconds; an OSError of it is a no.
+
+    Raises ChildProcessError where `process` ends before, TimeoutError after `seconds`.
+    """
+    deadline = time.monotonic() + seconds
+    while process.poll() is None:
+        with suppress(OSError, http.client.HTTPException):
+            if answer := ready():
+                return answer
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{_command(process)} was not ready within {seconds:g} s")
+        time.sleep(interval)
+    raise ChildProcessError(f"{_command(process)} ended with {process.returncode}")
+
+
+def is_ready(url: str) -> bool:
+    """Whether the service at `url` answers its readyz with 200. Raises OSError or HTTPException without an answer."""
+    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)) as connection:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == HTTPStatus.OK
+
+
+def is_listening(port: int) -> bool:
+    """True where a connection to `port` on loopback is accepted. Raises OSError where it is not."""
+    socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    return True
+
+
+def _command(process: "subprocess.Popen[Any]") -> str:
+    return process.args if isinstance(process.args, str) else shlex.join(map(str, process.args))  # type: ignore[arg-type]  # a list
