@@ -17,15 +17,16 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import httpx
 import psutil
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from app.local import embedded_aws  # noqa: E402  # the path above has to come first
+from app.local.process import is_ready, wait_until_ready  # noqa: E402
 
 READY_SECONDS = 3.0
+START_SECONDS = 60
 IDLE_MIB = 110.0
 SHOWN = 12
 
@@ -43,29 +44,22 @@ def start(endpoint: str) -> tuple[float, float]:
     environment = clean | embedded_aws.EmbeddedAws(0, endpoint).environment() | settings
     started = time.monotonic()
     with tempfile.TemporaryFile("w+") as log:
+
+        def ready() -> bool:
+            log.seek(0)
+            found = re.search(r"Listening on (\S+)", log.read())
+            return found is not None and is_ready(found[1])
+
         process = subprocess.Popen([sys.executable, "-m", "app", "web"], cwd=ROOT, env=environment, stderr=log)
         try:
-            url = None
-            while process.poll() is None:
-                log.seek(0)
-                if url is None and (found := re.search(r"Listening on (\S+)", log.read())):
-                    url = found[1]
-                if url is not None and _ready(url):
-                    seconds = time.monotonic() - started
-                    return seconds, psutil.Process(process.pid).memory_info().rss / 2**20
-                time.sleep(0.005)
+            wait_until_ready(process, ready, START_SECONDS, interval=0.005)
+            return time.monotonic() - started, psutil.Process(process.pid).memory_info().rss / 2**20
+        except (ChildProcessError, TimeoutError) as error:
             log.seek(0)
-            raise SystemExit(f"the service ended: {log.read()}")
+            raise SystemExit(f"{error}: {log.read()}") from None
         finally:
             process.kill()
             process.wait()
-
-
-def _ready(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/readyz").status_code == httpx.codes.OK
-    except httpx.ConnectError:
-        return False
 
 
 def imports() -> list[tuple[str, float, int]]:

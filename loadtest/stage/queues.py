@@ -4,7 +4,6 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 from contextlib import AbstractContextManager, closing
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +12,7 @@ from botocore.config import Config
 
 from app.local import embedded_aws
 from app.local.embedded_aws import EmbeddedAws
+from app.local.process import is_listening, wait_until_ready
 from loadtest.record.folders import ROOT
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ElasticMq:
         self._process = subprocess.Popen(
             [*command, "org.elasticmq.server.Main"], stdout=subprocess.DEVNULL, start_new_session=True
         )
-        wait_for_listener(self._port, self._process)
+        wait_until_ready(self._process, lambda: is_listening(self._port), START_SECONDS)
 
     def kill(self) -> None:
         if self._process is not None:
@@ -98,21 +98,6 @@ def free_port() -> int:
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port: int = free.getsockname()[1]
         return port
-
-
-def wait_for_listener(port: int, process: "subprocess.Popen[bytes]") -> None:
-    """Returns when somebody listens. Raises TimeoutError, or ChildProcessError where `process` has ended."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            if process.poll() is not None:
-                raise ChildProcessError(f"{process.args!r} ended with {process.returncode}") from None
-            time.sleep(0.05)
-        else:
-            return
-    raise TimeoutError(f"nobody listened on port {port} within {START_SECONDS} s")
 
 
 def client(endpoint: str) -> "SQSClient":

@@ -1,6 +1,5 @@
 """What is attacked: a release of the service, or a peer, as a process of its own under a budget."""
 
-import http.client
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from app.local.process import is_ready, wait_until_ready
 from app.settings import Release
 from loadtest.record.folders import ROOT
 from loadtest.stage.budget import Budget
@@ -84,6 +84,7 @@ def environment(subject: Subject, stack: dict[str, str], port: int) -> dict[str,
 def start(subject: Subject, budget: Budget, stack: dict[str, str], log: Path) -> Iterator[Running]:
     """Starts it on a free port and waits for its readyz. Raises ChildProcessError where it does not come up."""
     port = free_port()
+    url = f"http://127.0.0.1:{port}"
     ours = environment(subject, stack, port)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
     started = time.monotonic()
@@ -97,9 +98,9 @@ def start(subject: Subject, budget: Budget, stack: dict[str, str], log: Path) ->
             start_new_session=True,  # Ctrl-C is for the attack, which stops it in its turn
         )
     try:
-        _wait(port, process, started, log)
+        _wait(url, process, log)
         budget.attach(process.pid)
-        yield Running(f"http://127.0.0.1:{port}", time.monotonic() - started)
+        yield Running(url, time.monotonic() - started)
     finally:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
@@ -108,15 +109,9 @@ def start(subject: Subject, budget: Budget, stack: dict[str, str], log: Path) ->
         process.wait()
 
 
-def _wait(port: int, process: "subprocess.Popen[bytes]", started: float, log: Path) -> None:
-    while process.poll() is None and time.monotonic() - started < START_SECONDS:
-        with suppress(OSError, http.client.HTTPException):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", "/readyz")
-            ready = connection.getresponse().status == http.client.OK
-            connection.close()
-            if ready:
-                return
-        time.sleep(0.02)
-    last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
-    raise ChildProcessError(f"{' '.join(process.args)} was not ready: {last[0]}")  # type: ignore[arg-type]  # a list
+def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    try:
+        wait_until_ready(process, lambda: is_ready(url), START_SECONDS, interval=0.02)
+    except (ChildProcessError, TimeoutError):
+        last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
+        raise ChildProcessError(f"{' '.join(process.args)} was not ready: {last[0]}") from None  # type: ignore[arg-type]  # a list

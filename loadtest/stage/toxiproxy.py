@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from loadtest.stage.queues import free_port, wait_for_listener
+from app.local.process import is_listening, wait_until_ready
+from loadtest.stage.queues import START_SECONDS, free_port
 
 Toxic = tuple[str, dict[str, float]]
 
@@ -28,7 +29,7 @@ def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[str]:
     # A session of its own: Ctrl-C is for whoever started it, and still needs the queue.
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
-        wait_for_listener(api, process)
+        wait_until_ready(process, lambda: is_listening(api), START_SECONDS)
         address = f"127.0.0.1:{port}"
         _call(api, "/proxies", {"name": "sqs", "listen": address, "upstream": upstream.removeprefix("http://")})
         for number, (kind, attributes) in enumerate(toxics):

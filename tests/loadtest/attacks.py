@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from loadtest.stage.queues import free_port, wait_for_listener
+from app.local.process import is_listening, wait_until_ready
+from loadtest.stage.queues import START_SECONDS, free_port
 
 ROOT = Path(__file__).parents[2]
 ATTACK = ROOT / "loadtest" / "attack.sh"
@@ -41,7 +42,7 @@ def careless(fault: str, endpoint: str, queue_url: str) -> Iterator[str]:
     command = [sys.executable, "-m", "tests.loadtest.careless_service", fault, str(port), endpoint, queue_url]
     with subprocess.Popen(command, cwd=ROOT) as process:
         try:
-            wait_for_listener(port, process)
+            wait_until_ready(process, lambda: is_listening(port), START_SECONDS)
             yield f"http://127.0.0.1:{port}"
         finally:
             process.kill()
