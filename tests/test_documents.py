@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from sybil.parsers.markdown import CodeBlockParser, SkipParser
 from sybil.typing import Parser
 
 from app import __version__
+from app.local.process import wait_until_ready
 from app.settings import NEWEST, Release
 from loadtest.stage.queues import free_port
 from tests.cluster import summary
@@ -93,9 +93,11 @@ class Stranger:
                 stderr=log,
                 start_new_session=True,
             )
-        while "Listening on" not in self._log.read_text():
-            assert self._server.poll() is None, self._log.read_text()
-            time.sleep(0.05)
+        try:
+            wait_until_ready(self._server, lambda: "Listening on" in self._log.read_text(), 300)
+        except (ChildProcessError, TimeoutError) as error:
+            error.add_note(self._log.read_text())
+            raise
 
     def leave(self) -> None:
         if self._server is not None:

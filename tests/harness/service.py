@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, Self
 
 import httpx
 import psutil
 
+from app.local.process import wait_until_ready
 from tests.harness import queues
 
 USER, PASSWORD = "chargebee", "s3cret-pass"
@@ -60,26 +62,21 @@ class Web:
 
     def wait_for(self, text: str, timeout: float = 60) -> str:
         """The first log message that holds `text`."""
-
-        def found() -> str | None:
-            return next((line["message"] for line in self.lines if text in line["message"]), None)
-
-        with self._changed:
-            self._changed.wait_for(lambda: found() or not self._reader.is_alive(), timeout)
-            message = found()
-        assert message is not None, f"no line with {text!r} in {self.lines}"
+        message: str = self._line(lambda line: text in line["message"], repr(text), timeout)["message"]
         return message
 
     def log(self, **fields: object) -> dict[str, Any]:
         """The first line with these fields."""
+        return self._line(lambda line: fields.items() <= line.items(), str(fields), 60)
 
+    def _line(self, wanted: Callable[[dict[str, Any]], bool], what: str, timeout: float) -> dict[str, Any]:
         def found() -> dict[str, Any] | None:
-            return next((line for line in self.lines if fields.items() <= line.items()), None)
+            return next(filter(wanted, self.lines), None)
 
         with self._changed:
-            self._changed.wait_for(lambda: found() or not self._reader.is_alive(), 60)
+            self._changed.wait_for(lambda: found() or not self._reader.is_alive(), timeout)
             line = found()
-        assert line is not None, f"no line with {fields} in {self.lines}"
+        assert line is not None, f"no line with {what} in {self.lines}"
         return line
 
     def memory(self) -> int:
@@ -113,11 +110,17 @@ class Web:
 
     def __enter__(self) -> Self:
         try:
-            self.url = self.wait_for("Listening on").split()[2]
-        except BaseException:
-            self.__exit__()
+            self.url = wait_until_ready(self.process, self._announced, 60, interval=0.01)
+        except BaseException as error:
+            self.__exit__()  # after which all lines have been read
+            error.add_note(f"its log: {self.lines}")
             raise
         return self
+
+    def _announced(self) -> str | None:
+        """The URL that it listens on, once it says so."""
+        messages = [line["message"] for line in self.lines]
+        return next((message.split()[2] for message in messages if message.startswith("Listening on")), None)
 
     def __exit__(self, *error: object) -> None:
         self.process.kill()
