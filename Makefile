@@ -54,7 +54,7 @@ lock: .venv/dev ## resolve pyproject.toml into requirements*.lock (newer version
 	$(BIN)/python .ci/locks.py $(UPGRADE)
 
 profiles: .venv/dev ## profile each release on a slow queue: profiles/<release>.html and .txt
-	$(BIN)/python profiles/make.py $(ARGS)
+	$(BIN)/python -m profiles.make $(ARGS)
 
 # What these measure wants a machine that does nothing else.
 TOOLS := .venv/loadtest loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-server
@@ -98,7 +98,7 @@ k8s-test: .venv/dev ## prove deploy/k8s on the cluster of KUBECONFIG (one sectio
 	$(BIN)/python -m pytest tests/cluster --override-ini timeout=1800 --capture=no --verbose $(ARGS)
 
 bench-start: .venv/dev ## memory, seconds to ready, and what importing costs most
-	$(BIN)/python loadtest/bench_start.py
+	$(BIN)/python -m loadtest.bench_start
 
 .venv/local: requirements-local.lock
 .venv/loadtest: requirements-loadtest.lock

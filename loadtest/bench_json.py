@@ -1,21 +1,16 @@
 """What parsing a webhook costs, by the ways in which services do it: microseconds, and ratios within this run.
 
-python loadtest/bench_json.py [--repeats N]
+python -m loadtest.bench_json [--repeats N]
 """
 
 import argparse
 import json
 import statistics
-import sys
 import timeit
 from collections.abc import Callable
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from app.events import Event, parse_event  # noqa: E402  # the path above has to come first
-from app.local.sample_events import default_file  # noqa: E402
+from app.events import Event, parse_event
+from app.local.sample_events import default_file
 
 WANTED = frozenset({"pending_invoice_created"})
 ROUNDS = 2000

@@ -1,6 +1,6 @@
 """What the embedded queue holds: calls and messages a second, from 16 connections with bodies of 5.7 kB.
 
-    python loadtest/bench_queue.py [--calls N]
+    python -m loadtest.bench_queue [--calls N]
 
 Ends with 1 below what the load tests need. Measure when nothing else runs.
 """
@@ -10,16 +10,12 @@ import asyncio
 import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import aiohttp
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from app.local import embedded_aws  # noqa: E402  # the path above has to come first
-from app.local.sample_events import default_file  # noqa: E402
+from app.local import embedded_aws
+from app.local.sample_events import default_file
 
 CONNECTIONS = 16
 NEEDED = {"SendMessage": 1000, "SendMessageBatch": 4000}

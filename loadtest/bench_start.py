@@ -1,6 +1,6 @@
 """What a start costs: seconds to readyz, resident memory when idle, and the dearest imports.
 
-    python loadtest/bench_start.py [--repeats N]
+    python -m loadtest.bench_start [--repeats N]
 
 The service runs as in a deployment, on an embedded queue in a process of its own. Ends with 1 past a budget.
 Measure when nothing else runs.
@@ -15,15 +15,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from pathlib import Path
 
 import psutil
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from app.local import embedded_aws  # noqa: E402  # the path above has to come first
-from app.local.process import is_ready, wait_until_ready  # noqa: E402
+from app.local import embedded_aws
+from app.local.process import is_ready, wait_until_ready
+from loadtest.record.folders import ROOT
 
 READY_SECONDS = 3.0
 START_SECONDS = 60

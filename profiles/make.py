@@ -1,6 +1,6 @@
 """One profile a release: `<release>.html` to click, `<release>.txt` to read.
 
-    python profiles/make.py [RELEASE …]
+    python -m profiles.make [RELEASE …]
 
 Each release serves three webhooks, one after the other, on a queue that takes 0.1 s for each call; the third
 one's profile is kept. Paths are made relative to the project and to the place of its packages.
@@ -15,14 +15,12 @@ from pathlib import Path
 
 import click
 
+from app.local.chargebee.sender import open_session, post
+from app.local.sample_events import default_file, fresh_events
+from app.local.service import start_service
+from app.settings import Release, load_settings
+
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from app.local.chargebee.sender import open_session, post  # noqa: E402  # the path above has to come first
-from app.local.sample_events import default_file, fresh_events  # noqa: E402
-from app.local.service import start_service  # noqa: E402
-from app.settings import Release, load_settings  # noqa: E402
-
 WEBHOOKS = 3
 SQS_DELAY = "0.1"
 

@@ -1,0 +1,1 @@
+"""One pyinstrument profile a release, as HTML and as text: `make profiles`."""
