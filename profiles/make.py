@@ -21,14 +21,15 @@ from app.local.service import start_service
 from app.settings import Release, load_settings
 
 ROOT = Path(__file__).parents[1]
+RELEASES = tuple(release.value for release in Release)  # click.Choice of an enum takes its names
 WEBHOOKS = 3
 SQS_DELAY = "0.1"
 
 
 @click.command(help=__doc__)
-@click.argument("releases", nargs=-1, type=click.Choice(list(Release)))
+@click.argument("releases", nargs=-1, type=click.Choice(RELEASES))
 def main(releases: tuple[str, ...]) -> None:
-    with click.progressbar(releases or list(Release), label="Profiling", item_show_func=str) as bar:
+    with click.progressbar(releases or RELEASES, label="Profiling", item_show_func=str) as bar:
         for release in bar:
             profile = _profile(release)
             for ending in ("html", "txt"):
