@@ -47,42 +47,43 @@ def parser() -> argparse.ArgumentParser:
         epilog="APP_… variables about how the service runs reach the release, as in APP_HTTP=h11 loadtest/attack.sh; it"
         " says which. With --url, APP_BASIC_AUTH_USERNAME and _PASSWORD are sent (demo, demo).",
     )
-    load = result.add_argument_group("load")
-    load.add_argument("--rate", type=_positive, default=500, metavar="N", help="requests a second (500)")
-    load.add_argument("--duration", type=seconds, default=5, metavar="D", help="500ms, 5s, 4m (5s)")
-    load.add_argument(
-        "--users", type=_positive, metavar="N", help="a closed loop instead: N users, each waits for its answer"
-    )
-    load.add_argument("--timeout", type=seconds, default=30, metavar="D", help="of the client (30s)")
-    load.add_argument("--no-keepalive", action="store_true", help="a connection of its own for each webhook")
-    here = result.add_argument_group("started here")
-    here.add_argument("--release", metavar="R", help="v02_blocking … (the newest; `python -m app releases` lists them)")
-    here.add_argument(
-        "--budget",
-        choices=BUDGETS,
-        default="burst",
-        help="; ".join(f"{name}: {what}" for name, what in BUDGETS.items()),
-    )
-    here.add_argument("--queue", choices=("auto", "elasticmq", "embedded"), default="auto", help="auto: by Java")
-    here.add_argument("--sqs-latency", type=seconds, default=0.008, metavar="D", help="added to each answer (8ms)")
-    here.add_argument("--sqs-jitter", type=seconds, default=0, metavar="D", help="of that latency, up or down (0ms)")
-    here.add_argument(
-        "--toxic",
-        type=toxic,
-        action="append",
-        default=[],
-        metavar="T",
-        help="e.g. reset_peer:timeout=100,toxicity=0.01",
-    )
-    there = result.add_argument_group("running elsewhere")
-    there.add_argument("--url", type=address, help="of the service, e.g. http://127.0.0.1:8000")
-    there.add_argument(
-        "--queue-url", type=address, help="its queue, emptied by the audit: a queue for load tests alone"
-    )
-    there.add_argument("--sqs-endpoint", type=address, help="where that queue is (AWS itself)")
+    _load(result)
+    _here(result)
+    _elsewhere(result)
     result.add_argument("--name", help="of the results (the release, or the URL's host)")
     result.add_argument("--out", type=Path, metavar="DIR", help="(loadtest/results/attacks/<time>-<name>)")
     return result
+
+
+def _load(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("load")
+    group.add_argument("--rate", type=_positive, default=500, metavar="N", help="requests a second (500)")
+    group.add_argument("--duration", type=seconds, default=5, metavar="D", help="500ms, 5s, 4m (5s)")
+    users = "a closed loop instead: N users, each waits for its answer"
+    group.add_argument("--users", type=_positive, metavar="N", help=users)
+    group.add_argument("--timeout", type=seconds, default=30, metavar="D", help="of the client (30s)")
+    group.add_argument("--no-keepalive", action="store_true", help="a connection of its own for each webhook")
+
+
+def _here(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("started here")
+    newest = "v02_blocking … (the newest; `python -m app releases` lists them)"
+    budgets = "; ".join(f"{name}: {what}" for name, what in BUDGETS.items())
+    toxics = "e.g. reset_peer:timeout=100,toxicity=0.01"
+    group.add_argument("--release", metavar="R", help=newest)
+    group.add_argument("--budget", choices=BUDGETS, default="burst", help=budgets)
+    group.add_argument("--queue", choices=("auto", "elasticmq", "embedded"), default="auto", help="auto: by Java")
+    group.add_argument("--sqs-latency", type=seconds, default=0.008, metavar="D", help="added to each answer (8ms)")
+    group.add_argument("--sqs-jitter", type=seconds, default=0, metavar="D", help="of that latency, up or down (0ms)")
+    group.add_argument("--toxic", type=toxic, action="append", default=[], metavar="T", help=toxics)
+
+
+def _elsewhere(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("running elsewhere")
+    drained = "its queue, emptied by the audit: a queue for load tests alone"
+    group.add_argument("--url", type=address, help="of the service, e.g. http://127.0.0.1:8000")
+    group.add_argument("--queue-url", type=address, help=drained)
+    group.add_argument("--sqs-endpoint", type=address, help="where that queue is (AWS itself)")
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
