@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from app.errors import ConfigurationError
 from app.settings.text import masked
-from loadtest.fire.measure import PreCheckFailed
+from loadtest.fire.precheck import PreCheckFailed
 from loadtest.stage.budget import Unavailable
 
 SET_UP_FAILED = 2

@@ -1,6 +1,6 @@
 """One attack and its audit.
 
-measure.py     the whole: subject, one webhook first, attack, audit
+measure.py     the whole: subject, precheck.py (one webhook first), attack, audit
 vegeta.py      the attacker and its reports
 traffic.py     webhooks with distinct ids, and the digest of each
 drain.py       receives and deletes messages while the attack runs

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from types_boto3_sqs.type_defs import MessageTypeDef
 
 LONG_POLL_SECONDS = 1
+QUIET_SECONDS = 3  # an empty queue for so long will not bring what is missing
 
 
 class Drain:
@@ -66,14 +67,14 @@ class Drain:
             Entries=[{"Id": str(i), "ReceiptHandle": m["ReceiptHandle"]} for i, m in enumerate(messages)],
         )
 
-    def wait(self, complete: Callable[[Counter[bytes]], bool], quiet_seconds: float) -> None:
-        """Returns when `received` is complete, or when the queue has been empty for `quiet_seconds`.
+    def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
+        """Returns when `received` is complete, or when the queue has been empty for QUIET_SECONDS.
 
         Raises what botocore raised, where the queue cannot be read.
         """
 
         def settled() -> bool:
-            quiet = self._empty_since is not None and time.monotonic() - self._empty_since > quiet_seconds
+            quiet = self._empty_since is not None and time.monotonic() - self._empty_since > QUIET_SECONDS
             return self.error is not None or quiet or complete(self.received)
 
         with self._changed:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from loadtest.fire import vegeta
 from loadtest.fire.audit import audit
 from loadtest.fire.drain import Drain
+from loadtest.fire.precheck import check_one
 from loadtest.fire.probe import Prober
 from loadtest.fire.traffic import Traffic
 from loadtest.fire.vegeta import Hit
@@ -22,13 +22,7 @@ from loadtest.stage.budget.limits import MIB
 from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import Running, Subject
 
-QUIET_SECONDS = 3  # an empty queue for so long will not bring what is missing
-
 Progress = Callable[[int], None]
-
-
-class PreCheckFailed(Exception):
-    """The one webhook before the attack was not answered 200, or is not in the queue."""
 
 
 class _Fired(NamedTuple):
@@ -89,31 +83,8 @@ def _look(traffic: Traffic, drain: Drain | None, out: Path) -> _Fired:
         return _Fired(hits, report, None)
     accepted = [hit.event_id for hit in hits if hit.event_id is not None]
     wanted = {traffic.sent[event_id] for event_id in accepted if event_id in traffic.sent}
-    drain.wait(lambda received: len(received) >= len(wanted) and wanted <= received.keys(), QUIET_SECONDS)
+    drain.wait(lambda received: len(received) >= len(wanted) and wanted <= received.keys())
     return _Fired(hits, report, audit(traffic.sent, accepted, drain.received))
-
-
-def check_one(traffic: Traffic, drain: Drain | None) -> None:
-    """Right before fast: one webhook is answered 200 and is in the queue. Raises PreCheckFailed."""
-    body = next(traffic.bodies(1))
-    event_id, digest = traffic.sent.popitem()
-    parts = urlsplit(traffic.url)
-    connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = connect(parts.netloc, timeout=30)
-    try:
-        connection.request("POST", parts.path, body, traffic.headers)
-        response = connection.getresponse()
-        answer = response.read(1000).decode(errors="replace")
-    except (OSError, http.client.HTTPException) as error:
-        raise PreCheckFailed(f"{traffic.url}: {error!r}") from None
-    finally:
-        connection.close()
-    if response.status != http.client.OK:
-        raise PreCheckFailed(f"{traffic.url} answered {response.status}: {answer}")
-    if drain is not None:
-        drain.wait(lambda received: digest in received, QUIET_SECONDS)
-        if drain.received.pop(digest, 0) != 1:
-            raise PreCheckFailed(f"{event_id} got 200 and is not in the queue that was named, once and as sent")
 
 
 def _used(name: str, budget: Budget, running: Running, cpu_s: float) -> Used:

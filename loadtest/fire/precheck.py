@@ -1,0 +1,34 @@
+"""Right before fast: one webhook before the attack, answered and found in the queue."""
+
+import http.client
+from urllib.parse import urlsplit
+
+from loadtest.fire.drain import Drain
+from loadtest.fire.traffic import Traffic
+
+
+class PreCheckFailed(Exception):
+    """The one webhook before the attack was not answered 200, or is not in the queue."""
+
+
+def check_one(traffic: Traffic, drain: Drain | None) -> None:
+    """One webhook is answered 200 and is in the queue. Raises PreCheckFailed."""
+    body = next(traffic.bodies(1))
+    event_id, digest = traffic.sent.popitem()
+    parts = urlsplit(traffic.url)
+    connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = connect(parts.netloc, timeout=30)
+    try:
+        connection.request("POST", parts.path, body, traffic.headers)
+        response = connection.getresponse()
+        answer = response.read(1000).decode(errors="replace")
+    except (OSError, http.client.HTTPException) as error:
+        raise PreCheckFailed(f"{traffic.url}: {error!r}") from None
+    finally:
+        connection.close()
+    if response.status != http.client.OK:
+        raise PreCheckFailed(f"{traffic.url} answered {response.status}: {answer}")
+    if drain is not None:
+        drain.wait(lambda received: digest in received)
+        if drain.received.pop(digest, 0) != 1:
+            raise PreCheckFailed(f"{event_id} got 200 and is not in the queue that was named, once and as sent")
