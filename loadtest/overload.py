@@ -6,8 +6,6 @@ connect at once, with APP_ACCEPT=all and =one. /healthz is asked on new connecti
 loadtest/results/<date>-<commit>.
 """
 
-import http.client
-
 import click
 
 from app.settings import NEWEST
@@ -15,11 +13,10 @@ from loadtest import interleaved
 from loadtest.failures import told
 from loadtest.fire import vegeta
 from loadtest.fire.measure import measure
-from loadtest.fire.vegeta import Hit
 from loadtest.interleaved import SQS_LATENCY_S, USERS, closed_loop
 from loadtest.record import folders
 from loadtest.record.shapes import Comparison, Load, Measurement, Run
-from loadtest.report.tables import markdown, milliseconds
+from loadtest.report import overload as report
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.peers import floor
@@ -29,7 +26,6 @@ from loadtest.stage.subject import Subject
 # As a deployment has them; the stack's own are those of the published pod.
 BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_WAIT": "5"}
 NEWCOMERS = 512
-HEAD = ["attack", "200s", "answers", "p99 of 200s", "slowest", "first wave p90", "later p90", "/healthz p99", "memory"]
 
 
 class Overload:
@@ -51,7 +47,7 @@ class Overload:
         with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
             measured = measure(stack, what, budget, load, out=raw, progress=lambda sent: None)
         self.runs.append(Run(kind=kind, repeat=0, measurement=measured))
-        self.rows.append(row(f"{kind}, {what.name}", measured, sorted(vegeta.hits(raw / "results.bin"))))
+        self.rows.append(report.row(f"{kind}, {what.name}", measured, sorted(vegeta.hits(raw / "results.bin"))))
         return measured
 
     def finish(self) -> None:
@@ -59,29 +55,7 @@ class Overload:
             title="overload", command="make overload", environment=self.where, repeats=1, runs=self.runs
         )
         self.file.write_text(comparison.model_dump_json() + "\n")
-        interleaved.finish(comparison, self.file, markdown(HEAD, self.rows))
-
-
-def row(name: str, measured: Measurement, hits: list[Hit]) -> list[str]:
-    """`hits` in the order in which they left; the first wave of a closed loop is as large as its number of users."""
-    wave = measured.load.users or 0
-    probes = measured.probes
-    return [
-        name,
-        f"{measured.accepted / measured.load.duration_s:.0f}/s",
-        ", ".join(f"{code}: {number:,}" for code, number in sorted(measured.statuses.items())),
-        _percentile([hit for hit in hits if hit.code == http.client.OK], 0.99),
-        _percentile(hits, 1),
-        _percentile(hits[:wave], 0.9),
-        _percentile(hits[wave:], 0.9),
-        f"{milliseconds(probes.p99)} ({probes.failed} of {probes.number} failed)" if probes else "–",
-        f"{measured.used.peak_mib:.0f} MiB" if measured.used and measured.used.peak_mib else "–",
-    ]
-
-
-def _percentile(hits: list[Hit], share: float) -> str:
-    ordered = sorted(hit.latency for hit in hits)
-    return milliseconds(1000 * ordered[min(int(share * len(ordered)), len(ordered) - 1)]) if ordered else "–"
+        interleaved.finish(comparison, self.file, report.table(self.rows))
 
 
 def overloaded(overload: Overload, seconds: float) -> None:

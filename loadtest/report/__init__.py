@@ -2,6 +2,7 @@
 
 show.py        what attack.sh prints
 tables.py      Markdown tables
+overload.py    the table of `make overload`
 charts.py      Vega-Lite, in the colours of theme.py
 page.py        report.html
 pictures.py    SVGs of the same charts

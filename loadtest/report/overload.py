@@ -1,0 +1,36 @@
+"""The table of `make overload`: who got what answer, and how late."""
+
+from http import HTTPStatus
+
+from loadtest.fire.vegeta import Hit
+from loadtest.record.shapes import Measurement
+from loadtest.report.tables import markdown, milliseconds
+
+HEAD = ["attack", "200s", "answers", "p99 of 200s", "slowest", "first wave p90", "later p90", "/healthz p99", "memory"]
+
+
+def table(rows: list[list[str]]) -> str:
+    """Of `row`s, in Markdown."""
+    return markdown(HEAD, rows)
+
+
+def row(name: str, measured: Measurement, hits: list[Hit]) -> list[str]:
+    """`hits` in the order in which they left; the first wave of a closed loop is as large as its number of users."""
+    wave = measured.load.users or 0
+    probes = measured.probes
+    return [
+        name,
+        f"{measured.accepted / measured.load.duration_s:.0f}/s",
+        ", ".join(f"{code}: {number:,}" for code, number in sorted(measured.statuses.items())),
+        _percentile([hit for hit in hits if hit.code == HTTPStatus.OK], 0.99),
+        _percentile(hits, 1),
+        _percentile(hits[:wave], 0.9),
+        _percentile(hits[wave:], 0.9),
+        f"{milliseconds(probes.p99)} ({probes.failed} of {probes.number} failed)" if probes else "–",
+        f"{measured.used.peak_mib:.0f} MiB" if measured.used and measured.used.peak_mib else "–",
+    ]
+
+
+def _percentile(hits: list[Hit], share: float) -> str:
+    ordered = sorted(hit.latency for hit in hits)
+    return milliseconds(1000 * ordered[min(int(share * len(ordered)), len(ordered) - 1)]) if ordered else "–"
