@@ -2,27 +2,17 @@
 
 import csv
 import io
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 
 from loadtest.fire.vegeta import Hit
 from loadtest.record.estimate import estimate
-from loadtest.record.shapes import Comparison, Measurement
-from loadtest.report.figures import PUBLISHED, value_of
+from loadtest.record.shapes import Comparison
+from loadtest.report.figures import METRICS, PUBLISHED, Scale, middle, value_of
 
 Spec = dict[str, Any]
 Row = dict[str, Any]
-CPU = "used.cpu_ms_per_accepted"
-
-# Each with its place in published.json and in a Measurement, and the scale that shows it.
-METRICS: dict[str, tuple[str, str, Literal["linear", "log"]]] = {
-    "rps": ("Throughput, webhooks a second", "rps", "linear"),
-    "success": ("Success, per cent", "success", "linear"),
-    "fastest_ms": ("Fastest answer, ms", "latencies.fastest", "log"),
-    "p50_ms": ("Median latency, ms", "latencies.p50", "log"),
-    "p99_ms": ("99th percentile of latency, ms", "latencies.p99", "log"),
-}
 
 # In the order of the theme's colours; a status that is not here gets one too.
 ANSWERS = alt.Scale(domain=["503", "200", "none"])
@@ -111,11 +101,6 @@ def failures(comparison: Comparison) -> Spec:
     )
 
 
-def middle(runs: list[Measurement]) -> Measurement:
-    """The repeat with the median throughput."""
-    return sorted(runs, key=lambda run: run.rps)[len(runs) // 2]
-
-
 def _row(name: str, source: str, values: list[float | None]) -> Row:
     between = estimate(values)
     release, _, change = name.partition("_")
@@ -129,7 +114,7 @@ def _row(name: str, source: str, values: list[float | None]) -> Row:
     }
 
 
-def _bars(rows: list[Row], title: str, scale: Literal["linear", "log"]) -> Spec:
+def _bars(rows: list[Row], title: str, scale: Scale) -> Spec:
     x, offset = alt.X("release:N", title=None, axis=alt.Axis(labelAngle=0)), alt.XOffset("figure:N", sort=["published"])
     figures = alt.Scale(domain=["published", "measured"])
     legend = alt.Legend(orient="bottom", title=None) if any(row["figure"] == "published" for row in rows) else None

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from loadtest.record.shapes import Measurement
 
@@ -11,6 +11,17 @@ PUBLISHED: dict[str, dict[str, float]] = json.loads((Path(__file__).parents[1] /
     "releases"
 ]
 
+Scale = Literal["linear", "log"]
+# Each with its place in published.json and in a Measurement, and the scale that shows it.
+METRICS: dict[str, tuple[str, str, Scale]] = {
+    "rps": ("Throughput, webhooks a second", "rps", "linear"),
+    "success": ("Success, per cent", "success", "linear"),
+    "fastest_ms": ("Fastest answer, ms", "latencies.fastest", "log"),
+    "p50_ms": ("Median latency, ms", "latencies.p50", "log"),
+    "p99_ms": ("99th percentile of latency, ms", "latencies.p99", "log"),
+}
+CPU = "used.cpu_ms_per_accepted"
+
 
 def value_of(measurement: Measurement, path: str) -> float | None:
     """`path` is a field of Measurement, of its latencies (`latencies.p50`) or of what it used (`used.peak_mib`)."""
@@ -18,3 +29,8 @@ def value_of(measurement: Measurement, path: str) -> float | None:
     for name in path.split("."):
         value = getattr(value, name)
     return None if value is None else float(value)
+
+
+def middle(runs: list[Measurement]) -> Measurement:
+    """The repeat with the median throughput."""
+    return sorted(runs, key=lambda run: run.rps)[len(runs) // 2]

@@ -13,7 +13,7 @@ from loadtest.fire import vegeta
 from loadtest.fire.vegeta import Hit
 from loadtest.record import folders
 from loadtest.record.shapes import Comparison
-from loadtest.report import charts, tables, theme
+from loadtest.report import charts, figures, tables, theme
 from loadtest.report.charts import Spec
 
 
@@ -29,10 +29,10 @@ def write(comparison: Comparison, out: Path) -> None:
 
 
 def _bars(comparison: Comparison) -> dict[str, Spec]:
-    against = {f"published_{metric}": charts.against_published(comparison, metric) for metric in charts.METRICS}
+    against = {f"published_{metric}": charts.against_published(comparison, metric) for metric in figures.METRICS}
     return against | {
         "saturated_rps": charts.saturated(comparison, "rps", "Throughput, webhooks a second"),
-        "saturated_cpu": charts.saturated(comparison, charts.CPU, "CPU a webhook, ms"),
+        "saturated_cpu": charts.saturated(comparison, figures.CPU, "CPU a webhook, ms"),
     }
 
 
@@ -41,7 +41,7 @@ def _hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
     found = {}
     for name in comparison.names("published"):
         runs = comparison.of("published", name)
-        repeat = runs.index(charts.middle(runs))
+        repeat = runs.index(figures.middle(runs))
         found[name] = vegeta.hits(folders.raw(out / "history.json", "published", name, repeat) / "results.bin")
     return found
 

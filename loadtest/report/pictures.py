@@ -7,7 +7,7 @@ from pathlib import Path
 import vl_convert
 
 from loadtest.record.shapes import Comparison
-from loadtest.report import charts, theme
+from loadtest.report import charts, figures, theme
 
 SVG_SIZE = (640, 280)
 
@@ -16,7 +16,7 @@ def write(comparison: Comparison, out: Path) -> None:
     """`<chart>-<theme>.svg` into `out`; they need no raw results."""
     shown = {
         "throughput": charts.against_published(comparison, "rps"),
-        "cpu": charts.saturated(comparison, charts.CPU, "CPU a webhook, ms, on a quarter of a core"),
+        "cpu": charts.saturated(comparison, figures.CPU, "CPU a webhook, ms, on a quarter of a core"),
         "distribution": charts.distribution(comparison),
     }
     for name, spec in shown.items():

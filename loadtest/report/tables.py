@@ -3,7 +3,7 @@
 from app.settings import NEWEST
 from loadtest.record.estimate import Estimate, estimate, ratio
 from loadtest.record.shapes import Comparison, Measurement
-from loadtest.report.figures import PUBLISHED, value_of
+from loadtest.report.figures import CPU, PUBLISHED, value_of
 
 THOUSAND = 1000
 ALL_TIPS = "all tips"  # the name of the subject with none undone
@@ -52,7 +52,7 @@ def published(comparison: Comparison) -> str:
                 _pair(name, "success", f"{_of(runs, 'success').text('.1f')} %", " %"),
                 _pair(name, "rps", f"{_of(runs, 'rps').text('.0f')}/s", "/s"),
                 *(_pair(name, f"{key}_ms", time) for key, time in times.items()),
-                f"{_of(runs, 'used.cpu_ms_per_accepted').median:.2f} ms",
+                f"{_of(runs, CPU).median:.2f} ms",
                 f"{_of(runs, 'used.peak_mib').median:.0f} MiB",
             ]
         )
@@ -69,7 +69,7 @@ def saturated(comparison: Comparison) -> str:
                 name,
                 f"{_of(runs, 'rps').text('.0f')}/s",
                 *(milliseconds(_of(runs, f"latencies.{key}").median) for key in ("p50", "p99")),
-                f"{_of(runs, 'used.cpu_ms_per_accepted').text('.2f')} ms",
+                f"{_of(runs, CPU).text('.2f')} ms",
                 f"{_of(runs, 'used.peak_mib').median:.0f} MiB",
             ]
         )
@@ -111,7 +111,7 @@ def _ratios(comparison: Comparison, kind: str, reference: str) -> str:
     """CPU for each accepted webhook, and its ratio to `reference` (left out where that was not measured)."""
 
     def cpu(name: str) -> list[float | None]:
-        return [value_of(run, "used.cpu_ms_per_accepted") for run in comparison.of(kind, name)]
+        return [value_of(run, CPU) for run in comparison.of(kind, name)]
 
     names = comparison.names(kind)
     known = reference in names

@@ -12,7 +12,7 @@ from app.settings import Release
 from loadtest import interleaved
 from loadtest.interleaved import Case
 from loadtest.record.shapes import Comparison, Load
-from loadtest.report import charts, page, pictures, theme
+from loadtest.report import figures, page, pictures, theme
 from loadtest.stage import subject
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -68,7 +68,7 @@ def test_every_chart_is_drawn(
     page, complaints = _open(browser, made[1], size, scheme)
     assert complaints == []
     drawn = page.locator(".chart").all()
-    assert len(drawn) == len(charts.METRICS) + 5
+    assert len(drawn) == len(figures.METRICS) + 5
     for chart in drawn:
         if chart.get_attribute("id") == "over_time":
             assert chart.locator("canvas").count() == 1
