@@ -5,7 +5,7 @@ import contextlib
 import statistics
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
@@ -67,13 +67,10 @@ async def load(
             outcome.accepted.append(body)
         answered()
 
-    probing = asyncio.create_task(_probe(prober, outcome))
-    started = time.perf_counter()
-    await (_closed_loop(send, bodies, concurrency) if rate is None else _open_loop(send, bodies, rate))
-    outcome.seconds = time.perf_counter() - started
-    probing.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await probing
+    async with _probing(prober, outcome.probes):
+        started = time.perf_counter()
+        await (_closed_loop(send, bodies, concurrency) if rate is None else _open_loop(send, bodies, rate))
+        outcome.seconds = time.perf_counter() - started
     return outcome
 
 
@@ -93,7 +90,18 @@ async def _open_loop(send: Send, bodies: Iterator[bytes], rate: float) -> None:
             senders.create_task(send(body))
 
 
-async def _probe(prober: aiohttp.ClientSession, outcome: Outcome) -> None:
+@contextlib.asynccontextmanager
+async def _probing(prober: aiohttp.ClientSession, seconds: list[float]) -> AsyncIterator[None]:
+    probing = asyncio.create_task(_probe(prober, seconds))
+    try:
+        yield
+    finally:
+        probing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await probing
+
+
+async def _probe(prober: aiohttp.ClientSession, seconds: list[float]) -> None:
     """One probe after the other; one that is under way at the end counts with the time it has waited."""
     while True:
         started = time.perf_counter()
@@ -103,7 +111,7 @@ async def _probe(prober: aiohttp.ClientSession, outcome: Outcome) -> None:
         except (aiohttp.ClientError, TimeoutError):
             pass
         finally:
-            outcome.probes.append(time.perf_counter() - started)
+            seconds.append(time.perf_counter() - started)
         await asyncio.sleep(PROBE_SECONDS)
 
 
