@@ -34,11 +34,12 @@ test-elasticmq: .venv/dev loadtest/elasticmq/target/classpath ## the contract's 
 COG = $(BIN)/python -m cogapp -I .ci -p 'from parts import *' -P --verbosity=1
 GENERATED = README.md CHANGELOG.md
 
-check: .venv/dev ## ruff, mypy, import-linter; locks and generated docs are fresh
+check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated docs are fresh
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/assignments.py
 	$(COG) --check --check-fail-msg='run `make docs`' $(GENERATED)
 	$(BIN)/python -m loadtest.report --check
 	$(BIN)/python .ci/locks.py --check

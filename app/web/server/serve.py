@@ -100,7 +100,10 @@ class Server(uvicorn.Server):
         self._drain()
         delay = self._settings.drain_delay if sig == signal.SIGTERM else 0
         logger.info("Draining for {:g} s", delay)
-        self._loop.call_later(delay, setattr, self, "should_exit", True)
+        self._loop.call_later(delay, self._stop)
+
+    def _stop(self) -> None:
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accepts what is connected, closes the listener, waits for the last requests, then stops as uvicorn does."""

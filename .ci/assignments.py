@@ -1,0 +1,55 @@
+"""Fails where a module of app/ or loadtest/ assigns to an attribute of an object other than `self`, and no exception
+below says whose it is: hands in a framework's internals break silently with its next version.
+
+    python .ci/assignments.py
+
+Augmenting, deleting, `setattr` and `delattr` count as assigning. Starlette's `….state` is made to be assigned to.
+"""
+
+import ast
+import sys
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("app", "loadtest")
+# `file: object`, with the reason. An exception that matches nothing fails, too.
+EXCEPTIONS = {
+    "app/local/chargebee/load.py: outcome": "ours",
+    "app/sqs/group_commit.py: waiting": "ours",
+    "app/sqs/group_commit.py: batch[-1]": "ours",
+    "app/web/gate/outcome.py: record": "ours",
+    "app/web/webhook.py: record": "ours",
+    "loadtest/fire/measure.py: used": "ours",
+    "app/web/threads.py: current_default_thread_limiter()": "anyio's documented way to size its thread pool",
+    "app/web/server/cycle.py: cycle": "uvicorn's, which has no method for it: the file says why",
+}
+SETTERS = {"setattr", "delattr", "__setattr__", "__delattr__"}
+
+
+def objects(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line of each assignment to an attribute, and the object that has it; a setter's name where it is unknown."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=value, ctx=ast.Store() | ast.Del()):
+                yield node.lineno, ast.unparse(value)
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in SETTERS:
+                yield node.lineno, name
+
+
+def check(root: Path, exceptions: Collection[str]) -> list[str]:
+    """A line for each assignment that no exception allows, and for each exception that allows nothing."""
+    lines, used = [], set()
+    for file in sorted(file for package in PACKAGES for file in (root / package).rglob("*.py")):
+        for line, target in objects(ast.parse(file.read_text())):
+            exception = f"{file.relative_to(root)}: {target}"
+            if exception in exceptions:
+                used.add(exception)
+            elif target not in {"self", "cls"} and not target.endswith(".state"):
+                lines.append(f"{file.relative_to(root)}:{line}: assigns to an attribute of `{target}`")
+    return lines + [f"{exception}: this exception matches nothing" for exception in exceptions if exception not in used]
+
+
+if __name__ == "__main__":
+    if lines := check(ROOT, EXCEPTIONS):
+        sys.exit("\n".join(lines))
