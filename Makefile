@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all test-elasticmq check audit docs lock profiles history tips overload bench
+.PHONY: help run demo test test-all coverage test-elasticmq check audit docs lock profiles history tips overload bench
 .PHONY: bench-start image images image-test kind-load k8s-test
 
 help: ## list the targets
@@ -26,6 +26,12 @@ test: .venv/dev $(TESTED) ## the tests, the contract on one release for each way
 
 test-all: .venv/dev $(TESTED) ## the tests, the contract on every release
 	$(PYTEST) --releases all $(ARGS)
+
+coverage: .venv/dev $(TESTED) ## test-all, and the lines and branches of app/ and loadtest/ that it does not reach
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest --numprocesses $(TEST_PROCESSES) --releases all $(ARGS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 test-elasticmq: .venv/dev loadtest/elasticmq/target/classpath ## the contract's tests on ElasticMQ (Java 17, Maven)
 	$(PYTEST) tests/web/test_contract.py --queue elasticmq $(ARGS)

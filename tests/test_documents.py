@@ -26,8 +26,9 @@ from tests.cluster.record import RECORD
 
 ROOT = Path(__file__).parents[1]
 
-# `make test` tells its children that they are its own; a terminal tells nothing.
-TERMINAL = {name: value for name, value in os.environ.items() if not name.startswith("MAKE") and name != "MFLAGS"}
+# What `make` and coverage pass on to their children is not set in a new terminal.
+INHERITED = ("MAKE", "MFLAGS", "COVERAGE_")
+TERMINAL = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
 
 
 class Stranger:
