@@ -16,10 +16,10 @@ class RawSender:
     def __init__(self, address: tuple[str, int]) -> None:
         self._socket = socket.create_connection(address, timeout=60)
 
-    def head(self, *headers: str, authorization: str = BASIC) -> None:
-        """The request up to its body."""
+    def head(self, *headers: str, authorization: str = BASIC, body: bytes = b"") -> None:
+        """The request up to its body, or with `body` in the same piece."""
         lines = ["POST /webhooks/chargebee HTTP/1.1", "Host: service", f"Authorization: {authorization}", *headers]
-        self.send("\r\n".join([*lines, "", ""]).encode())
+        self.send("\r\n".join([*lines, "", ""]).encode() + body)
 
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
@@ -35,12 +35,13 @@ class RawSender:
         return bool(readable)
 
     def answer(self) -> bytes:
-        """Everything until the other side has said all of one answer (or closed)."""
+        """One answer, or as much of it as comes before the other side closes."""
         data = b""
         while b"\r\n\r\n" not in data and (more := self._socket.recv(65_536)):
             data += more
         head, _, body = data.partition(b"\r\n\r\n")
-        length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        lines = head.lower().split(b"\r\n")
+        length = next((int(line[15:]) for line in lines if line.startswith(b"content-length:")), 0)
         while len(body) < length and (more := self._socket.recv(65_536)):
             body += more
         return head + b"\r\n\r\n" + body

@@ -1,94 +1,125 @@
-"""A stop under load: no connection is reset, whatever it came with; exit code 0."""
+"""Stopping a real process: draining, requests in flight, signals; under load no connection is reset; exit code 0."""
 
 import signal
 import socket
 import threading
-from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from app.web.server.listener import drop_new
-from tests.harness.raw import BASIC
+from loadtest.stage.queues import QueueProcess
+from tests.harness import queues
+from tests.harness.load import Load, can_drop_new
+from tests.harness.raw import RawSender
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
 
 SENDERS = 100
 
 
 @pytest.fixture
-def sqs() -> Iterator[SqsStandIn]:
-    with SqsStandIn() as stand_in:
-        yield stand_in
+def stand_in() -> Iterator[SqsStandIn]:
+    with SqsStandIn() as started:
+        yield started
 
 
-class NewConnections:
-    """Senders that open a connection for each webhook, until one is refused; what they saw."""
-
-    def __init__(self, address: tuple[str, int], event: bytes) -> None:
-        head = ("POST /webhooks/chargebee HTTP/1.1", "Host: service", f"Authorization: {BASIC}")
-        self.seen: Counter[str] = Counter()
-        self._address = address
-        self._webhook = "\r\n".join([*head, f"Content-Length: {len(event)}", "", ""]).encode() + event
-        self._answered = threading.Semaphore(0)
-        self._threads = [threading.Thread(target=self._send_on, daemon=True) for _ in range(SENDERS)]
-        for thread in self._threads:
-            thread.start()
-
-    def _send_on(self) -> None:
-        while (outcome := self._send()) != "ConnectionRefusedError":
-            self.seen[outcome] += 1
-            self._answered.release()
-
-    def _send(self) -> str:
-        """The status, or the error's name."""
-        try:
-            with socket.create_connection(self._address, timeout=30) as connection:
-                connection.sendall(self._webhook)
-                answer = b""
-                while b"\r\n\r\n" not in answer:
-                    if not (more := connection.recv(65_536)):
-                        return "closed without an answer"
-                    answer += more
-                return answer[9:12].decode()
-        except OSError as error:
-            return type(error).__name__
-
-    def wait_for_answers(self, number: int) -> None:
-        for _ in range(number):
-            assert self._answered.acquire(timeout=60)
-
-    def join(self) -> None:
-        for thread in self._threads:
-            thread.join(60)
-            assert not thread.is_alive()
+@pytest.mark.parametrize("settings", [{}, {"http": "h11", "loop": "asyncio"}], ids=str)
+def test_sigterm_under_load(
+    aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
+) -> None:
+    """Whoever comes before the listener closes gets 200 or 503; nobody is reset, where that can be; exit code 0."""
+    with Service(aws.endpoint, queue_url, drain_delay=1, **settings) as service:
+        load = Load(service.address, event)
+        load.wait_for_answers(50)
+        code = service.stop()
+        load.join()
+    assert code == 0
+    assert set(load.seen) - (set() if can_drop_new() else {"ConnectionResetError"}) == {"200", "503"}
+    assert len(queues.drain(sqs, queue_url)) == load.seen["200"]
 
 
-def _can_drop_new() -> bool:
-    """Whether the kernel lets this user filter a listener: 6.18 wanted CAP_NET_ADMIN for it, which containers lack."""
-    with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as newcomer:
-        drop_new(listening)
-        newcomer.settimeout(0.2)
-        return newcomer.connect_ex(listening.getsockname()) != 0
+def test_a_request_in_flight_is_finished(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
+    """A body that is half there when SIGTERM comes may still be completed, and is queued."""
+    with Service(aws.endpoint, queue_url, drain_delay=0) as service, RawSender(service.address) as sender:
+        sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+        sender.wait_until_read()
+        service.process.send_signal(signal.SIGTERM)
+        service.wait_for("Waiting for connections to close")
+        sender.send(event)
+        assert sender.answer().startswith(b"HTTP/1.1 200 ")
+        assert service.process.wait(60) == 0
+    assert [body for body, _ in queues.drain(sqs, queue_url)] == [event]
+
+
+def test_while_draining(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+    """The listener stays open: readyz says 503, webhooks get 503 with Connection: close, healthz says 200."""
+    with Service(aws.endpoint, queue_url, drain_delay=300) as service:
+        service.process.send_signal(signal.SIGTERM)
+        service.wait_for("Draining")
+        with service.client() as client:
+            assert client.get("/readyz").status_code == 503
+            assert client.get("/healthz").status_code == 200
+            refused = client.post("/webhooks/chargebee", content=event)
+        assert refused.status_code == 503
+        assert refused.headers["connection"] == "close"
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert int(refused.headers["retry-after"]) >= 1
+
+
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_at_once(aws: QueueProcess, queue_url: str, event: bytes, second: signal.Signals) -> None:
+    """Neither the drain delay nor a request in flight is waited for."""
+    with Service(aws.endpoint, queue_url, drain_delay=300) as service, RawSender(service.address) as sender:
+        sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+        sender.wait_until_read()
+        service.process.send_signal(signal.SIGTERM)
+        service.wait_for("Draining")
+        service.stop(second, timeout=20)  # less than the graceful timeout
+
+
+def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+    """A webhook that is still not complete then gets 503 like the others, not uvicorn's 500."""
+    with (
+        Service(aws.endpoint, queue_url, drain_delay=0, graceful_timeout=1) as service,
+        RawSender(service.address) as sender,
+    ):
+        sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+        sender.wait_until_read()
+        service.process.send_signal(signal.SIGTERM)
+        answer = sender.answer()
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after" in answer.lower()
+        assert service.process.wait(60) == 0
+
+
+def test_ctrl_c_does_not_wait_for_load_balancers(aws: QueueProcess, queue_url: str) -> None:
+    """SIGINT is a person at a terminal: no drain delay."""
+    with Service(aws.endpoint, queue_url, drain_delay=300) as service:
+        assert service.stop(signal.SIGINT) == 0
 
 
 @pytest.mark.parametrize("settings", [{}, {"http": "h11", "loop": "asyncio"}, {"accept": "one"}], ids=str)
-def test_stops_with_new_connections(sqs: SqsStandIn, event: bytes, settings: dict[str, object]) -> None:
+def test_stops_with_new_connections(stand_in: SqsStandIn, event: bytes, settings: dict[str, object]) -> None:
     """Whoever is connected when the listener closes has its answer, three times in a row."""
     for _ in range(3):
-        with Service(sqs.endpoint, sqs.queue_url, drain_delay=0, **settings) as service:
-            load = NewConnections(service.address, event)
+        with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=0, **settings) as service:
+            load = Load(service.address, event, SENDERS, keep_alive=False)
             load.wait_for_answers(2 * SENDERS)
             code = service.stop()
             load.join()
         assert code == 0
-        allowed = {"200", "503"} | (set() if _can_drop_new() else {"ConnectionResetError"})
+        allowed = {"200", "503"} | (set() if can_drop_new() else {"ConnectionResetError"})
         assert set(load.seen) <= allowed
 
 
 def test_the_filter_drops_syns_alone() -> None:
     """A handshake that is under way can be completed, and who is in the accept queue can still be accepted."""
-    if not _can_drop_new():
+    if not can_drop_new():
         pytest.skip("this kernel does not let this user filter a listener")
     with (
         socket.create_server(("127.0.0.1", 0)) as listening,
@@ -102,9 +133,9 @@ def test_the_filter_drops_syns_alone() -> None:
 
 
 @pytest.mark.parametrize("other", [signal.SIGHUP, signal.SIGWINCH], ids=lambda sig: sig.name)
-def test_other_signals_are_no_second_one(sqs: SqsStandIn, event: bytes, other: signal.Signals) -> None:
+def test_other_signals_are_no_second_one(stand_in: SqsStandIn, event: bytes, other: signal.Signals) -> None:
     """A terminal that closes or changes its size while the process drains does not cut it short."""
-    with Service(sqs.endpoint, sqs.queue_url, drain_delay=1) as service:
+    with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=1) as service:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
         service.process.send_signal(other)
@@ -113,17 +144,17 @@ def test_other_signals_are_no_second_one(sqs: SqsStandIn, event: bytes, other: s
     assert not any("Second signal" in line["message"] for line in service.lines)
 
 
-def test_a_terminal_that_closes(sqs: SqsStandIn, event: bytes) -> None:
+def test_a_terminal_that_closes(stand_in: SqsStandIn, event: bytes) -> None:
     """SIGHUP as the first signal is a stop like Ctrl-C's: what is in flight is finished."""
-    sqs.hold("SendMessageBatch")
-    with Service(sqs.endpoint, sqs.queue_url, drain_delay=300) as service:
+    stand_in.hold("SendMessageBatch")
+    with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=300) as service:
         load = threading.Thread(target=lambda: statuses.append(service.post(event).status_code))
         statuses: list[int] = []
         load.start()
-        sqs.wait_for("SendMessageBatch", 1)
+        stand_in.wait_for("SendMessageBatch", 1)
         service.process.send_signal(signal.SIGHUP)
         service.wait_for("Draining")
-        sqs.release()
+        stand_in.release()
         load.join(30)
         assert service.process.wait(30) == 0
     assert statuses == [200]

@@ -1,0 +1,62 @@
+"""Webhooks from many senders at once, until the service closes its listener."""
+
+import socket
+import threading
+from collections import Counter
+
+from app.web.server.listener import drop_new
+from tests.harness.raw import RawSender
+
+
+class Load:
+    """Senders that each post one webhook after the other until a connection is refused.
+
+    `seen` counts statuses, and the names of errors. Without `keep_alive`, each webhook has a connection of its own.
+    """
+
+    def __init__(self, address: tuple[str, int], event: bytes, senders: int = 8, *, keep_alive: bool = True) -> None:
+        self.seen: Counter[str] = Counter()
+        self._address = address
+        self._event = event
+        self._keep_alive = keep_alive
+        self._answered = threading.Semaphore(0)
+        self._threads = [threading.Thread(target=self._send_on, daemon=True) for _ in range(senders)]
+        for thread in self._threads:
+            thread.start()
+
+    def _send_on(self) -> None:
+        while (outcome := self._send()) != "ConnectionRefusedError":
+            self.seen[outcome] += 1
+            self._answered.release()
+
+    def _send(self) -> str:
+        """Posts on one connection for as long as it is kept, and counts all answers but the last; the last outcome."""
+        try:
+            with RawSender(self._address) as sender:
+                while True:
+                    sender.head(f"Content-Length: {len(self._event)}", body=self._event)
+                    answer = sender.answer()
+                    status = answer[9:12].decode() or "closed without an answer"
+                    if status not in ("200", "503") or not self._keep_alive or b"connection: close" in answer.lower():
+                        return status
+                    self.seen[status] += 1
+                    self._answered.release()
+        except OSError as error:
+            return type(error).__name__
+
+    def wait_for_answers(self, number: int) -> None:
+        for _ in range(number):
+            assert self._answered.acquire(timeout=60)
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join(60)
+            assert not thread.is_alive()
+
+
+def can_drop_new() -> bool:
+    """Whether the kernel lets this user filter a listener: Linux 6.18 requires CAP_NET_ADMIN, which containers lack."""
+    with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as newcomer:
+        drop_new(listening)
+        newcomer.settimeout(0.2)
+        return newcomer.connect_ex(listening.getsockname()) != 0
