@@ -1,4 +1,4 @@
-"""The command line: one file a command, imported only when it is asked for."""
+"""The command line: one file per command, imported only when it is called."""
 
 import sys
 from importlib import import_module
@@ -37,7 +37,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Runs a command; what a person has to set right becomes a line, not a traceback."""
+    """Runs a command; a ConfigurationError becomes one line per wrong value, not a traceback."""
     try:
         cli(prog_name="python -m app")
     except ConfigurationError as error:

@@ -1,4 +1,4 @@
-"""`python -m app demo`: the whole way once, with a real service and a real queue process."""
+"""`python -m app demo`: end to end, with a real service and a real queue process."""
 
 import asyncio
 import json
@@ -27,12 +27,12 @@ PATIENCE = aiohttp.ClientTimeout(total=30)
 @click.command()
 @click.option("--count", type=click.IntRange(min=1), help="Instead of the samples: that many fresh webhooks at once.")
 @click.option("--concurrency", type=click.IntRange(1, 1000), default=50, show_default=True, help="Of --count, at once.")
-@click.option("--rate", type=click.FloatRange(min=0.1), help="Of --count, per second, whatever the answers take.")
+@click.option("--rate", type=click.FloatRange(min=0.1), help="Of --count, per second (open loop).")
 def demo(count: int | None, concurrency: int, rate: float | None) -> None:
-    """Start queue and service, post webhooks, show what arrived. Ends with 0 if all is as it should be.
+    """Start queue and service, post webhooks, show what arrived. Exits with 0 if everything is as expected.
 
-    Settings apply: APP_RELEASE=v02_blocking APP_LOCAL_SQS_DELAY=0.1 … demo --count 20 shows a release of the
-    history on a queue that takes a tenth of a second for each call.
+    Settings apply: APP_RELEASE=v02_blocking APP_LOCAL_SQS_DELAY=0.1 … demo --count 20 runs a release of the
+    history on a queue with 100 ms of latency.
     """
     settings = load_settings()
     with tempfile.TemporaryDirectory() as folder, start_service(Path(folder)) as run:
@@ -45,7 +45,7 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
 
 
 def _samples(run: LocalRun, settings: Settings) -> list[str]:
-    """Posts every sample once; what is not as it should be."""
+    """Posts every sample once; returns what was not as expected."""
     files = sample_files()
     answers = asyncio.run(_post(run, settings, files))
     arrived = peek(run.endpoint, run.queue_url)
@@ -54,12 +54,12 @@ def _samples(run: LocalRun, settings: Settings) -> list[str]:
         click.echo(f"  {len(message.body.encode()):>7,} bytes  {json.dumps(message.attributes)}")
     problems = list(_problems(files, settings, answers, [message.body.encode() for message in arrived]))
     if not problems:
-        click.echo("\nOK: every event that is wanted arrived byte for byte, and nothing else did.")
+        click.echo("\nOK: every event to enqueue arrived byte for byte, and nothing else did.")
     return problems
 
 
 def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate: float | None) -> list[str]:
-    """Posts `count` fresh webhooks; what got 200 and is not in the queue."""
+    """Posts `count` fresh webhooks; returns a line where some got 200 and are not in the queue."""
 
     async def send() -> Outcome:
         assert run.url is not None
@@ -81,7 +81,7 @@ def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate
 
 
 async def _post(run: LocalRun, settings: Settings, files: list[Path]) -> dict[str, str]:
-    """Each file's answer, `queued` or `ignored`, or what went wrong."""
+    """The status in the response to each file, `queued` or `ignored`, or the error."""
     answers = {}
     assert run.url is not None
     async with open_session(run.url, settings) as client:
@@ -102,4 +102,4 @@ def _problems(files: list[Path], settings: Settings, answers: dict[str, str], ar
         if answers[file.name] != ("queued" if wanted else "ignored"):
             yield f"{file.name}: {answers[file.name]}"
     if sorted(arrived) != sorted(expected):
-        yield f"{len(arrived)} messages arrived; expected were {len(expected)}, byte for byte those of the files"
+        yield f"{len(arrived)} messages arrived; expected {len(expected)}, equal to the files byte for byte"

@@ -1,4 +1,4 @@
-"""`python -m app diff v03 v04`: a lesson in the terminal."""
+"""`python -m app diff v03 v04`: the code that a release changes."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`python -m app queue`: what lies in the queue."""
+"""`python -m app queue`: the messages in the queue."""
 
 import json
 import re
@@ -16,15 +16,17 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @click.command()
-@click.option("--peek", "look", is_flag=True, help="Show the messages, and leave them where they are.")
+@click.option("--peek", "look", is_flag=True, help="Show the messages without removing them.")
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many to show.")
-@click.option("--json", "as_json", is_flag=True, help="With --peek: a line each, as JSON, with attributes and body.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="With --peek: one JSON line per message, with attributes and body."
+)
 def queue(look: bool, limit: int, as_json: bool) -> None:
-    """Count the messages of a queue, or look at them with --peek.
+    """Count the messages in a queue, or show them with --peek.
 
-    The queue is that of APP_SQS_QUEUE_URL, else that of the local run (`make run`). Looking into the local
-    queue changes nothing. Elsewhere looking is receiving: it counts towards the dead-letter queue, so a
-    queue that has one is refused.
+    The queue is that of APP_SQS_QUEUE_URL, else that of the local run (`make run`). Peeking into the local queue
+    changes nothing. On real SQS it receives the messages, which counts towards maxReceiveCount, so a queue with a
+    dead-letter queue is rejected.
     """
     settings = load_settings()
     if settings.sqs_queue_url is None:
@@ -44,25 +46,25 @@ def _local(run: LocalRun, look: bool, limit: int, as_json: bool) -> None:
 
 
 def _remote(url: str, look: bool, limit: int, as_json: bool) -> None:
-    from app.sqs.inspect import QueueInspector  # boto3, which looking into the local queue does not need
+    from app.sqs.inspect import QueueInspector  # boto3, not needed for the local queue
 
     inspector = QueueInspector(url)
     counts = inspector.counts()
     _say(f"{url}: {counts.waiting:,} messages waiting, {counts.in_flight:,} in flight, {counts.delayed:,} delayed")
     if look:
-        _say("warning: a look at a real queue is a receive, and counts as one")
+        _say("warning: --peek receives the messages of a real queue, and each receive counts")
         _show(inspector.receive(limit), as_json)
 
 
 def _show(messages: Iterable[Seen], as_json: bool) -> None:
-    """Bodies go to standard output exactly as they are, everything else to standard error."""
+    """Writes bodies to standard output, byte for byte, and everything else to standard error."""
     for message in messages:
         if as_json:
             click.echo(json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False))
             continue
         facts = " ".join(f"{name}={_printable(value)}" for name, value in message.attributes.items())
         _say(f"── {facts} ({len(message.body.encode()):,} bytes)")
-        # A terminal obeys control characters, a pipe wants the exact bytes.
+        # Control characters are escaped for a terminal; a pipe gets the exact bytes.
         body = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", message.body) if _on_terminal() else message.body
         click.echo(body.encode())
 

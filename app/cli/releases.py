@@ -1,4 +1,4 @@
-"""`python -m app releases`: the optimisation history at a glance."""
+"""`python -m app releases`: the optimisation history as a list."""
 
 import click
 

@@ -18,14 +18,14 @@ from app.settings import Settings, load_settings
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE…]", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--count", type=click.IntRange(min=1), help="Send that many, made of FILE, each with ids of its own.")
+@click.option("--count", type=click.IntRange(min=1), help="Send that many, generated from FILE, each with its own ids.")
 @click.option("--concurrency", type=click.IntRange(1, 1000), default=8, show_default=True, help="Requests at once.")
 @click.option("--url", help="The service.  [default: the local run, else http://127.0.0.1:8000]")
 def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str | None) -> None:
     """Send webhooks as Chargebee does: Basic auth, its headers, its time-outs.
 
     Without FILE: the samples of loadtest/events (with --count: the one of 5,686 bytes). Credentials are
-    APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, else demo:demo. Ends with 0 if every answer was 200.
+    APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, else demo:demo. Exits with 0 if every response was 200.
     """
     settings = load_settings()
     target = url or _local_url(settings)

@@ -21,11 +21,11 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 def web() -> None:
     """Serve: POST /webhooks/chargebee in, SQS messages out.
 
-    With APP_LOCAL=1 it brings an embedded queue along; otherwise APP_SQS_QUEUE_URL,
+    With APP_LOCAL=1 it starts an embedded queue; otherwise APP_SQS_QUEUE_URL,
     APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set. Region, credentials and endpoint
-    of AWS are the SDK's: AWS_DEFAULT_REGION and so on.
+    of AWS are configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
 
-    SIGTERM drains (see APP_DRAIN_DELAY), Ctrl-C finishes what is in flight, a second signal ends at once.
+    SIGTERM drains (see APP_DRAIN_DELAY), Ctrl-C finishes requests in flight, a second signal exits at once.
     """
     settings = load_settings()
     configure_logging(settings)

@@ -1,1 +1,1 @@
-"""Stand-ins for a laptop: an embedded AWS that speaks the real protocol to the real clients, and Chargebee."""
+"""Stand-ins for a laptop: an embedded AWS with the real protocol for the real clients, and a sender of webhooks."""

@@ -1,7 +1,7 @@
-"""The embedded AWS as a child process: SQS and DynamoDB on a loopback port, gone when its parent goes.
+"""The embedded AWS as a child process: SQS and DynamoDB on a loopback port; it exits with its parent.
 
 `start()` is the parent's side; `python -m app.local.embedded_aws` is the child: ministack's ASGI app under
-uvicorn, which serves it faster than the server that it brings along.
+uvicorn, which is faster than ministack's own server.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from app.errors import ConfigurationError
 
 REGION = "us-east-1"
-# ministack is configured by its environment alone; left to itself it listens on 0.0.0.0 (8883 for MQTT too).
+# ministack is configured by environment variables only; by default it listens on 0.0.0.0 (8883 for MQTT too).
 _CONFIGURATION = {
     "BIND_HOST": "127.0.0.1",
     "MINISTACK_HOST": "127.0.0.1",
@@ -37,10 +37,7 @@ class EmbeddedAws(NamedTuple):
     endpoint: str
 
     def environment(self) -> dict[str, str]:
-        """What makes an AWS SDK talk to this endpoint, and to nothing else.
-
-        The user's own AWS_ variables have to be taken away besides.
-        """
+        """Variables with which an AWS SDK uses this endpoint only; the user's other AWS_ ones must be unset."""
         no_proxy = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1,localhost")))
         return {
             "NO_PROXY": no_proxy,
@@ -57,16 +54,14 @@ class EmbeddedAws(NamedTuple):
 
 @contextmanager
 def start(port: int = 0, delay: float = 0) -> Iterator[EmbeddedAws]:
-    """Runs an embedded AWS for as long as the context lasts; `port` 0 takes a free one.
+    """Runs an embedded AWS inside the context; `port` 0 picks a free one, `delay` is added to each call, in seconds.
 
-    `delay`: seconds that every call waits before it is looked at, as if AWS were that far away.
-
-    The child reads its standard input and ends with it, so it also goes when this process is killed.
-    Raises ConfigurationError where it does not start.
+    The child exits at the end of its standard input, so also when this process is killed. Raises ConfigurationError
+    where it does not start.
     """
     command = [sys.executable, "-m", "app.local.embedded_aws", str(port), str(delay)]
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "TMPDIR", "LANG") if name in os.environ}
-    # A session of its own: Ctrl-C is for the service, which still needs its queue while it drains.
+    # A session of its own: Ctrl-C in the terminal must not end the queue before the service has drained.
     with subprocess.Popen(
         command, env=kept, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as child:
@@ -75,7 +70,7 @@ def start(port: int = 0, delay: float = 0) -> Iterator[EmbeddedAws]:
         try:
             ready = child.stdout.readline()
             if not ready:
-                raise ConfigurationError(f"the embedded AWS did not start on port {port} (its reason stands above)")
+                raise ConfigurationError(f"the embedded AWS did not start on port {port} (see its error above)")
             yield EmbeddedAws(child.pid, json.loads(ready)["endpoint"])
         finally:
             child.kill()
@@ -83,7 +78,7 @@ def start(port: int = 0, delay: float = 0) -> Iterator[EmbeddedAws]:
 
 
 def _end_with_parent() -> None:
-    os.read(sys.stdin.fileno(), 1)  # nobody writes: this returns at the end of the file
+    os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
     os._exit(0)
 
 
@@ -97,7 +92,7 @@ def _listen(port: int) -> socket.socket:
 
 def _delayed(app: Any, delay: float) -> Any:
     async def wait_and_serve(scope: Any, receive: Any, send: Any) -> None:
-        # Not for looking into the queue, which is ours and no call of AWS's.
+        # Paths of ministack's own, such as its inspection of queues, are not calls of AWS.
         if scope["type"] == "http" and not scope["path"].startswith("/_"):
             await asyncio.sleep(delay)
         await app(scope, receive, send)
@@ -116,7 +111,7 @@ def main(port: int, delay: float) -> None:
         from ministack.app import app
     except ImportError:
         sys.exit("the embedded AWS needs the group `local`: make .venv")
-    # Connections wait in the backlog until the server takes them, so the address may be told already.
+    # The socket listens already, so the address may be printed before the server accepts.
     print(json.dumps({"endpoint": f"http://127.0.0.1:{port}"}), flush=True)
     config = uvicorn.Config(
         _delayed(app, delay) if delay else app, log_level="error", access_log=False, ws="none", interface="asgi3"

@@ -1,4 +1,4 @@
-"""Look into the embedded queue without touching it: ministack's inspection counts no receive."""
+"""Reads the messages of the embedded queue by ministack's inspection, which does not count as a receive."""
 
 import http.client
 import json

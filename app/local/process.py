@@ -1,4 +1,4 @@
-"""A process that was started here: wait until it is ready, or until it is clear that it will not be."""
+"""Waiting until a child process is ready, has exited, or the time-out is over."""
 
 import http.client
 import shlex
@@ -17,9 +17,9 @@ T = TypeVar("T")
 def wait_until_ready(
     process: "subprocess.Popen[Any]", ready: Callable[[], T | None], seconds: float, interval: float = 0.05
 ) -> T:
-    """The first true answer of `ready`, which is asked every `interval` seconds; an OSError of it is a no.
+    """The first true result of `ready`, which is called every `interval` seconds and may raise OSError.
 
-    Raises ChildProcessError where `process` ends before, TimeoutError after `seconds`.
+    Raises ChildProcessError where `process` exits before, TimeoutError after `seconds`.
     """
     deadline = time.monotonic() + seconds
     while process.poll() is None:

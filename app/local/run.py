@@ -1,4 +1,4 @@
-"""Local mode: an embedded AWS with its queues, and `.run/local.json`, which tells other terminals where it is."""
+"""Local mode: an embedded AWS with its queues, and `.run/local.json` with its address for other terminals."""
 
 import fcntl
 import json
@@ -17,13 +17,13 @@ from app.settings import Settings
 
 QUEUE = "invoice-webhooks"
 DEAD_LETTER_QUEUE = "invoice-webhooks-dead-letters"
-# As a production queue would have it: after five receives without a delete, a message moves over.
+# As for a production queue: after five receives without a delete, a message moves to the dead-letter queue.
 MAX_RECEIVE_COUNT = 5
 
 
 @dataclass(frozen=True)
 class LocalRun:
-    """What `.run/local.json` holds. `url` is the service's, once its port is bound."""
+    """The content of `.run/local.json`. `url` is the service's, once its port is bound."""
 
     pid: int
     endpoint: str
@@ -38,7 +38,7 @@ class LocalRun:
 
 
 def read_run(run_dir: Path) -> LocalRun:
-    """The local run that is on. Raises ConfigurationError where there is none (any more)."""
+    """The running local run. Raises ConfigurationError where there is none (any more)."""
     file = run_dir / "local.json"
     try:
         run = LocalRun(**json.loads(file.read_text()))
@@ -92,9 +92,9 @@ def _shield(aws: EmbeddedAws) -> None:
 
 
 def _create_queues(aws: EmbeddedAws) -> LocalRun:
-    import boto3  # a third of a second, which the other commands need not pay
+    import boto3  # a third of a second, which the other commands save
 
-    # A session of its own: the default one is the service's, and starts as cold as in a deployment.
+    # A session of its own: boto3's default one stays as cold for the service as in a deployment.
     sqs = boto3.Session().client("sqs")
     dead_letters = sqs.create_queue(QueueName=DEAD_LETTER_QUEUE)["QueueUrl"]
     attributes = sqs.get_queue_attributes(QueueUrl=dead_letters, AttributeNames=["QueueArn"])["Attributes"]
@@ -105,7 +105,7 @@ def _create_queues(aws: EmbeddedAws) -> LocalRun:
 
 @contextmanager
 def _lock(run_dir: Path) -> Iterator[None]:
-    """Holds `local.lock` for as long as this process runs, however it ends: a process id may be somebody else's."""
+    """Holds `local.lock` while this process runs, however it ends; a process id alone could have been reused."""
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
         file = (run_dir / "local.lock").open("w")

@@ -1,4 +1,4 @@
-"""Webhooks for demos and load: the samples of `loadtest/events`, and any number of fresh ones made of them."""
+"""Webhooks for demos and load tests: the samples of `loadtest/events`, and any number generated from them."""
 
 import json
 import secrets
@@ -9,7 +9,7 @@ from pathlib import Path
 from app.errors import ConfigurationError
 
 SAMPLES = Path(__file__).parents[2] / "loadtest" / "events"
-# Six characters count, the others tell one run from the next.
+# Six characters are the number of the event, the others distinguish runs.
 _SHORTEST = 10
 _ALPHABET = string.digits + string.ascii_letters
 
@@ -31,15 +31,15 @@ def default_file() -> Path:
 
 
 def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
-    """`count` fresh events, made of each file in turn. Raises ConfigurationError."""
+    """`count` fresh events, generated from the files in turn. Raises ConfigurationError."""
     shares = [fresh_events(file.read_bytes(), count // len(files) + 1) for file in files]
     return (next(shares[number % len(shares)]) for number in range(count))
 
 
 def fresh_events(template: bytes, count: int) -> Iterator[bytes]:
-    """`count` events like `template`, of the same size, each with an event id (and invoice id) of its own.
+    """`count` events like `template`, of the same size, each with its own event id (and invoice id).
 
-    Raises ConfigurationError where `template` is not an event or its ids are too short to tell that many apart.
+    Raises ConfigurationError where `template` is not an event or its ids are too short for that many.
     """
     ids = _ids(template)
     run = secrets.token_hex(20)
@@ -60,7 +60,7 @@ def _ids(template: bytes) -> list[str]:
 
 
 def _renamed(old: str, run: str, number: int) -> str:
-    """`ev_…`: the prefix stays; of the rest, the last six digits count and the others tell runs apart."""
+    """`ev_…`: the prefix is kept; of the rest, the last six digits are the number, the others distinguish runs."""
     prefix, mark, rest = old.rpartition("_")
     if len(rest) < _SHORTEST:
         raise ConfigurationError(f"the id {old} is too short for fresh ones: {_SHORTEST} characters behind its last _")

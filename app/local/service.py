@@ -1,4 +1,4 @@
-"""The service itself as a child process, in local mode on a free port: for demos and measurements."""
+"""The service as a child process, in local mode on a free port: for demos and measurements."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ def start_service(run_dir: Path) -> Iterator[LocalRun]:
     try:
         yield _ready(process, run_dir)
     except KeyboardInterrupt:
-        # Ctrl-C has reached the service as well, from the terminal; a second signal would cut its stop short.
+        # Ctrl-C in the terminal has reached the service too; a second signal would abort its graceful shutdown.
         with suppress(subprocess.TimeoutExpired):
             process.wait(STOP_SECONDS)
         raise
@@ -45,6 +45,4 @@ def _ready(process: "subprocess.Popen[bytes]", run_dir: Path) -> LocalRun:
     try:
         return wait_until_ready(process, run, START_SECONDS)
     except (ChildProcessError, TimeoutError):
-        raise ConfigurationError(
-            f"the service was not ready within {START_SECONDS} s (its reason stands above)"
-        ) from None
+        raise ConfigurationError(f"the service was not ready within {START_SECONDS} s (see its error above)") from None

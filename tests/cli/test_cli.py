@@ -175,7 +175,7 @@ def test_demo_says_what_failed() -> None:
     ended = run("demo", max_body_bytes=3000)
     assert ended.returncode == 1
     assert "FAILED: pending_invoice_created_05_sixty_line_items.json" in ended.stderr
-    assert "FAILED: 2 messages arrived; expected were 10" in ended.stderr
+    assert "FAILED: 2 messages arrived; expected 10" in ended.stderr
 
 
 @pytest.mark.parametrize("options", [["--concurrency", "20"], ["--rate", "100"]], ids=str)

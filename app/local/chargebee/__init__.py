@@ -1,1 +1,1 @@
-"""Chargebee's side: webhooks sent as it sends them, one at a time or many at once."""
+"""Sends webhooks as Chargebee does, one at a time or many concurrently."""

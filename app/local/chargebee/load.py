@@ -1,4 +1,4 @@
-"""Many webhooks at once: as fast as so many senders can, or at a fixed rate."""
+"""Many webhooks: in a closed loop of senders, or in an open loop at a fixed rate."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ Send = Callable[[bytes], Coroutine[None, None, None]]
 
 @dataclass
 class Outcome:
-    """What the senders saw. Times in seconds."""
+    """The responses that the senders got. Times in seconds."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     accepted: list[bytes] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Outcome:
     seconds: float = 0.0
 
     def report(self) -> str:
-        """Two lines for people: answers and times; and how long /healthz took meanwhile."""
+        """Two lines: the webhooks' responses and latencies; and the latencies of /healthz meanwhile."""
         answers = ", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(self.statuses.items()))
         fastest, median, slowest = min(self.latencies), statistics.median(self.latencies), max(self.latencies)
         rate = self.statuses[HTTPStatus.OK] / self.seconds
@@ -52,8 +52,8 @@ async def load(
     rate: float | None,
     answered: Callable[[], None],
 ) -> Outcome:
-    """Posts all `bodies`: `rate` a second whatever the answers take (open loop), else by `concurrency` senders that
-    each wait for their answer (closed loop). Meanwhile `prober` asks for /healthz again and again.
+    """Posts all `bodies`: `rate` a second (open loop), else by `concurrency` senders that each wait for their response
+    (closed loop). Meanwhile `prober` requests /healthz repeatedly.
 
     Calls `answered` after each webhook.
     """
@@ -102,7 +102,7 @@ async def _probing(prober: aiohttp.ClientSession, seconds: list[float]) -> Async
 
 
 async def _probe(prober: aiohttp.ClientSession, seconds: list[float]) -> None:
-    """One probe after the other; one that is under way at the end counts with the time it has waited."""
+    """One probe after the other; one in flight at the end counts with its time so far."""
     while True:
         started = time.perf_counter()
         try:

@@ -1,4 +1,4 @@
-"""A client that behaves as Chargebee does: Basic auth, its headers, its time-outs."""
+"""A client like Chargebee's: Basic auth, its headers, its time-outs."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ HEADERS = {"Content-Type": "application/json;charset=UTF-8", "User-Agent": "Char
 
 
 class Reply(NamedTuple):
-    """What the service said; status 0 where it said nothing."""
+    """A response; status 0 where there was none."""
 
     status: int
     text: str
@@ -42,12 +42,12 @@ def open_session(
 
 
 def open_prober(url: str) -> aiohttp.ClientSession:
-    """For probes of the service at `url`: a new connection for each, as Kubernetes has it."""
+    """For probes of the service at `url`: a new connection for each, as by the kubelet."""
     return aiohttp.ClientSession(url, timeout=TIMEOUT, connector=aiohttp.TCPConnector(force_close=True))
 
 
 async def post(client: aiohttp.ClientSession, body: bytes) -> Reply:
-    """One webhook and its answer."""
+    """Posts one webhook."""
     try:
         async with client.post("/webhooks/chargebee", data=body) as response:
             return Reply(response.status, await response.text())

@@ -1,4 +1,4 @@
-"""The releases as texts, read without importing them: what one changes, and the diff of two."""
+"""The source code of the releases, read without importing it: what one changes, and the diff of two."""
 
 import ast
 import difflib
@@ -7,7 +7,7 @@ from pathlib import Path
 from app.errors import ConfigurationError
 from app.settings import Release
 
-# By their paths: importing a release would import what it uses, and all of FastAPI.
+# By path: importing a release imports FastAPI and its clients.
 _RELEASES = Path(__file__).parent
 
 
@@ -27,7 +27,7 @@ def change(release: Release) -> str:
 
 
 def diff(old: Release, new: Release) -> list[str]:
-    """The unified diff of the code of two releases, docstrings left out: the lesson."""
+    """The unified diff of the code of two releases, without their docstrings."""
     before, after = (code(release) for release in (old, new))
     return list(difflib.unified_diff(before, after, f"{old.value}.py", f"{new.value}.py", lineterm="", n=2))
 
