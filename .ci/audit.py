@@ -2,8 +2,8 @@
 
     python .ci/audit.py [--url URL] [LOCK …]
 
-Ends with 1 for an advisory that is not accepted below. Where advisories cannot be had (no network, a service that is
-down), one line says so and why: a build must not depend on somebody else's service.
+Exits with 1 for an advisory that is not accepted below. Where the service cannot be reached, it prints the reason and
+exits with 0: a build must not depend on an external service.
 """
 
 import argparse
@@ -13,48 +13,48 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# The other locks hold nothing that the largest does not.
+# The other locks are subsets of the largest.
 LOCKS = ["requirements-dev.lock", "loadtest/tools/requirements.txt"]
-# Advisories that we live with: their id, and why.
+# Accepted advisories: id and reason.
 ACCEPTED: dict[str, str] = {}
 
 SECONDS = 300
 COMMAND = [
     str(Path(sys.executable).with_name("pip-audit")),
-    # A database of advisories alone; pip-audit's default asks a package index, and takes a mirror's 404 for a no.
+    # A database of advisories; pip-audit's default queries a package index, and reads a mirror's 404 as "none".
     *("--vulnerability-service", "osv"),
     *("--require-hashes", "--disable-pip", "--format", "json", "--desc", "on", "--progress-spinner", "off"),
 ]
-# What stands in pip-audit's complaint when it is the service that failed, and not pip-audit.
+# pip-audit's error contains one of these where the service failed, not pip-audit.
 OF_THE_SERVICE = ("requests.exceptions.", "ConnectionError", "ServiceError")
 
 
-class NotToBeHadError(Exception):
-    """The service does not answer, or not with advisories; `str()` is its reason, in a line."""
+class ServiceUnavailableError(Exception):
+    """The service does not respond, or not with advisories; `str()` is the reason, in one line."""
 
 
 def look_up(locks: list[str], url: str | None) -> list[dict[str, Any]]:
-    """pip-audit's word on each package of `locks`. Raises NotToBeHadError; ends the process where pip-audit fails."""
+    """pip-audit's result for each package of `locks`. Raises ServiceUnavailableError; exits where pip-audit fails."""
     options = [word for lock in locks for word in ("--requirement", lock)] + (["--osv-url", url] if url else [])
     try:
         ended = subprocess.run([*COMMAND, *options], capture_output=True, text=True, check=False, timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        raise NotToBeHadError(f"no answer within {SECONDS} s") from None
+        raise ServiceUnavailableError(f"no answer within {SECONDS} s") from None
     if not ended.stdout:
         reason = (ended.stderr.strip().splitlines() or ["it said nothing"])[-1]
         if any(word in ended.stderr for word in OF_THE_SERVICE):
-            raise NotToBeHadError(reason)
+            raise ServiceUnavailableError(reason)
         sys.exit(f"pip-audit failed: {reason}")
     packages: list[dict[str, Any]] = json.loads(ended.stdout)["dependencies"]
     return packages
 
 
 def judge(packages: list[dict[str, Any]]) -> list[str]:
-    """A line for each advisory that is not accepted, and for each package that could not be looked at."""
+    """A line for each advisory that is not accepted, and for each package that was not checked."""
     lines = []
     for package in packages:
         if "skip_reason" in package:
-            lines.append(f"not looked at: {package['skip_reason']}")
+            lines.append(f"not checked: {package['skip_reason']}")
             continue
         for found in package["vulns"]:
             if not ACCEPTED.keys() & {found["id"], *found["aliases"]}:
@@ -71,7 +71,7 @@ def main() -> None:
     options = parser.parse_args()
     try:
         packages = look_up(options.locks, options.url)
-    except NotToBeHadError as reason:
+    except ServiceUnavailableError as reason:
         print(f"advisories: NOT LOOKED UP: {reason}")  # noqa: T201  # what CI shows
         return
     if lines := judge(packages):

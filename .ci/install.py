@@ -1,4 +1,4 @@
-"""Installs a lock into the environment of this Python, and says how far it is: pip is silent, or talks without end.
+"""Installs a lock into the environment of this Python, with progress: pip is either silent or too verbose.
 
 python .ci/install.py LOCK SIZE
 """
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-# Where nobody watches, a line now and then tells a log that it goes on.
+# Not on a terminal: a line now and then, so that a log shows progress.
 EVERY = 1 if sys.stdout.isatty() else 20
 
 
@@ -20,7 +20,7 @@ def say(text: str) -> None:
 
 
 def progress(lines: Iterable[str], total: int) -> Iterator[str]:
-    """What pip's `lines` mean, in few words."""
+    """pip's output, in short."""
     found = 0
     for line in lines:
         if package := re.match(r"(?:Collecting|Requirement already satisfied:|Ignoring) ([\w.-]+)", line):
@@ -40,7 +40,7 @@ def main(lock: str, size: str) -> int:
         assert pip.stdout is not None
         for text in progress(pip.stdout, total):
             say(text)
-    say("done" if pip.returncode == 0 else "pip failed, its reason stands above")
+    say("done" if pip.returncode == 0 else "pip failed, see its error above")
     sys.stdout.write("\n" if sys.stdout.isatty() else "")
     return pip.returncode
 

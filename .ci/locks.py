@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# The largest first: the others may only repeat its versions.
+# The largest first: it constrains the versions of the others.
 LOCKS = {
     "requirements-dev.lock": ["--group", "dev"],
     "requirements-loadtest.lock": ["--group", "loadtest", "--constraint", "requirements-dev.lock"],
@@ -35,7 +35,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             output = Path(folder) / name
             if Path(name).exists():
-                shutil.copy(name, output)  # uv keeps the versions that stand there
+                shutil.copy(name, output)  # uv keeps the versions in an existing output file
             upgrade = ["--upgrade"] if options.upgrade else []
             subprocess.run([*COMPILE, *arguments, *upgrade, "--output-file", str(output)], check=True)
             resolved = output.read_text()

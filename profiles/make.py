@@ -2,8 +2,8 @@
 
     python -m profiles.make [RELEASE …]
 
-Each release serves three webhooks, one after the other, on a queue that takes 0.1 s for each call; the third
-one's profile is kept. Paths are made relative to the project and to the place of its packages.
+Each release handles three webhooks, one after the other, on a queue with 0.1 s of latency; the third one's profile is
+kept. Paths are made relative to the project and to its packages.
 """
 
 import asyncio

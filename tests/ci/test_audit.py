@@ -134,5 +134,5 @@ def test_what_is_accepted(accepted: dict[str, str], told: bool) -> None:
     found = {"id": "CVE-0000-1", "aliases": ["GHSA-made-up"], "fix_versions": [], "description": "It leaks"}
     packages = [{"name": "made-up", "version": "1.0", "vulns": [found]}, {"name": "x", "skip_reason": "no idea"}]
     expected = ["made-up 1.0: CVE-0000-1, fixed in no version: It leaks"] if told else []
-    assert script["judge"](packages) == [*expected, "not looked at: no idea"]
+    assert script["judge"](packages) == [*expected, "not checked: no idea"]
     assert all(script["ACCEPTED"].values())
