@@ -19,7 +19,7 @@ from sybil.typing import Parser
 from app import __version__
 from app.local.process import wait_until_ready
 from app.settings import NEWEST, Release
-from loadtest.stage.queues import free_port
+from loadtest.stage.ports import free_port
 from tests.cluster import summary
 from tests.cluster.record import README as PROOF
 from tests.cluster.record import RECORD

@@ -2,9 +2,8 @@
 
 import re
 import shutil
-import socket
 import subprocess
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 import boto3
@@ -14,6 +13,7 @@ from app.local import embedded_aws
 from app.local.embedded_aws import EmbeddedAws
 from app.local.process import is_listening, wait_until_ready
 from loadtest.record.folders import ROOT
+from loadtest.stage.ports import free_port
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -91,13 +91,6 @@ class ElasticMq:
 
 
 PROCESSES: dict[str, type[Embedded] | type[ElasticMq]] = {"embedded": Embedded, "elasticmq": ElasticMq}
-
-
-def free_port() -> int:
-    """A port on loopback that nobody listens on."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port: int = free.getsockname()[1]
-        return port
 
 
 def client(endpoint: str) -> "SQSClient":

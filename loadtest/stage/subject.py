@@ -14,7 +14,7 @@ from app.local.process import is_ready, wait_until_ready
 from app.settings import Release
 from loadtest.record.folders import ROOT
 from loadtest.stage.budget import Budget
-from loadtest.stage.queues import free_port
+from loadtest.stage.ports import free_port
 
 START_SECONDS = 90  # a quarter of a core needs several seconds, and an attacked machine has other things to do
 STOP_SECONDS = 5

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from app.local.process import is_listening, wait_until_ready
-from loadtest.stage.queues import START_SECONDS, free_port
+from loadtest.stage.ports import free_port
+from loadtest.stage.queues import START_SECONDS
 
 Toxic = tuple[str, dict[str, float]]
 

@@ -16,7 +16,8 @@ import httpx
 import pytest
 
 from app.local.sample_events import fresh_events
-from loadtest.stage.queues import client, free_port
+from loadtest.stage.ports import free_port
+from loadtest.stage.queues import client
 from tests.deploy.rendering import ROOT
 from tests.harness import queues
 

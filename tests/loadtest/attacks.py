@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from app.local.process import is_listening, wait_until_ready
-from loadtest.stage.queues import START_SECONDS, free_port
+from loadtest.stage.ports import free_port
+from loadtest.stage.queues import START_SECONDS
 
 ROOT = Path(__file__).parents[2]
 ATTACK = ROOT / "loadtest" / "attack.sh"
