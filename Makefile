@@ -44,7 +44,7 @@ check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated 
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python .ci/assignments.py
 	$(COG) --check --check-fail-msg='run `make docs`' $(GENERATED)
 	$(BIN)/python -m loadtest.report --check
