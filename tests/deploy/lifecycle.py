@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from app.web.server.serve import LAST_ACCEPT_SECONDS, LAST_CALL_SECONDS
+from app.web.server.graceful import LAST_ACCEPT_SECONDS, LAST_CALL_SECONDS
 from tests.deploy.policy import Objects, of, web
 
 _LAST_CALL = LAST_ACCEPT_SECONDS + LAST_CALL_SECONDS

@@ -1,128 +1,19 @@
-"""Runs uvicorn, and stops it without dropping a connection.
+"""Runs an ASGI app under uvicorn, with our listener, protocols and graceful shutdown."""
 
-On SIGTERM plain uvicorn closes its listener at once, and a load balancer that still sends requests gets refused
-connections. Here the process first drains: for APP_DRAIN_DELAY it keeps listening, and answers 503.
-"""
-
-import asyncio
-import signal
-import socket
-import time
 from collections.abc import Callable
-from types import FrameType
 
 import uvicorn
-from loguru import logger
 from starlette.types import ASGIApp
 
 from app.settings import Settings
 from app.web.server import listener
-from app.web.server.acceptor import Acceptor
-from app.web.server.collector import configure_gc
-from app.web.server.connections import Connections
-
-# For handshakes under way to complete: a round trip.
-LAST_ACCEPT_SECONDS = 0.2
-# For the last accepted connections to send their request.
-LAST_CALL_SECONDS = 3.0
+from app.web.server.graceful import Server
 
 # Import strings: a parser that is not chosen is not loaded.
 HTTP_PROTOCOLS = {
     "httptools": "app.web.server.protocol:BoundedHttpToolsProtocol",
     "h11": "app.web.server.protocol_h11:BoundedH11Protocol",
 }
-
-
-class Server(uvicorn.Server):
-    """First SIGTERM: drain, then stop. SIGINT, SIGHUP: stop. SIGTERM or SIGINT again: end now. Exit code 0."""
-
-    def __init__(
-        self, config: uvicorn.Config, settings: Settings, door: socket.socket, drain: Callable[[], None]
-    ) -> None:
-        super().__init__(config)
-        self._settings = settings
-        self._door = door
-        self._drain = drain
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._signalled = False
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The signal handler: passes the signal on to the event loop."""
-        if self._loop is None:
-            self.should_exit = True
-        else:
-            self._loop.call_soon_threadsafe(self._on_signal, sig)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Runs the lifespan's start-up, then accepts by our acceptor instead of uvicorn's servers."""
-        self._loop = asyncio.get_running_loop()
-        signal.signal(signal.SIGHUP, self.handle_exit)
-        await super().startup(sockets=[])
-        if not self.started:
-            return
-        settings = self._settings
-        self._waits = Connections(self._loop, settings.head_timeout, settings.keep_alive_timeout)
-        self._acceptor = Acceptor(
-            self._door,
-            self._connect,
-            self._waits,
-            lambda: len(self.server_state.connections),
-            bound=listener.max_connections(settings),
-            at_once=1 if settings.accept == "one" else settings.backlog,
-        )
-        configure_gc(settings)
-        self._acceptor.start()
-        logger.info(
-            "Listening on {} with {} ({})", listener.url(self._door), settings.release.value, settings.release.version
-        )
-
-    def _connect(self) -> asyncio.Protocol:
-        protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]  # ours, see above
-            waits=self._waits,
-            config=self.config,
-            server_state=self.server_state,
-            app_state=self.lifespan.state,
-            _loop=self._loop,
-        )
-        return protocol
-
-    def _on_signal(self, sig: int) -> None:
-        assert self._loop is not None
-        if self._signalled:
-            if sig == signal.SIGHUP:
-                return  # the terminal was closed as well: no reason to hurry
-            logger.warning("Second signal: ending now")
-            self.should_exit = self.force_exit = True
-            for connection in list(self.server_state.connections):
-                connection.transport.abort()
-            return
-        self._signalled = True
-        self._drain()
-        delay = self._settings.drain_delay if sig == signal.SIGTERM else 0
-        logger.info("Draining for {:g} s", delay)
-        self._loop.call_later(delay, self._stop)
-
-    def _stop(self) -> None:
-        self.should_exit = True
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accepts what is connected, closes the listener, waits for the last requests, then stops as uvicorn does."""
-        if not self.force_exit:
-            listener.drop_new(self._door)
-            await asyncio.sleep(LAST_ACCEPT_SECONDS)
-        self._acceptor.close()
-        last_call = time.monotonic() + LAST_CALL_SECONDS
-        # uvicorn would close these at once, while their request may be under way.
-        while self._silent() and time.monotonic() < last_call and not self.force_exit:  # noqa: ASYNC110  # no event
-            await asyncio.sleep(0.01)
-        await super().shutdown(sockets=[])
-        self._waits.close()
-
-    def _silent(self) -> bool:
-        """Whether there is a connection without a request yet."""
-        return self._acceptor.connecting > 0 or any(
-            getattr(connection, "silent", False) for connection in self.server_state.connections
-        )
 
 
 def uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
