@@ -65,7 +65,8 @@ def serving(sqs: SqsStandIn, event: bytes, release: Release, **settings: object)
 def loop_turns(service: Service, seconds: float = PATIENCE_SECONDS) -> bool:
     """Whether /healthz answers."""
     try:
-        return httpx.get(f"{service.url}/healthz", timeout=seconds).status_code == 200
+        with service.client(auth=None, timeout=seconds) as client:
+            return client.get("/healthz").status_code == 200
     except httpx.ReadTimeout:
         return False
 

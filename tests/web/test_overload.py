@@ -12,7 +12,7 @@ import pytest
 
 from app.local.sample_events import fresh_events
 from app.settings import Release
-from tests.harness.raw import BASIC, RawSender
+from tests.harness.raw import RawSender
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
@@ -107,13 +107,13 @@ def test_overload_loses_nothing(sqs: SqsStandIn, event: bytes) -> None:
     bodies = fresh_events(event, 3000)
 
     def send_on(service: Service) -> None:
-        with httpx.Client(headers={"Authorization": BASIC}, timeout=30) as client:
+        with service.client(timeout=30) as client:
             while True:
                 with lock:
                     mine = list(islice(bodies, 1))
                 if not mine:
                     return
-                status = client.post(f"{service.url}/webhooks/chargebee", content=mine[0]).status_code
+                status = client.post("/webhooks/chargebee", content=mine[0]).status_code
                 with lock:
                     seen[status] += 1
                     accepted.extend(mine if status == 200 else [])
