@@ -38,14 +38,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--releases",
         choices=["speakers", "all"],
         default="speakers",
-        help=f"what the contract's tests run on: every release, or one for each way to speak to SQS ({speakers})",
+        help=f"what tests of every release run on: all of them, or one for each way to speak to SQS ({speakers})",
     )
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """A thousand connections at once need more open files than the usual soft limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
+    config.addinivalue_line("markers", "newest: runs on the newest release, unless --releases says all")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -54,7 +55,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "release" not in metafunc.fixturenames or named:
         return
     everything = metafunc.config.getoption("--releases") == "all"
-    chosen = [release for release in Release if everything or release in SPEAKERS]
+    few = {NEWEST} if metafunc.definition.get_closest_marker("newest") else SPEAKERS
+    chosen = [release for release in Release if everything or release in few]
     metafunc.parametrize("release", chosen, ids=str, indirect=True, scope="session")
 
 
@@ -69,6 +71,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> side_
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def thorough(request: pytest.FixtureRequest) -> bool:
+    """Whether everything is tested on every release, and what depends on chance more than once: `make test-all`."""
+    return bool(request.config.getoption("--releases") == "all")
 
 
 @pytest.fixture(scope="session")

@@ -182,7 +182,6 @@ NO_ACKNOWLEDGEMENT = {
 }
 
 
-@pytest.mark.parametrize("release", list(Release), ids=str)
 def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """Whatever answers in SQS's place, 200 without a message id is a 503: never a 200, never a 500."""
     with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=1) as service:
@@ -233,7 +232,6 @@ def test_v09_ten_waiting_webhooks_leave_in_one_call(sqs: SqsStandIn, event: byte
     assert sqs.count("SendMessageBatch") < 14
 
 
-@pytest.mark.parametrize("release", list(Release), ids=str)
 def test_sigterm_flushes(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """Whoever was in flight gets 200, and SQS has exactly these messages."""
     action = "SendMessageBatch" if release is Release.V09_GROUP_COMMIT else "SendMessage"
@@ -270,7 +268,6 @@ def test_a_sender_that_leaves_is_still_queued(sqs: SqsStandIn, event: bytes) -> 
         sqs.wait_for("SendMessageBatch", 2)
 
 
-@pytest.mark.parametrize("release", list(Release), ids=str)
 def test_messages_of_a_mebibyte(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """What AWS takes today and the emulators do not: the longest body that APP_MAX_BODY_BYTES allows."""
     longest = MIB - 4096

@@ -50,7 +50,6 @@ def test_a_queue_that_hangs(sqs: SqsStandIn, event: bytes, release: Release) -> 
         assert not_sent  # one call of ten at the most is under way
 
 
-@pytest.mark.parametrize("release", list(Release), ids=str)
 def test_shedding_by_time(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """With nothing answered for longer than APP_MAX_WAIT, new webhooks get 503 before their body is read."""
     if release is Release.V02_BLOCKING:
