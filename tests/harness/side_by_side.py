@@ -15,11 +15,17 @@ FIRST = [
     "tests/web/test_schemathesis.py",
     "tests/test_documents.py",
     "tests/loadtest/test_report.py",
+    "tests/web/server/test_deadlines.py",
+    "tests/web/server/test_bounds.py",
+    "tests/web/server/test_smuggling.py",
 ]
 # One measurement and one browser serve all of the one, one rendering all of the other.
 TOGETHER = ("tests/loadtest/test_report.py", "tests/deploy/")
 # A service of each release serves them all.
 BY_RELEASE = ("tests/web/test_contract.py", "tests/web/test_schemathesis.py")
+# A service with each parser serves the other tests of a module.
+BY_PARSER = tuple(f"tests/web/server/test_{name}.py" for name in ("deadlines", "bounds", "smuggling"))
+PARSERS = ("httptools", "h11")
 
 
 def rank(nodeid: str) -> int:
@@ -32,6 +38,9 @@ def unit(nodeid: str) -> str:
     """The name of what a test is handed out with: itself, where it shares nothing."""
     if nodeid.startswith(BY_RELEASE):
         return next((release.value for release in Release if release.value in nodeid), nodeid)
+    if nodeid.startswith(BY_PARSER):
+        module = nodeid.partition("::")[0]
+        return next((f"{module} {parser}" for parser in PARSERS if parser in nodeid), nodeid)
     return next((shared for shared in TOGETHER if nodeid.startswith(shared)), nodeid)
 
 
