@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
 
 
-# How long an example takes is up to the machine, and so is how many a second makes.
+# The time of an example, and so their number per second, depends on the machine.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-# One release for each way in which we speak to SQS, and the default: what `make test` runs the contract on.
-SPEAKERS = {Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, Release.V09_GROUP_COMMIT, NEWEST}
+# One release for each kind of SQS client, and the default: what `make test` runs the contract on.
+CLIENT_KINDS = {Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, Release.V09_GROUP_COMMIT, NEWEST}
 
 
 # They need a Kubernetes cluster: `make k8s-test` names them.
@@ -33,12 +33,12 @@ collect_ignore = ["cluster"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--queue", choices=sorted(PROCESSES), default="embedded", help="the queue process")
-    speakers = ", ".join(sorted(SPEAKERS))
+    kinds = ", ".join(sorted(CLIENT_KINDS))
     parser.addoption(
         "--releases",
-        choices=["speakers", "all"],
-        default="speakers",
-        help=f"what tests of every release run on: all of them, or one for each way to speak to SQS ({speakers})",
+        choices=["kinds", "all"],
+        default="kinds",
+        help=f"what tests of every release run on: all of them, or one for each kind of SQS client ({kinds})",
     )
 
 
@@ -50,12 +50,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Whoever asks for `release` and does not name some runs on those of --releases."""
+    """A test with the fixture `release` runs on the releases of --releases, unless it names its own."""
     named = any("release" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
     if "release" not in metafunc.fixturenames or named:
         return
     everything = metafunc.config.getoption("--releases") == "all"
-    few = {NEWEST} if metafunc.definition.get_closest_marker("newest") else SPEAKERS
+    few = {NEWEST} if metafunc.definition.get_closest_marker("newest") else CLIENT_KINDS
     chosen = [release for release in Release if everything or release in few]
     metafunc.parametrize("release", chosen, ids=str, indirect=True, scope="session")
 
@@ -75,7 +75,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def thorough(request: pytest.FixtureRequest) -> bool:
-    """Whether everything is tested on every release, and what depends on chance more than once: `make test-all`."""
+    """Whether this is `make test-all`: every release, and several runs of tests that depend on timing."""
     return bool(request.config.getoption("--releases") == "all")
 
 
@@ -87,7 +87,7 @@ def queue_kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def aws(queue_kind: str) -> Iterator[QueueProcess]:
-    """A queue process that stays up."""
+    """A queue process for all tests."""
     process = PROCESSES[queue_kind]()
     process.start()
     yield process
@@ -95,7 +95,7 @@ def aws(queue_kind: str) -> Iterator[QueueProcess]:
 
 
 @pytest.fixture
-def mortal_aws(queue_kind: str) -> Iterator[QueueProcess]:
+def restartable_aws(queue_kind: str) -> Iterator[QueueProcess]:
     """A queue process that a test may kill and start again."""
     process = PROCESSES[queue_kind]()
     process.start()
@@ -124,7 +124,7 @@ def release(request: pytest.FixtureRequest) -> Release:
 
 @pytest.fixture(scope="session")
 def shared_service(aws: QueueProcess, sqs: "SQSClient", release: Release) -> Iterator[tuple[Service, str]]:
-    """One service for every test that does not need settings of its own; slow it may be."""
+    """One service for all tests without settings of their own; its time limits are long enough for a slow machine."""
     queue_url = sqs.create_queue(QueueName=f"contract-{release}")["QueueUrl"]
     with Service(aws.endpoint, queue_url, release=release, sqs_timeout=60, body_timeout=60, max_wait=0) as service:
         yield service, queue_url
@@ -140,7 +140,7 @@ def service(shared_service: tuple[Service, str], sqs: "SQSClient") -> Service:
 
 @pytest.fixture
 def queued(shared_service: tuple[Service, str], sqs: "SQSClient") -> "Queued":
-    """What lies in the shared service's queue; taking a look takes it out."""
+    """The messages in the shared service's queue; reading removes them."""
     return Queued(sqs, shared_service[1])
 
 

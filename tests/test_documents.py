@@ -1,4 +1,4 @@
-"""README.md and CHANGELOG.md, followed: shell blocks are run in a copy of the tree, text blocks are what they print."""
+"""README.md and CHANGELOG.md: shell blocks are run in a copy of the tree, and print what the text blocks show."""
 
 import json
 import os
@@ -28,25 +28,25 @@ ROOT = Path(__file__).parents[1]
 
 # What `make` and coverage pass on to their children is not set in a new terminal.
 INHERITED = ("MAKE", "MFLAGS", "COVERAGE_")
-TERMINAL = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
 
 
-class Stranger:
-    """Types what a document says; `make run` stays open as it would in a terminal of its own.
+class Terminal:
+    """Runs the commands of a document; `make run` stays open as it would in a terminal of its own.
 
-    Where the document has port 8000, the stranger has a free one: somebody may be at work on this machine. In a hurry,
-    demos of thousands of webhooks send 250, and attacks take 2 s: what they print has the same form.
+    Port 8000 of the documents is replaced by a free one. With `quick`, demos of thousands of webhooks send 250, and
+    attacks take 2 s: the output has the same form.
     """
 
-    def __init__(self, folder: Path, hurry: bool) -> None:
+    def __init__(self, folder: Path, quick: bool) -> None:
         self.folder = folder
-        self._hurry = hurry
+        self._quick = quick
         self._port = free_port()
         self._log = folder / "make-run.log"
         self._server: subprocess.Popen[bytes] | None = None
         self._output = ""
 
-    def type(self, example: Example) -> None:
+    def run(self, example: Example) -> None:
         if example.parsed.strip() == "make run":
             self._serve()
             return
@@ -54,7 +54,7 @@ class Stranger:
         ended = subprocess.run(
             command,
             cwd=self.folder,
-            env=TERMINAL,
+            env=ENVIRONMENT,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -64,8 +64,8 @@ class Stranger:
         assert ended.returncode == 0, ended.stdout
         self._output = ended.stdout
 
-    def read(self, example: Example) -> None:
-        """Each line stands in the output, in this order; … is anything."""
+    def compare(self, example: Example) -> None:
+        """Asserts that each line stands in the output, in this order; … is anything."""
         rest = self._log.read_text() if self._output == "" and self._server else self._output
         for line in self._here(example).strip().splitlines():
             pattern = ".*".join(re.escape(piece) for piece in line.split("…"))
@@ -76,11 +76,13 @@ class Stranger:
     def make(self, *arguments: str) -> str:
         """What `make` prints; never installs: in a copy, the clock may make the lock the newer file."""
         command = ["make", "--old-file=.venv/dev", *arguments]
-        return subprocess.run(command, cwd=self.folder, env=TERMINAL, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            command, cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True, check=True
+        ).stdout
 
     def _here(self, example: Example) -> str:
         text: str = example.parsed
-        if self._hurry:
+        if self._quick:
             text = re.sub(r"--count \d{4}\b", "--count 250", text)
             text = re.sub(r"(loadtest/attack\.sh .*)", r"\1 --duration 2s", text)
         return text.replace("127.0.0.1:8000", f"127.0.0.1:{self._port}")
@@ -90,7 +92,7 @@ class Stranger:
             self._server = subprocess.Popen(
                 ["make", "run"],
                 cwd=self.folder,
-                env=TERMINAL | {"APP_PORT": str(self._port)},
+                env=ENVIRONMENT | {"APP_PORT": str(self._port)},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -101,15 +103,15 @@ class Stranger:
             error.add_note(self._log.read_text())
             raise
 
-    def leave(self) -> None:
+    def close(self) -> None:
         if self._server is not None:
             os.killpg(self._server.pid, signal.SIGINT)  # Ctrl-C
             self._server.wait(60)
 
 
 @pytest.fixture
-def stranger(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Stranger]:
-    """In a copy of what git has (or would have), with the environment already made."""
+def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Terminal]:
+    """In a copy of the tracked and untracked files, with the virtual environment and the built tools."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     for name in subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0"):
         if (ROOT / name).is_file():
@@ -120,9 +122,9 @@ def stranger(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Strange
             (tmp_path / made).symlink_to(ROOT / made)
     for installed in ("local", "loadtest"):  # these tests run with `dev`, which holds both
         (ROOT / ".venv" / installed).touch()
-    stranger = Stranger(tmp_path, hurry=request.config.getoption("--releases") != "all")
-    yield stranger
-    stranger.leave()
+    terminal = Terminal(tmp_path, quick=request.config.getoption("--releases") != "all")
+    yield terminal
+    terminal.close()
 
 
 SKIPPED = {"README.md": ["a picture", "needs an AWS account", "is what runs this"], "CHANGELOG.md": []}
@@ -130,10 +132,14 @@ SKIPPED = {"README.md": ["a picture", "needs an AWS account", "is what runs this
 
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", SKIPPED)
-def test_the_document_followed(stranger: Stranger, name: str) -> None:
-    """From the first block to the last, in order: each command works, and prints what the document says."""
+def test_the_document_followed(terminal: Terminal, name: str) -> None:
+    """From the first block to the last, in order: each command works, and prints what the document shows."""
     skipped = []
-    blocks: list[Parser] = [CodeBlockParser("sh", stranger.type), CodeBlockParser("text", stranger.read), SkipParser()]
+    blocks: list[Parser] = [
+        CodeBlockParser("sh", terminal.run),
+        CodeBlockParser("text", terminal.compare),
+        SkipParser(),
+    ]
     for example in Sybil(parsers=blocks).parse(ROOT / name).examples():
         try:
             example.evaluate()
@@ -162,22 +168,22 @@ def test_generated_parts_are_all_there(name: str) -> None:
     assert text.count("[[[") == 2 * len(GENERATED[name])
 
 
-def test_stale_parts_and_pictures_are_found_and_made_anew(stranger: Stranger) -> None:
+def test_stale_parts_and_pictures_are_found_and_made_anew(terminal: Terminal) -> None:
     """A changed row and a changed picture fail `make check`; `make docs` restores both."""
-    readme = stranger.folder / "README.md"
+    readme = terminal.folder / "README.md"
     [picture] = re.findall(r'src="(\S+-light\.svg)"', readme.read_text())
-    stale = [readme, stranger.folder / picture]
+    stale = [readme, terminal.folder / picture]
     fresh = [file.read_text() for file in stale]
     for file, text in zip(stale, fresh, strict=True):
         file.write_text(text.replace("| `v02_blocking` |", "| `v02_stale` |").replace("</svg>", "<g/></svg>"))
     for command in ("-m cogapp", "-m loadtest.report"):
-        [check] = [line for line in stranger.make("--dry-run", "check").splitlines() if command in line]
+        [check] = [line for line in terminal.make("--dry-run", "check").splitlines() if command in line]
         checked = subprocess.run(
-            ["bash", "-c", check], cwd=stranger.folder, capture_output=True, text=True, check=False
+            ["bash", "-c", check], cwd=terminal.folder, capture_output=True, text=True, check=False
         )
         assert checked.returncode != 0
         assert "run `make docs`" in checked.stdout + checked.stderr
-    stranger.make("docs")
+    terminal.make("docs")
     assert [file.read_text() for file in stale] == fresh
 
 

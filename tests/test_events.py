@@ -1,4 +1,4 @@
-"""Parsing events: what Hypothesis thinks of never ends in anything but an event or InvalidEvent."""
+"""Parsing events: generated input ends in an event or InvalidEvent, and in nothing else."""
 
 import json
 from collections.abc import Sequence
@@ -67,14 +67,14 @@ def test_every_truncation_is_refused(length: int) -> None:
 
 @pytest.mark.parametrize("file", sorted(SAMPLES.glob("*.json")), ids=lambda file: file.stem)
 def test_the_samples(file: Any) -> None:
-    """Every sample is an event; a retry is told by its `webhooks`."""
+    """Every sample is an event; a retry is recognised by its `webhooks`."""
     event = parse_event(file.read_bytes(), WANTED)
     assert isinstance(event, Event)
     assert event.is_retry == ("retry" in file.stem)
 
 
-def test_wanting_more_types() -> None:
-    """An event without an invoice can be wanted as well; a pending invoice needs its invoice."""
+def test_further_event_types() -> None:
+    """An event type without an invoice can be processed as well; a pending invoice needs its invoice."""
     other = (SAMPLES / "customer_changed.json").read_bytes()
     assert isinstance(parse_event(other, frozenset({"customer_changed"})), Event)
     with pytest.raises(InvalidEvent, match="not a Chargebee event"):

@@ -1,4 +1,4 @@
-"""The check finds whatever way a module has to assign to somebody else's attribute."""
+"""The check finds every form of assignment to another package's attribute."""
 
 import runpy
 from pathlib import Path

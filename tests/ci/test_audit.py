@@ -1,4 +1,4 @@
-"""The look-up of advisories, with a stand-in for the service that has them."""
+"""The look-up of advisories, with a stand-in for the service."""
 
 import json
 import runpy
@@ -79,14 +79,14 @@ def audit(lock: Path, port: int) -> "subprocess.CompletedProcess[str]":
 
 
 def test_no_advisory(service: Service, lock: Path) -> None:
-    """Everything was asked, nothing is known: one line, exit code 0."""
+    """Every package was asked for, without a result: one line, exit code 0."""
     ended = audit(lock, service.server_port)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "advisories: none for 1 packages\n", "")
     assert service.asked == ["made-up"]
 
 
 def test_an_advisory(service: Service, lock: Path) -> None:
-    """Which package, which advisory, where it is mended; exit code 1."""
+    """The package, the advisory, the version that fixes it; exit code 1."""
     service.answer = {"vulns": [ADVISORY]}
     ended = audit(lock, service.server_port)
     assert (ended.returncode, ended.stdout) == (1, "")
@@ -95,7 +95,7 @@ def test_an_advisory(service: Service, lock: Path) -> None:
 
 
 def test_a_service_that_cannot_be_reached(lock: Path) -> None:
-    """One line that says so, and why; a build does not fail for it."""
+    """One line with the reason; the build does not fail."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     ended = audit(lock, port)
@@ -106,7 +106,7 @@ def test_a_service_that_cannot_be_reached(lock: Path) -> None:
 
 
 def test_a_service_that_is_broken(service: Service, lock: Path) -> None:
-    """The same: what it says is no advisory."""
+    """The same: its error is not taken for an advisory."""
     service.status = 500
     ended = audit(lock, service.server_port)
     assert ended.returncode == 0
@@ -114,7 +114,7 @@ def test_a_service_that_is_broken(service: Service, lock: Path) -> None:
 
 
 def test_a_lock_that_is_none(service: Service, lock: Path) -> None:
-    """A fault of ours is none of the service's: exit code 1."""
+    """Our own fault is not taken for the service's: exit code 1."""
     lock.write_text("made-up\n")
     ended = audit(lock, service.server_port)
     assert ended.returncode == 1
@@ -123,16 +123,16 @@ def test_a_lock_that_is_none(service: Service, lock: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("accepted", "told"),
+    ("accepted", "reported"),
     [({}, True), ({"GHSA-other": "why"}, True), ({"GHSA-made-up": "why"}, False), ({"CVE-0000-1": "why"}, False)],
     ids=str,
 )
-def test_what_is_accepted(accepted: dict[str, str], told: bool) -> None:
-    """By the advisory's id or another name of it; a package that was not looked at is told in any case."""
+def test_what_is_accepted(accepted: dict[str, str], reported: bool) -> None:
+    """By the advisory's id or an alias; a package that was not checked is reported in any case."""
     script = runpy.run_path(str(SCRIPT))
     script["ACCEPTED"].update(accepted)
     found = {"id": "CVE-0000-1", "aliases": ["GHSA-made-up"], "fix_versions": [], "description": "It leaks"}
     packages = [{"name": "made-up", "version": "1.0", "vulns": [found]}, {"name": "x", "skip_reason": "no idea"}]
-    expected = ["made-up 1.0: CVE-0000-1, fixed in no version: It leaks"] if told else []
+    expected = ["made-up 1.0: CVE-0000-1, fixed in no version: It leaks"] if reported else []
     assert script["judge"](packages) == [*expected, "not checked: no idea"]
     assert all(script["ACCEPTED"].values())

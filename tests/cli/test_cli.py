@@ -1,4 +1,4 @@
-"""The command line, as a person uses it: real processes, real terminals' output."""
+"""The command line in processes of its own: output, errors, exit codes."""
 
 import json
 import signal
@@ -40,7 +40,7 @@ def local(tmp_path: Path) -> Iterator[Web]:
         yield web
 
 
-# help and mistakes
+# help and wrong input
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
@@ -57,7 +57,7 @@ def test_help_of_web_lists_every_setting() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["serve"], "allowed are web, demo, send, queue, releases, diff"),
         (["send", "--count", "0"], "x>=1"),
@@ -67,11 +67,11 @@ def test_help_of_web_lists_every_setting() -> None:
     ],
     ids=str,
 )
-def test_a_wrong_word(arguments: list[str], told: str, tmp_path: Path) -> None:
+def test_a_wrong_argument_is_refused(arguments: list[str], expected: str, tmp_path: Path) -> None:
     """Exit code 2, the value, what is allowed."""
     ended = run(*arguments, run_dir=tmp_path)
     assert ended.returncode == 2
-    assert told in ended.stderr
+    assert expected in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
@@ -82,8 +82,8 @@ def test_a_wrong_setting_stops_the_start() -> None:
 
 
 @pytest.mark.parametrize("command", ["web", "queue", "send", "demo"])
-def test_a_secret_in_the_queues_url_is_not_told(command: str) -> None:
-    """Refused without being repeated, whoever reads the setting."""
+def test_a_secret_in_the_queues_url_is_not_shown(command: str) -> None:
+    """The refusal does not repeat it, whichever command reads the setting."""
     ended = run(command, sqs_queue_url="https://user:s3cret@sqs.example/0/invoices")
     assert ended.returncode == 2
     assert "APP_SQS_QUEUE_URL=(hidden): allowed is an http(s) URL without credentials" in ended.stderr
@@ -91,7 +91,7 @@ def test_a_secret_in_the_queues_url_is_not_told(command: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://user:s3cret@127.0.0.1:9", "user:s3cret@127.0.0.1", "http://user:s3cret@/x"])
-def test_a_secret_in_an_option_is_not_told(url: str, tmp_path: Path) -> None:
+def test_a_secret_in_an_option_is_not_shown(url: str, tmp_path: Path) -> None:
     """`send --url` takes its credentials from the settings alone."""
     ended = run("send", str(DEFAULT), "--url", url, run_dir=tmp_path)
     assert ended.returncode == 2
@@ -99,8 +99,8 @@ def test_a_secret_in_an_option_is_not_told(url: str, tmp_path: Path) -> None:
     assert "s3cret" not in ended.stdout + ended.stderr
 
 
-def test_a_secret_of_the_sdk_is_not_told() -> None:
-    """What an AWS SDK says of an endpoint is shown without the credentials in it."""
+def test_a_secret_in_an_sdk_error_is_not_shown() -> None:
+    """An AWS SDK's error about an endpoint is shown without the credentials in it."""
     sdk = {
         "AWS_ENDPOINT_URL": "http://user:s3cret@127.0.0.1:9",
         "AWS_DEFAULT_REGION": "us-east-1",
@@ -170,8 +170,8 @@ def test_demo() -> None:
     assert set(children()) == before
 
 
-def test_demo_says_what_failed() -> None:
-    """A service that takes nothing longer than 3,000 bytes fails the demo."""
+def test_demo_names_what_failed() -> None:
+    """The demo fails with a service that accepts at most 3,000 bytes."""
     ended = run("demo", max_body_bytes=3000)
     assert ended.returncode == 1
     assert "FAILED: pending_invoice_created_05_sixty_line_items.json" in ended.stderr
@@ -190,7 +190,7 @@ def test_demo_of_a_release(options: list[str]) -> None:
 
 
 def test_demo_and_ctrl_c() -> None:
-    """Service and queue go with it."""
+    """Service and queue end with it."""
     before = set(children())
     command = [sys.executable, "-u", "-m", "app", "demo"]
     with subprocess.Popen(
@@ -211,7 +211,7 @@ def test_demo_and_ctrl_c() -> None:
 # a local run, seen from another terminal
 
 
-def test_peek_shows_the_exact_bytes_as_often_as_one_likes(local: Web, tmp_path: Path) -> None:
+def test_peek_shows_the_exact_bytes_any_number_of_times(local: Web, tmp_path: Path) -> None:
     """After more looks than receives are allowed (5), the message is still there and has not been received once."""
     body = DEFAULT.read_bytes()
     with local.client(auth=("demo", "demo")) as client:
@@ -226,7 +226,7 @@ def test_peek_shows_the_exact_bytes_as_often_as_one_likes(local: Web, tmp_path: 
 
 
 def test_send(local: Web, tmp_path: Path) -> None:
-    """The samples, a file, many; to the local run that is on."""
+    """The samples, a file, many events, each to the running local service."""
     shown = run("send", run_dir=tmp_path)
     assert (shown.returncode, shown.stdout.count('"status":"queued"')) == (0, 10)
     assert run("send", str(DEFAULT), run_dir=tmp_path).stdout.endswith("200: 1\n")
@@ -237,8 +237,8 @@ def test_send(local: Web, tmp_path: Path) -> None:
     assert (refused.returncode, refused.stdout.splitlines()[-1]) == (1, "401: 1")
 
 
-def test_send_to_nobody(tmp_path: Path) -> None:
-    """No answer is an answer: exit code 1, and a reason."""
+def test_send_without_a_service(tmp_path: Path) -> None:
+    """No answer: exit code 1, and the reason."""
     ended = run("send", str(DEFAULT), "--url", "http://127.0.0.1:9", run_dir=tmp_path)
     assert ended.returncode == 1
     assert "no answer: Cannot connect" in ended.stdout
@@ -264,7 +264,7 @@ def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_killed(local: Web, tmp_path: Path) -> None:
-    """SIGKILL: the embedded AWS goes too; the stale file is told as such, and the next start takes over."""
+    """SIGKILL: the embedded AWS ends too; the stale file is reported as such, and the next start replaces it."""
     [aws] = psutil.Process(local.process.pid).children()
     local.stop(signal.SIGKILL)
     psutil.wait_procs([aws], timeout=60)
@@ -294,7 +294,7 @@ def test_a_local_run_shields_the_real_account(tmp_path: Path) -> None:
 
 
 def test_a_queue_elsewhere(aws: QueueProcess, sqs: "SQSClient", queue_url: str) -> None:
-    """Counts; a look is a receive, and says so."""
+    """The command counts messages; --peek receives them, and warns of it."""
     sqs.send_message(QueueUrl=queue_url, MessageBody="a body")
     elsewhere = queues.environment(aws.endpoint)
     assert "1 messages waiting" in run("queue", sqs_queue_url=queue_url, extra=elsewhere).stderr
@@ -305,7 +305,7 @@ def test_a_queue_elsewhere(aws: QueueProcess, sqs: "SQSClient", queue_url: str) 
 
 
 def test_a_queue_with_a_dead_letter_queue_is_refused(aws: QueueProcess, sqs: "SQSClient", queue_url: str) -> None:
-    """Looking five times would move the messages."""
+    """Five receives would move the messages there."""
     dead = sqs.create_queue(QueueName="dead-letters")["QueueUrl"]
     arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
     redrive = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": "5"})
@@ -316,7 +316,7 @@ def test_a_queue_with_a_dead_letter_queue_is_refused(aws: QueueProcess, sqs: "SQ
 
 
 def test_a_queue_that_is_not_there(aws: QueueProcess) -> None:
-    """SQS's own words, in a line."""
-    ended = run("queue", sqs_queue_url=f"{aws.endpoint}/0/nobody", extra=queues.environment(aws.endpoint))
+    """SQS's own error, in one line."""
+    ended = run("queue", sqs_queue_url=f"{aws.endpoint}/0/missing", extra=queues.environment(aws.endpoint))
     assert ended.returncode == 2
     assert "does not exist" in ended.stderr

@@ -14,7 +14,7 @@ def _data(objects: Objects) -> Any:
 
 
 def probes(objects: Objects) -> Iterator[str]:
-    """Unplugged long before it is restarted, and not restarted for being busy."""
+    """A pod leaves the Service long before it is restarted, and is not restarted for being busy."""
     container = web(objects)["spec"]["template"]["spec"]["containers"][0]
     paths = {"startupProbe": "/readyz", "readinessProbe": "/readyz", "livenessProbe": "/healthz"}
     for name, path in paths.items():
@@ -40,10 +40,10 @@ def stops(objects: Objects) -> Iterator[str]:
     pod = deployment["template"]["spec"]
     pause = pod["containers"][0].get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
     if pause < 5:
-        yield "preStop gives nobody time to notice"
+        yield "preStop leaves load balancers no time"
     drain, graceful = (float(_data(objects).get(name, 0)) for name in ("APP_DRAIN_DELAY", "APP_GRACEFUL_TIMEOUT"))
     if not drain or not graceful:
-        yield "APP_DRAIN_DELAY and APP_GRACEFUL_TIMEOUT are not said"
+        yield "APP_DRAIN_DELAY and APP_GRACEFUL_TIMEOUT are not set"
     if pod.get("terminationGracePeriodSeconds", 30) < pause + drain + _LAST_CALL + graceful:
         yield "the grace period ends before the stop does"
 
@@ -84,7 +84,7 @@ def budgets(objects: Objects) -> Iterator[str]:
 
 
 def network(objects: Objects) -> Iterator[str]:
-    """Both ways closed but for what is named: nobody from everywhere, nothing to everywhere."""
+    """Ingress and egress are closed but for named peers and ports."""
     for policy in of(objects, "NetworkPolicy"):
         name, spec = policy["metadata"]["name"], policy["spec"]
         if spec["policyTypes"] != ["Ingress", "Egress"]:
@@ -92,9 +92,9 @@ def network(objects: Objects) -> Iterator[str]:
         for rule in spec.get("ingress", []) + spec.get("egress", []):
             peers = rule.get("from", []) + rule.get("to", [])
             if not peers or not rule.get("ports"):
-                yield f"{name} has a rule for everybody or every port"
+                yield f"{name} has a rule for all peers or all ports"
             for peer in peers:
                 if peer.get("ipBlock", {}).get("cidr", "").endswith("/0") or {} in peer.values():
-                    yield f"{name} names everybody"
+                    yield f"{name} names all peers"
                 if "invoice-webhook" in str(peer.get("podSelector")):
                     yield f"{name} names the service itself as a peer"

@@ -62,7 +62,7 @@ def _container(name: str, container: Any) -> Iterator[str]:
 
 
 def enforced(objects: Objects) -> Iterator[str]:
-    """The namespace says so, and nothing lives elsewhere."""
+    """The namespace enforces it, and holds every object."""
     (namespace,) = of(objects, "Namespace")
     if namespace["metadata"]["labels"].get("pod-security.kubernetes.io/enforce") != "restricted":
         yield "the namespace does not enforce restricted"
@@ -80,7 +80,7 @@ def resources(objects: Objects, *, capped: bool) -> Iterator[str]:
 
 
 def settings(objects: Objects) -> Iterator[str]:
-    """The service would start with what it is given; no variable comes from an object that is not there."""
+    """The service accepts these values; no variable comes from a missing object."""
     there = {found["metadata"]["name"]: found for found in of(objects, "ConfigMap") + of(objects, "Secret")}
     given: dict[str, str] = {}
     container = web(objects)["spec"]["template"]["spec"]["containers"][0]

@@ -35,7 +35,7 @@ def kustomize(folder: Path) -> list[Any]:
 
 @cache
 def rendered(overlay: str, components: tuple[str, ...]) -> list[Any]:
-    """An overlay with components, as people would list them in it. Not to be changed: others read it too."""
+    """An overlay with the listed components. Not to be changed: the result is cached."""
     (ROOT / ".run").mkdir(exist_ok=True)
     # In here, as kustomize takes bases by relative paths; of its own, as xdist's workers render side by side.
     with tempfile.TemporaryDirectory(dir=ROOT / ".run") as folder:

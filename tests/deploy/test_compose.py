@@ -1,4 +1,4 @@
-"""compose.yaml on an engine: a webhook, a slow queue, deaths and stops, and nothing left behind."""
+"""compose.yaml on an engine: a webhook, a slow queue, crashes and stops, and nothing left behind."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from tests.harness import queues
 
 pytestmark = pytest.mark.timeout(900)  # the images may have to be built
 USERS = 8
-# Ports that nobody else has, and less patience than 10 s.
+# Free ports, and shorter time-outs than 10 s.
 OVERRIDE = """
 services:
   web: {{ ports: !override ["127.0.0.1:{web}:8000"], environment: {{ APP_SQS_TIMEOUT: "2" }} }}
@@ -33,7 +33,7 @@ services:
 
 
 def docker(*command: str) -> str:
-    """Raises AssertionError with what Docker says."""
+    """Raises AssertionError with Docker's output."""
     ended = subprocess.run(["docker", *command], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.strip()
@@ -126,7 +126,7 @@ def stack(project: Stack) -> Stack:
 
 
 def test_config_is_clean(project: Stack) -> None:
-    """compose has nothing to remark."""
+    """compose prints no warning."""
     command = ["docker", "compose", f"--file={ROOT / 'compose.yaml'}", "config", "--quiet"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
@@ -161,7 +161,7 @@ def test_a_slow_queue(stack: Stack, event: bytes) -> None:
 
 
 def test_a_crash_is_mended(stack: Stack, event: bytes) -> None:
-    """kill -9 of the process: Docker starts it again, and what got 200 is in the queue."""
+    """kill -9 of the process: Docker restarts it, and every webhook that got 200 is in the queue."""
     pid = stack.web()["State"]["Pid"]
     host = ["--pid=host", "--user=0"]
     with stack.load(event) as accepted:
@@ -173,8 +173,8 @@ def test_a_crash_is_mended(stack: Stack, event: bytes) -> None:
     assert accepted <= set(stack.taken())
 
 
-def test_docker_kill_is_meant(stack: Stack, event: bytes) -> None:
-    """It stays down until somebody brings it up."""
+def test_docker_kill_is_not_undone(stack: Stack, event: bytes) -> None:
+    """The service stays down until it is started again."""
     stack.compose("kill", "web")
     time.sleep(1)
     assert stack.web()["State"]["Status"] == "exited"
@@ -191,8 +191,8 @@ def test_a_stop_loses_nothing(stack: Stack, event: bytes) -> None:
     assert accepted <= set(stack.taken())
 
 
-def test_a_wrong_setting_ends_up(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After three more tries, with the line that says what is allowed."""
+def test_a_wrong_setting_stops_the_restarts(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three more tries, then it stays down; the log says what is allowed."""
     monkeypatch.setenv("APP_RELEASE", "v99")
     with pytest.raises(AssertionError, match="web-1"):
         stack.compose("up", "--wait")

@@ -38,8 +38,8 @@ def test_schema(overlay: str, components: tuple[str, ...]) -> None:
         kubernetes_validate.validate(found, KUBERNETES, strict=True)
 
 
-def test_schema_refuses_a_typo() -> None:
-    """The validator looks at all."""
+def test_the_schema_refuses_a_typo() -> None:
+    """The validator checks every field."""
     deployment = deepcopy(policy.web(rendered("kind", ())))
     deployment["spec"]["template"]["spec"]["containers"][0]["livenessProbes"] = {}
     with pytest.raises(kubernetes_validate.ValidationError):
@@ -69,7 +69,7 @@ def test_the_release_component() -> None:
 
 
 def test_the_load_tests_job() -> None:
-    """It is admitted where the service is, and may knock at its door."""
+    """Pod Security admits it in the service's namespace, and the NetworkPolicies let it reach the service."""
     (job,) = kustomize(ROOT / "loadtest" / "in-cluster")
     kubernetes_validate.validate(job, KUBERNETES, strict=True)
     assert list(policy.restricted([job])) == []

@@ -1,4 +1,4 @@
-"""Each rule can fail: what breaks it is done to the rendered manifests, and it has to notice."""
+"""Each rule can fail: a change of the rendered manifests that breaks it must be found."""
 
 from collections.abc import Callable
 from copy import deepcopy

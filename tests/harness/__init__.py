@@ -1,1 +1,1 @@
-"""What the tests start for real: queue processes, services, senders on raw sockets."""
+"""The processes and senders of the tests: queue processes, services, raw sockets."""

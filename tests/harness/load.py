@@ -56,7 +56,7 @@ class Load:
 
 def can_drop_new() -> bool:
     """Whether the kernel lets this user filter a listener: Linux 6.18 requires CAP_NET_ADMIN, which containers lack."""
-    with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as newcomer:
+    with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as client:
         drop_new(listening)
-        newcomer.settimeout(0.2)
-        return newcomer.connect_ex(listening.getsockname()) != 0
+        client.settimeout(0.2)
+        return client.connect_ex(listening.getsockname()) != 0

@@ -1,4 +1,4 @@
-"""HTTP on a bare socket, for senders that a client library would not let be so rude."""
+"""HTTP on a bare socket, for requests that a client library would not send."""
 
 import base64
 import select
@@ -30,7 +30,7 @@ class RawSender:
         assert self._socket.recv(len(expected), socket.MSG_WAITALL) == expected
 
     def is_answered(self, within: float) -> bool:
-        """Whether the other side has said something, or says it within so many seconds."""
+        """Whether bytes have arrived, or arrive within so many seconds."""
         readable, _, _ = select.select([self._socket], [], [], within)
         return bool(readable)
 

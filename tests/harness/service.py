@@ -1,4 +1,4 @@
-"""`python -m app web` as a process of its own, on a free port; its log lines are there to wait for."""
+"""`python -m app web` as a process of its own, on a free port; tests can wait for its log lines."""
 
 import json
 import os
@@ -122,7 +122,7 @@ class Web:
         return self
 
     def _announced(self) -> str | None:
-        """The URL that it listens on, once it says so."""
+        """The URL that it listens on, once the log has it."""
         messages = [line["message"] for line in self.lines]
         return next((message.split()[2] for message in messages if message.startswith("Listening on")), None)
 

@@ -1,4 +1,4 @@
-"""Which tests share a worker of xdist, and which are begun first.
+"""Which tests share a worker of xdist, and which start first.
 
 A scheduler of our own: with pytest 9.2, `--dist loadgroup` of xdist 3.8 groups nothing (pytest-xdist's issue 1386).
 """
@@ -29,13 +29,13 @@ PARSERS = ("httptools", "h11")
 
 
 def rank(nodeid: str) -> int:
-    """Small is early."""
+    """Tests with a smaller rank start earlier."""
     module = nodeid.partition("::")[0]
     return FIRST.index(module) if module in FIRST else len(FIRST)
 
 
 def unit(nodeid: str) -> str:
-    """The name of what a test is handed out with: itself, where it shares nothing."""
+    """The name of the unit that a test belongs to: its own id, where it shares nothing."""
     if nodeid.startswith(BY_RELEASE):
         return next((release.value for release in Release if release.value in nodeid), nodeid)
     if nodeid.startswith(BY_PARSER):
@@ -45,7 +45,7 @@ def unit(nodeid: str) -> str:
 
 
 class Units(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
-    """Hands out units in the order of the tests, one after the other, to whoever has little left."""
+    """Hands out units in the order of the tests, each to the worker with the least left to do."""
 
     def __init__(self, config: pytest.Config, log: Producer) -> None:
         super().__init__(config, log)

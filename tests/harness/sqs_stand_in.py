@@ -1,6 +1,6 @@
 """A stand-in for SQS that real clients talk to over HTTP: it can wait, fail, and enforce AWS's own limits.
 
-JSON protocol 1.0. What the emulators cannot show: a call held for as long as a test likes, a batch whose
+JSON protocol 1.0. What the emulators cannot show: a call held for as long as a test needs, a batch whose
 second entry fails, messages of 1 MiB.
 """
 
@@ -17,7 +17,7 @@ MAX_ENTRIES = 10
 
 
 class Call(NamedTuple):
-    """One call that has arrived; `peer` tells connections apart."""
+    """One call that has arrived; `peer` identifies its connection."""
 
     action: str
     data: dict[str, Any]
@@ -30,7 +30,7 @@ class Call(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """An answer that is none: for the whole call."""
+    """An error for the whole call."""
 
     status: int
     code: str
@@ -85,7 +85,7 @@ class SqsStandIn:
             request_queue_size = 1024
 
             def handle_error(self, *arguments: Any) -> None:
-                pass  # a service that is killed does not say goodbye
+                pass  # a service that is killed leaves connections open
 
         self._server = Server(("127.0.0.1", 0), Handler)
         self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -105,7 +105,7 @@ class SqsStandIn:
     # what a test does
 
     def hold(self, *actions: str) -> None:
-        """These actions wait from now on, and no others."""
+        """From now on calls of these actions wait, and no others."""
         with self._changed:
             self.held = set(actions)
             self._allowed = 0

@@ -1,4 +1,4 @@
-"""attack.sh as people run it, and services that lose what they have accepted."""
+"""attack.sh as a process, and services that lose what they have accepted."""
 
 import json
 import os
@@ -18,7 +18,7 @@ ATTACK = ROOT / "loadtest" / "attack.sh"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Of somebody who has set nothing of ours; the tests' own Python has the packages."""
+    """Without any variable of ours; the tests' own Python has the packages."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_", "LOADTEST_"))}
     return kept | {"LOADTEST_PYTHON": sys.executable} | more
 

@@ -1,4 +1,4 @@
-"""A service that answers as the contract says, and has one fault; every tenth webhook meets it.
+"""A service that answers as the contract says but has one fault, for every tenth webhook.
 
 python -m tests.loadtest.careless_service FAULT PORT ENDPOINT QUEUE_URL
 """
@@ -32,7 +32,7 @@ def create_app(fault: str, endpoint: str, queue_url: str) -> FastAPI:
         if now != "early":
             for _ in range(2 if now == "twice" else 1):
                 sqs.send_message(QueueUrl=queue_url, MessageBody=body + " " if now == "alters" else body)
-        answer = {"status": "queued", "event_id": "ev_of_somebody_else" if now == "other" else event_id}
+        answer = {"status": "queued", "event_id": "ev_of_another" if now == "other" else event_id}
         return Response(json.dumps(answer), media_type="application/json")
 
     return app

@@ -1,4 +1,4 @@
-"""attack.sh from the outside: what it leaves, what it says, and what it does not let pass."""
+"""attack.sh as a process: its results, its output, and the losses that it finds."""
 
 import re
 import signal
@@ -30,7 +30,7 @@ HOLDS = re.compile(r"audit: holds: (\d+) got 200, 0 of them lost")
 
 
 def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
-    """vegeta's files, what it cannot know, and exit code 0, because the audit holds."""
+    """vegeta's files, measurements from outside it, and exit code 0, because the audit passes."""
     ended = attack("--release", "v08_native_async", *SHORT, "--queue", "embedded", "--out", str(tmp_path))
     assert ended.returncode == 0, ended.stderr
     assert (accepted := HOLDS.search(ended.stdout))
@@ -46,7 +46,7 @@ def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
 
 
 def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
-    """--users, --budget and a flag of the service reach what they are for."""
+    """--users, --budget and a flag of the service have their effect."""
     ended = attack("--users", "4", *SHORT, "--budget", "capped", "--out", str(tmp_path), APP_HTTP="h11")
     assert ended.returncode == 0, ended.stderr
     measured = meta(tmp_path)
@@ -103,13 +103,13 @@ def test_what_a_deployment_has_exported_does_not_reach_the_history(
 
 
 def test_the_stack_wins() -> None:
-    """Whatever a subject is told besides: the queue, the credentials and the bounds are the stack's."""
-    told = Stack("embedded", [], "http://far", client("http://near")).environment("http://near/000000000000/q")
-    assert not set(told) & set(subject.INHERITED)
+    """Whatever else a subject sets: the queue, the credentials and the bounds are the stack's."""
+    stack = Stack("embedded", [], "http://far", client("http://near")).environment("http://near/000000000000/q")
+    assert not set(stack) & set(subject.INHERITED)
     assert {name.removeprefix("APP_").lower() for name in subject.INHERITED} <= Settings.model_fields.keys()
     assert not any("PASSWORD" in name or "USERNAME" in name or "URL" in name for name in subject.INHERITED)
-    seen = subject.environment(Subject("s", [], dict.fromkeys(told, "mine")), told, 7)
-    assert seen == subject.UNBOUNDED | told | {"APP_PORT": "7"}
+    seen = subject.environment(Subject("s", [], dict.fromkeys(stack, "mine")), stack, 7)
+    assert seen == subject.UNBOUNDED | stack | {"APP_PORT": "7"}
 
 
 @pytest.mark.parametrize("option", ["--url", "--queue-url", "--sqs-endpoint"])
@@ -126,7 +126,7 @@ def test_credentials_in_a_url_are_refused(option: str, tmp_path: Path) -> None:
 def test_what_runs_elsewhere_is_audited_too(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path
 ) -> None:
-    """--url with its queue: audited; without: the service is attacked, and it says that nobody looked."""
+    """--url with its queue: audited; without: the service is attacked, and the output says that no audit was made."""
     with Service(aws.endpoint, queue_url, release="v07_sync_handler") as service:
         there = ("--url", service.url, *SHORT, "--out", str(tmp_path))
         credentials = {"APP_BASIC_AUTH_USERNAME": USER, "APP_BASIC_AUTH_PASSWORD": PASSWORD}
@@ -136,14 +136,14 @@ def test_what_runs_elsewhere_is_audited_too(
         unaudited = attack(*there, **credentials, APP_HTTP="h11")
         refused = attack(*there)
     assert (unaudited.returncode, "audit: not made" in unaudited.stdout) == (0, True)
-    said = "APP_ variables used: APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_USERNAME; ignored: APP_HTTP\n"
-    assert said in unaudited.stderr
+    expected = "APP_ variables used: APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_USERNAME; ignored: APP_HTTP\n"
+    assert expected in unaudited.stderr
     assert refused.returncode == 2
     assert "answered 401" in refused.stderr
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "expected"),
     [
         ("early", r"[1-9]\d* of them lost \(ev_"),
         ("alters", r"[1-9]\d* of them lost \(ev_"),
@@ -151,14 +151,14 @@ def test_what_runs_elsewhere_is_audited_too(
     ],
 )
 def test_planted_losses_are_found(
-    aws: QueueProcess, sqs: "SQSClient", queue_url: str, fault: str, said: str, tmp_path: Path
+    aws: QueueProcess, sqs: "SQSClient", queue_url: str, fault: str, expected: str, tmp_path: Path
 ) -> None:
     """Every tenth webhook is lost by a service that answers 200: exit code 1, and the lost ones are named."""
     with careless(fault, aws.endpoint, queue_url) as url:
         there = ("--url", url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         ended = attack(*there, *SHORT, "--out", str(tmp_path))
     assert ended.returncode == 1, ended.stderr
-    assert re.search(rf"audit: FAILED: \d+ got 200.*{said}", ended.stdout, re.DOTALL)
+    assert re.search(rf"audit: FAILED: \d+ got 200.*{expected}", ended.stdout, re.DOTALL)
     assert bool(meta(tmp_path)["audit"]["altered"]) is (fault == "alters")
 
 
@@ -166,7 +166,7 @@ def test_planted_losses_are_found(
 def test_at_least_once_is_no_loss(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, fault: str, tmp_path: Path
 ) -> None:
-    """The same service without a fault, or with messages that come twice: the audit holds."""
+    """The same service without a fault, or with messages that arrive twice: the audit passes."""
     with careless(fault, aws.endpoint, queue_url) as url:
         there = ("--url", url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         ended = attack(*there, *SHORT, "--out", str(tmp_path))
@@ -175,7 +175,7 @@ def test_at_least_once_is_no_loss(
 
 
 def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
-    """The service is right and the queue forgets: everything that it acknowledged while nobody kept it is lost."""
+    """The service is correct, the queue drops messages: each acknowledged and dropped one is reported lost."""
     with Service(aws.endpoint, queue_url, basic_auth_username="demo", basic_auth_password="demo") as service:
         there = ("--url", service.url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         command = [str(ATTACK), *there, "--rate", "100", "--duration", "3s", "--out", str(tmp_path)]
@@ -184,16 +184,16 @@ def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_
                 time.sleep(0.05)  # the one webhook before the attack has to be found
             thief = 0
             while running.poll() is None:
-                # Somebody else takes messages from the queue: for the audit, it drops them.
+                # Another consumer takes messages from the queue: for the audit, it drops them.
                 answer = sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=1, WaitTimeSeconds=1)
                 for message in answer.get("Messages", []):
                     sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
                     thief += 1
             assert running.stdout is not None
-            said = running.stdout.read()
+            output = running.stdout.read()
     assert thief > 0
     assert running.returncode == 1
-    assert f"{thief} of them lost" in said
+    assert f"{thief} of them lost" in output
 
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -209,14 +209,14 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         children = attacker.children(recursive=True)
         assert {"vegeta", "toxiproxy-server"} <= {child.name() for child in children}
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=60)
+        _, output = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert "interrupted" in said
+    assert "interrupted" in output
     assert [child for child in children if child.is_running()] == []
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (("--release", "v99"), "--release=v99: allowed is v02_blocking, "),
         (("--duration", "5"), "'5': allowed is a duration such as 500ms, 5s or 4m"),
@@ -229,11 +229,11 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_what_is_wrong_is_said(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_a_wrong_option_is_refused(arguments: tuple[str, ...], expected: str, tmp_path: Path) -> None:
     """The value and what is allowed, in one line, with exit code 2."""
     ended = attack(*arguments, "--out", str(tmp_path))
     assert ended.returncode == 2
-    assert said in ended.stderr
+    assert expected in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

@@ -64,7 +64,7 @@ def _open(browser: Browser, made: Path, size: dict[str, int], scheme: str) -> tu
 def test_every_chart_is_drawn(
     browser: Browser, made: tuple[Comparison, Path], size: dict[str, int], scheme: str
 ) -> None:
-    """No word on the console, no request to anywhere; each chart has marks, and nothing is wider than the screen."""
+    """No console output, no request; each chart has marks, and nothing is wider than the screen."""
     page, complaints = _open(browser, made[1], size, scheme)
     assert complaints == []
     drawn = page.locator(".chart").all()

@@ -49,21 +49,21 @@ def test_order_counts_where_intervals_are_apart(tmp_path: Path) -> None:
     """v02 before v03 in both; v03 and v04 overlap, whichever is ahead."""
     one = _history(tmp_path / "1", v02=[40, 42], v03=[50, 60], v04=[55, 65])
     other = _history(tmp_path / "2", v02=[41, 43], v03=[55, 62], v04=[52, 61])
-    code, said = _compare(one, other)
+    code, output = _compare(one, other)
     assert code == 0
-    assert "published: 2 pairs in order in both, 0 of them opposite" in said
+    assert "published: 2 pairs in order in both, 0 of them opposite" in output
 
 
-def test_an_opposite_order_is_told(tmp_path: Path) -> None:
-    """Exit code 1, and which."""
+def test_an_opposite_order_is_reported(tmp_path: Path) -> None:
+    """Exit code 1, and the pair."""
     one, other = _history(tmp_path / "1", v02=[40], v03=[50]), _history(tmp_path / "2", v02=[60], v03=[50])
-    code, said = _compare(one, other)
+    code, output = _compare(one, other)
     assert code == 1
-    assert "published: v02 and v03" in said
+    assert "published: v02 and v03" in output
 
 
 def test_two_commits_are_not_compared(tmp_path: Path) -> None:
-    """They may differ, and that is no contradiction."""
-    code, said = _compare(_history(tmp_path / "1", v02=[1]), _history(tmp_path / "2", "7654321", v02=[1]))
+    """They may differ without contradicting each other."""
+    code, output = _compare(_history(tmp_path / "1", v02=[1]), _history(tmp_path / "2", "7654321", v02=[1]))
     assert code == 1
-    assert "of two commits" in said
+    assert "of two commits" in output

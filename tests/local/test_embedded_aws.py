@@ -1,4 +1,4 @@
-"""The embedded AWS: where it listens, when it goes, what it can do."""
+"""The embedded AWS: where it listens, when it ends, what it supports."""
 
 import json
 import os
@@ -38,8 +38,8 @@ def test_it_listens_on_loopback_alone() -> None:
 
 
 @pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM])
-def test_it_goes_when_its_parent_is_killed(sig: signal.Signals) -> None:
-    """Not by a signal that a kernel may offer, but by the end of a pipe."""
+def test_it_ends_when_its_parent_is_killed(sig: signal.Signals) -> None:
+    """By the end of a pipe, which needs no signal of the kernel."""
     with subprocess.Popen(
         [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as parent:
@@ -69,8 +69,8 @@ def test_dynamodb_is_there_too() -> None:
         dynamodb.close()
 
 
-def test_looking_does_not_destroy() -> None:
-    """However often one looks, the message keeps its place and its receive count."""
+def test_peeking_changes_nothing() -> None:
+    """Any number of times: the message keeps its place and its receive count."""
     with embedded_aws.start() as aws:
         sqs = client(aws.endpoint)
         dead = sqs.create_queue(QueueName="dead")["QueueUrl"]

@@ -42,6 +42,6 @@ def test_a_quarter_of_a_million() -> None:
 
 @pytest.mark.parametrize("template", [b"", b"[]", b"{}", b'{"id": "ev_1", "content": {}}'])
 def test_what_is_no_template(template: bytes) -> None:
-    """Says so."""
+    """The error names the reason."""
     with pytest.raises(ConfigurationError):
         next(fresh_events(template, 1))

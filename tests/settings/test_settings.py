@@ -55,7 +55,7 @@ def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, a
     ids=str,
 )
 def test_unknown_or_contradictory(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], message: str) -> None:
-    """Neither a typo nor a contradiction is passed over; no secret is repeated."""
+    """A typo and a contradiction are refused; no secret is repeated."""
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError) as error:
@@ -77,7 +77,7 @@ def test_unknown_or_contradictory(monkeypatch: pytest.MonkeyPatch, variables: di
     ],
 )
 def test_no_credentials_in_the_queues_url(monkeypatch: pytest.MonkeyPatch, url: str, local: str) -> None:
-    """They would stand in every message that names the queue: refused, and not repeated by the refusal."""
+    """Every message that names the queue would show them: refused, and not repeated by the refusal."""
     monkeypatch.setenv("APP_SQS_QUEUE_URL", url)
     monkeypatch.setenv("APP_LOCAL", local)
     with pytest.raises(ConfigurationError) as error:
@@ -87,7 +87,7 @@ def test_no_credentials_in_the_queues_url(monkeypatch: pytest.MonkeyPatch, url: 
     )
 
 
-def test_several_wrong_values_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_wrong_values_are_reported_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line for each."""
     monkeypatch.setenv("APP_PORT", "abc")
     monkeypatch.setenv("APP_BACKLOG", "0")
@@ -106,8 +106,8 @@ def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.basic_auth_password.get_secret_value() == "hidden"
 
 
-def test_an_unread_complaint_repeats_no_secret() -> None:
-    """pydantic's own words, which show what they are about, hold no value: a traceback may carry them anywhere."""
+def test_a_validation_error_repeats_no_secret() -> None:
+    """pydantic's own error, which a traceback may show, holds no value."""
     with pytest.raises(ValidationError) as error:
         Settings.model_validate({"basic_auth_password": "hidden"})
     assert "hidden" not in f"{error.value} {error.value!r}"
@@ -119,7 +119,7 @@ def test_frozen() -> None:
         Settings().port = 1  # type: ignore[misc]  # that it cannot be set is the point
 
 
-def test_production_wants_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_production_requires_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without local mode, the start is refused until both are there."""
     with pytest.raises(ConfigurationError, match="APP_SQS_QUEUE_URL is not set"):
         load_settings().require_production()
@@ -132,7 +132,7 @@ def test_production_wants_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_list_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As people write it."""
+    """With or without spaces."""
     monkeypatch.setenv("APP_EVENT_TYPES", "pending_invoice_created, invoice_updated")
     assert load_settings().event_types == {"pending_invoice_created", "invoice_updated"}
 

@@ -74,7 +74,7 @@ async def test_ten_that_wait_leave_in_one_call(sqs: SqsStandIn) -> None:
 
 
 async def test_fifo_sends_one_batch_at_a_time(sqs: SqsStandIn) -> None:
-    """Or order would be lost."""
+    """Two at once could change the order."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, sqs_queue_url=f"{sqs.queue_url}.fifo", sqs_batches=4) as group:
         tasks = await send(group, "a", "b", "c")
@@ -85,7 +85,7 @@ async def test_fifo_sends_one_batch_at_a_time(sqs: SqsStandIn) -> None:
 
 
 async def test_a_failed_entry_fails_its_own_caller(sqs: SqsStandIn) -> None:
-    """A 200 can hold failed entries; the sender's fault is told apart from SQS's."""
+    """A 200 can hold failed entries; an entry's own fault is distinguished from SQS's."""
     sqs.refusing = {"bad": "InvalidMessageContents", "unlucky": "InternalError"}.get
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, sqs_batches=1) as group:
@@ -142,7 +142,7 @@ async def test_what_concerns_every_call_is_not_multiplied(sqs: SqsStandIn, statu
 
 
 async def test_a_batch_that_is_too_long_is_split(sqs: SqsStandIn) -> None:
-    """Where SQS allows less than we were told, the halves are sent, in order."""
+    """Where SQS allows less than configured, the halves are sent, in order."""
     sqs.failing = lambda call: Failure(400, "BatchRequestTooLong") if len(call.bodies) > 3 else None
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, sqs_batches=1) as group:
@@ -156,7 +156,7 @@ async def test_a_batch_that_is_too_long_is_split(sqs: SqsStandIn) -> None:
 
 
 async def test_each_caller_has_its_own_deadline(sqs: SqsStandIn) -> None:
-    """APP_SQS_TIMEOUT counts while one waits: who has not been sent by then leaves, and is not sent later."""
+    """APP_SQS_TIMEOUT includes the wait: a message not sent by then leaves the line, and is not sent later."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, sqs_batches=1, sqs_timeout=0.5) as group:
         tasks = await send(group, "in a call", "waiting")
@@ -171,7 +171,7 @@ async def test_each_caller_has_its_own_deadline(sqs: SqsStandIn) -> None:
 
 
 async def test_a_call_goes_on_for_the_younger_ones(sqs: SqsStandIn) -> None:
-    """The oldest of a batch gives up; the call is not cut short for it."""
+    """When the oldest caller of a batch times out, its call continues."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, sqs_batches=1, sqs_timeout=1) as group:
         [first] = await send(group, "first")
@@ -189,13 +189,13 @@ async def test_a_call_goes_on_for_the_younger_ones(sqs: SqsStandIn) -> None:
 
 
 async def test_connecting_has_a_part_of_the_time() -> None:
-    """A connection that a network swallows is tried again while there is time: all attempts fit in."""
+    """A connection attempt without an answer is repeated: all attempts fit into the deadline."""
     config = client_config(Settings.model_validate({"sqs_timeout": 6}))
     assert config.connect_timeout * config.retries["total_max_attempts"] == 6
 
 
 async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> None:
-    """Who has been acknowledged is told so, and nobody hangs."""
+    """Acknowledged callers get their success, and no caller hangs."""
     sqs.failing = lambda call: Failure(400, "InvalidParameterValue") if len(call.bodies) > 1 else None
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, sqs_batches=1) as group:
@@ -210,8 +210,8 @@ async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> Non
     assert [type(outcome) for outcome in outcomes] == [type(None), type(None), QueueUnavailable, QueueUnavailable]
 
 
-async def test_a_5xx_fails_everybody_in_the_call(sqs: SqsStandIn) -> None:
-    """After botocore's own attempts; nobody is told that it was taken."""
+async def test_a_5xx_fails_every_caller_in_the_call(sqs: SqsStandIn) -> None:
+    """After botocore's own attempts; no caller gets a success."""
     sqs.failing = lambda call: Failure(500, "InternalError") if call.action == "SendMessageBatch" else None
     async with group_commit(sqs) as group:
         with pytest.raises(QueueUnavailable) as error:
@@ -255,7 +255,7 @@ async def test_closing_flushes(sqs: SqsStandIn) -> None:
 
 
 async def test_closing_fails_what_sqs_does_not_take_in_time(sqs: SqsStandIn) -> None:
-    """503 for those who wait; nobody hangs."""
+    """503 for the waiting callers; none hangs."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, sqs_batches=1) as group:
         tasks = await send(group, "under way", "waiting")

@@ -1,4 +1,4 @@
-"""Logging: JSON lines in production, readable on a terminal, one way for everybody, no secrets."""
+"""Logging: JSON lines in production, readable on a terminal, one format for all loggers, no secrets."""
 
 import json
 import logging
@@ -37,7 +37,7 @@ def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """For people: no braces."""
+    """Readable lines without JSON."""
     configure_logging(Settings(log_format="text"))
     logger.bind(event_id="ev_1").info("webhook {}", "queued")
     line = capsys.readouterr().err
@@ -69,9 +69,9 @@ def test_a_traceback_shows_no_values(capsys: pytest.CaptureFixture[str], log_for
 
 
 def test_the_least_severe_level(capsys: pytest.CaptureFixture[str]) -> None:
-    """APP_LOG_LEVEL; and what AWS's client would tell of its requests stays unsaid at any level."""
+    """APP_LOG_LEVEL; the AWS clients' own debug messages are dropped at any level."""
     configure_logging(Settings(log_format="json", log_level="WARNING"))
-    logger.info("unheard")
+    logger.info("below the level")
     configure_logging(Settings(log_format="json", log_level="DEBUG"))
     logging.getLogger("botocore.endpoint").debug("Authorization: AWS4-HMAC-SHA256 …")
     logging.getLogger("aiobotocore.endpoint").debug("MessageBody …")
@@ -79,7 +79,7 @@ def test_the_least_severe_level(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_warnings_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
-    """Python's own go the same way."""
+    """Python's warnings have the same format."""
     configure_logging(Settings(log_format="json"))
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -87,7 +87,7 @@ def test_warnings_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
     assert "UserWarning: old" in json.loads(capsys.readouterr().err)["message"]
 
 
-def test_auto_is_json_where_nobody_watches() -> None:
+def test_auto_is_json_without_a_terminal() -> None:
     """A pipe is not a terminal."""
     script = """
         from app.settings import Settings

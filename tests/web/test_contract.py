@@ -69,7 +69,7 @@ def test_other_event_types_are_ignored(service: Service, queued: Queued, file: P
 
 
 def test_an_ignored_event_may_hold_anything(service: Service, event: bytes) -> None:
-    """Refusing an event that nobody wants would have it redelivered for days."""
+    """Refusing an event that is not processed would have it redelivered for days."""
     response = service.post(changed(event, event_type="invoice_of_the_future", content={"invoice": {"id": 7}}))
     assert response.json()["status"] == "ignored"
 
@@ -85,10 +85,10 @@ def test_an_ignored_event_may_hold_anything(service: Service, event: bytes) -> N
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_open_where_the_service_depends_on_nothing(
+def test_unknown_fields_and_values_are_accepted(
     service: Service, queued: Queued, event: bytes, fields: dict[str, Any], reason: str
 ) -> None:
-    """Chargebee may send what we have never heard of."""
+    """Chargebee may add fields and values at any time."""
     body = changed(event, **fields)
     assert service.post(body).json()["status"] == "queued", reason
     assert queued.bodies() == [body]
@@ -131,7 +131,7 @@ def test_wrong_credentials(service: Service, queued: Queued, event: bytes, autho
 
 
 def test_the_challenge_comes_before_everything_else(service: Service) -> None:
-    """Without credentials nobody learns what the limits are: a long, encoded, broken body is a 401."""
+    """The limits are not revealed without credentials: a long, encoded, broken body is a 401."""
     with service.client(auth=None) as client:
         response = client.post(
             "/webhooks/chargebee", content=b"x" * (MAX_BODY + 1), headers={"Content-Encoding": "gzip"}
@@ -213,7 +213,7 @@ NOT_JSON: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("name", NOT_JSON)
 def test_not_json(service: Service, queued: Queued, event: bytes, name: str) -> None:
-    """422, the process lives on, nothing is queued."""
+    """422, the process continues, nothing is queued."""
     problem = assert_problem(service.post(NOT_JSON[name](event)), 422)
     assert [error["type"] for error in problem["errors"]] == ["json_invalid"]
     assert service.post(event).status_code == 200
@@ -230,7 +230,7 @@ def test_not_json(service: Service, queued: Queued, event: bytes, name: str) -> 
     ids=["never closed", "closed", "250 objects"],
 )
 def test_json_nested_too_deeply(service: Service, queued: Queued, event: bytes, body: Callable[[bytes], bytes]) -> None:
-    """422 that says so, for it may well be JSON; the process lives on, nothing is queued."""
+    """422 with that reason, since it may be valid JSON; the process continues, nothing is queued."""
     problem = assert_problem(service.post(body(event)), 422)
     assert problem["detail"] == "The body is nested too deeply"
     [flaw] = problem["errors"]
@@ -302,7 +302,7 @@ def test_an_invoice_with_a_flawed_line_item(service: Service, event: bytes) -> N
 
 @pytest.mark.parametrize("character", ["\ufffe", "\uffff"])
 def test_characters_that_sqs_refuses(service: Service, queued: Queued, event: bytes, character: str) -> None:
-    """Valid JSON, but no XML character: 422 before SQS says so."""
+    """Valid JSON, but no XML character: 422 before SQS refuses it."""
     problem = assert_problem(service.post(event[:-1] + f',"x":"{character}"}}'.encode()), 422)
     assert [error["type"] for error in problem["errors"]] == ["sqs_character"]
     assert queued.messages() == []
@@ -320,7 +320,7 @@ def test_a_refusal_repeats_no_payload(service: Service, event: bytes) -> None:
 
 
 def test_a_refusal_is_bounded(service: Service, event: bytes) -> None:
-    """Sixty thousand flawed line items are one flaw to tell, not megabytes of answer and a loop that stands still."""
+    """Sixty thousand flawed line items are reported as at most 20 errors: no megabytes of answer, no blocked loop."""
     body = json.loads(event)
     body["content"]["invoice"]["line_items"] = [{}] * 60_000
     problem = assert_problem(service.post(json.dumps(body, separators=(",", ":")).encode()), 422)
@@ -328,7 +328,7 @@ def test_a_refusal_is_bounded(service: Service, event: bytes) -> None:
 
 
 def test_an_endless_head(service: Service) -> None:
-    """Headers have an end, or the connection has: 400 from the server, long before memory would."""
+    """400 from the server, long before memory runs out."""
     with RawSender(service.address) as sender:
         sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\n")
         for number in range(20):
@@ -342,7 +342,7 @@ def test_an_endless_head(service: Service) -> None:
 
 
 def test_unknown_paths_and_methods(service: Service) -> None:
-    """404 and 405 are problems too, with Allow; neither wants credentials."""
+    """404 and 405 are problems too, with Allow; neither requires credentials."""
     with service.client(auth=None) as client:
         assert_problem(client.get("/"), 404)
         assert_problem(client.post("/webhooks/chargebee/"), 404)
@@ -352,15 +352,15 @@ def test_unknown_paths_and_methods(service: Service) -> None:
             assert response.headers["allow"] == "POST"
 
 
-def test_probes_want_no_credentials(service: Service) -> None:
-    """Kubernetes can look."""
+def test_probes_require_no_credentials(service: Service) -> None:
+    """Kubernetes sends none."""
     with service.client(auth=None) as client:
         assert client.get("/healthz").json() == {"status": "alive"}
         assert client.get("/readyz").json() == {"status": "ready"}
 
 
 @pytest.mark.parametrize("path", ["/docs", "/openapi.json"])
-def test_no_docs_unless_wanted(service: Service, path: str) -> None:
+def test_no_docs_unless_enabled(service: Service, path: str) -> None:
     """Off in a deployment; what APP_DOCS=1 serves is in test_docs.py."""
     with service.client() as client:
         assert_problem(client.get(path), 404)
@@ -368,7 +368,7 @@ def test_no_docs_unless_wanted(service: Service, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_head_on_a_probe(service: Service, path: str) -> None:
-    """GET's status and headers without its body; a method that is not allowed hears of both."""
+    """GET's status and headers without its body; a 405 lists both in Allow."""
     with service.client(auth=None) as client:
         got, head, posted = client.get(path), client.head(path), client.post(path)
     assert (head.status_code, head.content) == (200, b"")
@@ -390,7 +390,7 @@ def _without_date(response: httpx.Response) -> dict[str, str]:
     return {name: value for name, value in response.headers.items() if name != "date"}
 
 
-def test_broken_http_is_the_servers_business(service: Service) -> None:
+def test_broken_http_is_answered_by_the_server(service: Service) -> None:
     """A declared exception: uvicorn's own 400 is text/plain."""
     with RawSender(service.address) as sender:
         sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n")
@@ -406,7 +406,7 @@ TIGHT: dict[str, object] = {"max_in_flight": 2, "max_body_bytes": 15_000, "max_b
 
 @pytest.fixture(scope="module")
 def tight(aws: QueueProcess, sqs: "SQSClient", release: Release) -> Iterator[tuple[Service, str]]:
-    """A service that takes two webhooks and 20 kB at once; the bodies may take their time."""
+    """A service that admits two webhooks and 20 kB at once, with a long APP_BODY_TIMEOUT."""
     queue_url = sqs.create_queue(QueueName=f"tight-{release}")["QueueUrl"]
     rotation = {"basic_auth_previous_username": "old", "basic_auth_previous_password": "pair"}
     with Service(aws.endpoint, queue_url, release=release, **TIGHT, **rotation, body_timeout=60) as service:
@@ -415,7 +415,7 @@ def tight(aws: QueueProcess, sqs: "SQSClient", release: Release) -> Iterator[tup
 
 @pytest.fixture(scope="module")
 def hasty(aws: QueueProcess, sqs: "SQSClient", release: Release) -> Iterator[tuple[Service, str]]:
-    """The same, but it waits half a second for a body."""
+    """The same with an APP_BODY_TIMEOUT of half a second."""
     queue_url = sqs.create_queue(QueueName=f"hasty-{release}")["QueueUrl"]
     with Service(aws.endpoint, queue_url, release=release, **TIGHT, body_timeout=0.5) as service:
         yield service, queue_url
@@ -439,7 +439,7 @@ def test_a_body_that_drips(hasty: tuple[Service, str], sqs: "SQSClient", event: 
 
 
 def test_too_many_in_flight(tight: tuple[Service, str], event: bytes) -> None:
-    """503 + Retry-After while the places are taken; probes are exempt; then there is room again."""
+    """503 + Retry-After while all places are taken; probes are exempt; then webhooks are admitted again."""
     service, _ = tight
     with RawSender(service.address) as first, RawSender(service.address) as second:
         for sender in (first, second):
@@ -491,28 +491,28 @@ def test_both_pairs_while_passwords_rotate(tight: tuple[Service, str], event: by
     assert statuses == [200, 200, 401, 401]
 
 
-def test_the_queue_dies_and_comes_back(mortal_aws: QueueProcess, release: Release, event: bytes) -> None:
-    """503 + Retry-After while it is gone, never 200; then 200 without a restart. It may be down at the start."""
-    sqs = client(mortal_aws.endpoint)
-    queue_url = sqs.create_queue(QueueName="mortal")["QueueUrl"]
-    mortal_aws.kill()
-    with Service(mortal_aws.endpoint, queue_url, release=release, sqs_timeout=5) as service:
+def test_the_queue_ends_and_starts_again(restartable_aws: QueueProcess, release: Release, event: bytes) -> None:
+    """503 + Retry-After while it is down, never 200; then 200 without a restart. It may be down at the start."""
+    sqs = client(restartable_aws.endpoint)
+    queue_url = sqs.create_queue(QueueName="restarted")["QueueUrl"]
+    restartable_aws.kill()
+    with Service(restartable_aws.endpoint, queue_url, release=release, sqs_timeout=5) as service:
         for _ in range(2):
             response = service.post(event)
             assert_problem(response, 503)
             assert int(response.headers["retry-after"]) >= 1
-            mortal_aws.start()
-            sqs.create_queue(QueueName="mortal")
+            restartable_aws.start()
+            sqs.create_queue(QueueName="restarted")
             bodies = list(fresh_events(event, 20))
             assert {service.post(body).status_code for body in bodies} == {200}
             assert sorted(body for body, _ in queues.drain(sqs, queue_url)) == sorted(bodies)
-            mortal_aws.kill()
+            restartable_aws.kill()
         assert_problem(service.post(event), 503)
     sqs.close()
 
 
 def test_a_queue_that_does_not_answer(release: Release, event: bytes) -> None:
-    """503 after APP_SQS_TIMEOUT: a port that accepts and says nothing, as a black hole in a network does."""
+    """503 after APP_SQS_TIMEOUT: a port that accepts and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with Service(endpoint, f"{endpoint}/0/q", release=release, sqs_timeout=0.3) as service:
@@ -524,10 +524,10 @@ def test_a_queue_that_does_not_answer(release: Release, event: bytes) -> None:
 
 def test_the_queue_does_not_exist(aws: QueueProcess, release: Release, event: bytes) -> None:
     """A fault of the deployment, not of the sender: 503, so that Chargebee keeps the webhook. The log says why."""
-    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/nobody-made-it", release=release) as service:
+    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/does-not-exist", release=release) as service:
         assert_problem(service.post(event), 503)
         cause = service.log(outcome="queue-unavailable")["cause"]
-    # What real SQS says for the sake of old clients, and the plain name.
+    # Real SQS's code, kept for old clients, and the plain name.
     assert cause in ("AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist")
 
 
@@ -563,7 +563,7 @@ def test_a_thousand_at_once(service: Service, queued: Queued, event: bytes) -> N
 
 
 def test_a_sender_that_leaves(service: Service, queued: Queued, event: bytes) -> None:
-    """Half a body queues nothing, and the process lives on."""
+    """Half a body queues nothing, and the process continues."""
     with RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         sender.wait_until_read()

@@ -1,4 +1,4 @@
-"""/docs and /openapi.json: off unless wanted, and nothing of them comes from elsewhere. In a real browser, too."""
+"""/docs and /openapi.json: off unless enabled, and without any other host. In a real browser, too."""
 
 import json
 import shutil
@@ -49,9 +49,9 @@ def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
     return page, asked, complaints
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="the page wants a browser (Debian: apt install chromium)")
+@pytest.mark.skipif(CHROMIUM is None, reason="the page needs a browser (Debian: apt install chromium)")
 def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -> None:
-    """In local mode: the operation is drawn and sends a webhook that gets 200; nobody else is asked for anything."""
+    """In local mode: the operation is drawn and sends a webhook that gets 200; no other host is asked."""
     with Web(clean_environment(local=1, port=0, run_dir=tmp_path)) as web:
         page, asked, complaints = _open(browser, f"{web.url}/docs")
         post = page.locator(".opblock-post")
@@ -73,7 +73,7 @@ def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -
     assert complaints == []
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="the page wants a browser (Debian: apt install chromium)")
+@pytest.mark.skipif(CHROMIUM is None, reason="the page needs a browser (Debian: apt install chromium)")
 def test_a_script_in_the_page_does_not_run(browser: Browser, service: Service) -> None:
     """The content policy is in force: neither an inline script nor one from elsewhere."""
     page, *_ = _open(browser, f"{service.url}/docs")
@@ -103,14 +103,14 @@ def test_the_headers(service: Service, path: str) -> None:
     assert httpx.head(f"{service.url}{path}").headers["content-length"] == got.headers["content-length"]
 
 
-def test_the_page_names_nobody_else(service: Service) -> None:
-    """No address with a host in what is ours."""
+def test_the_page_names_no_other_host(service: Service) -> None:
+    """No address with a host in our page and script."""
     for path in PAGES[:2]:
         assert "//" not in httpx.get(f"{service.url}{path}").text
 
 
-def test_off_unless_wanted(aws: QueueProcess, queue_url: str) -> None:
-    """A deployment that says nothing of it has neither page nor document: 404, as a problem."""
+def test_off_unless_enabled(aws: QueueProcess, queue_url: str) -> None:
+    """A deployment without APP_DOCS has neither page nor document: 404, as a problem."""
     with Service(aws.endpoint, queue_url) as service:
         answers = [httpx.get(f"{service.url}{path}") for path in PAGES]
     assert {(answer.status_code, answer.headers["content-type"]) for answer in answers} == {
@@ -118,8 +118,8 @@ def test_off_unless_wanted(aws: QueueProcess, queue_url: str) -> None:
     }
 
 
-def test_off_in_local_mode_where_one_says_so(tmp_path: Path) -> None:
-    """APP_DOCS=0 counts more than the local mode's own choice."""
+def test_off_in_local_mode_when_disabled(tmp_path: Path) -> None:
+    """APP_DOCS=0 overrides the local mode's default."""
     with Web(clean_environment(local=1, port=0, run_dir=tmp_path, docs=0)) as web:
         assert httpx.get(f"{web.url}/docs").status_code == 404
 
@@ -146,7 +146,7 @@ def test_without_its_package() -> None:
 
 
 def test_the_document(service: Service) -> None:
-    """Every answer of the contract; operation ids that are told apart; the app itself has no other document."""
+    """Every answer of the contract; unique operation ids; the app itself generates the same document."""
     document = httpx.get(f"{service.url}/openapi.json").json()
     assert set(document["paths"]) == {"/healthz", "/readyz", "/webhooks/chargebee"}
     assert set(document["paths"]["/webhooks/chargebee"]["post"]["responses"]) == {

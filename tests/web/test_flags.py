@@ -62,7 +62,7 @@ def test_middleware(aws: QueueProcess, queue_url: str, event: bytes, middleware:
 def test_response(
     aws: QueueProcess, queue_url: str, event: bytes, response: str, response_class: Any, model: Any
 ) -> None:
-    """APP_RESPONSE: three ways to the same bytes."""
+    """APP_RESPONSE: three response classes with the same bytes."""
     settings = Settings.model_validate({"response": response, "sqs_queue_url": queue_url})
     route = next(route for route in create_app(settings).routes if isinstance(route, APIRoute) and route.path == PATH)
     assert route.response_model is model
@@ -83,8 +83,8 @@ def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log:
     assert len(written) == access_log
 
 
-def test_what_uvicorn_is_told() -> None:
-    """The options that only a kernel or a second would show."""
+def test_the_options_of_uvicorn() -> None:
+    """Options whose effect a test could see only in the kernel or after a time-out."""
     options = {"backlog": 7, "limit_concurrency": 9, "keep_alive_timeout": 11, "graceful_timeout": 13}
     settings = Settings.model_validate(options)
     config = uvicorn_config(create_app(settings), settings)
@@ -131,7 +131,7 @@ def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path
     endings = {file.name.partition(".")[2] for file in (tmp_path / "profiles").iterdir()}
     assert numbers == set(range(3, KEPT + 3))
     assert endings == {"html", "txt", "speedscope.json"}
-    # No word about frames: which ones a sampler sees, and whether any, is chance.
+    # Frames are not checked: which ones a sampler sees, if any, is random.
     assert "Samples:" in (tmp_path / "profiles" / f"{KEPT + 2}.txt").read_text()
 
 

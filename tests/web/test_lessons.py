@@ -1,4 +1,4 @@
-"""Each release's flaw, and its end in the next, by observation: what SQS sees while it keeps its callers waiting."""
+"""Each release's flaw, and its repair in the next: what SQS sees while its callers wait."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ from tests.harness.service import Service
 from tests.harness.sqs_stand_in import MIB, SqsStandIn
 
 # How long an answer may be missing before we call its request blocked. A loop that is blocked answers never, as SQS is
-# only released afterwards; one that turns gets all the time that a slow machine wants.
+# only released afterwards; one that turns gets the time that a slow machine needs.
 SILENCE_SECONDS = 0.5
 PATIENCE_SECONDS = 60
 
@@ -50,7 +50,7 @@ class Senders:
 
 @contextmanager
 def serving(sqs: SqsStandIn, event: bytes, release: Release, **settings: object) -> Iterator[tuple[Service, Senders]]:
-    """The release with SQS's stand-in, and senders; at the end everything held is let go and has got its 200."""
+    """The release with SQS's stand-in, and senders; at the end every held call is released and its webhook has 200."""
     quiet = {"log_level": "INFO", "sqs_timeout": 60, "max_wait": 0, **settings}
     with Service(sqs.endpoint, sqs.queue_url, release=release, **quiet) as service:
         senders = Senders(service, event)
@@ -183,7 +183,7 @@ NO_ACKNOWLEDGEMENT = {
 
 
 def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """Whatever answers in SQS's place, 200 without a message id is a 503: never a 200, never a 500."""
+    """Any answer without a message id is a 503, never a 200 or 500."""
     with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=1) as service:
         seen = {}
         for action in ("GetQueueUrl", "Send"):
@@ -233,11 +233,11 @@ def test_v09_ten_waiting_webhooks_leave_in_one_call(sqs: SqsStandIn, event: byte
 
 
 def test_sigterm_flushes(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """Whoever was in flight gets 200, and SQS has exactly these messages."""
+    """Webhooks in flight get 200, and SQS has exactly these messages."""
     action = "SendMessageBatch" if release is Release.V09_GROUP_COMMIT else "SendMessage"
     sqs.hold(action)
     with serving(sqs, event, release, drain_delay=0) as (service, _):
-        # All of them are connected before the signal: later, nobody listens any more.
+        # All of them are connected before the signal: later the listener is closed.
         waiting = [RawSender(service.address) for _ in range(8)]
         for sender, body in zip(waiting, fresh_events(event, 8), strict=True):
             sender.head(f"Content-Length: {len(body)}")
@@ -254,7 +254,7 @@ def test_sigterm_flushes(sqs: SqsStandIn, event: bytes, release: Release) -> Non
 
 
 def test_a_sender_that_leaves_is_still_queued(sqs: SqsStandIn, event: bytes) -> None:
-    """v09: the webhook was complete, so it is sent, whoever is there to hear of it."""
+    """v09: a complete webhook is sent even when its sender has left."""
     sqs.hold("SendMessageBatch")
     with serving(sqs, event, Release.V09_GROUP_COMMIT, sqs_batches=1) as (service, _):
         for body in fresh_events(event, 2):

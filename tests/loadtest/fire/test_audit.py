@@ -1,4 +1,4 @@
-"""The audit itself, on every mixture of fates."""
+"""The audit, on every mixture of outcomes."""
 
 from collections import Counter
 from enum import Enum
@@ -11,7 +11,7 @@ from loadtest.fire.traffic import digest
 
 
 class Fate(Enum):
-    """What may become of a webhook: whether it got 200, and how often it is in the queue."""
+    """The outcome of a webhook: whether it got 200, and how often it is in the queue."""
 
     QUEUED = (True, 1)
     TWICE = (True, 2)
@@ -21,8 +21,8 @@ class Fate(Enum):
 
 
 @given(st.lists(st.sampled_from(Fate)), st.integers(0, 3), st.integers(0, 3))
-def test_every_fate_is_told(fates: list[Fate], foreign: int, unasked: int) -> None:
-    """The audit's counts are those of the fates, and it holds exactly when nothing was lost, altered or made up."""
+def test_every_outcome_is_counted(fates: list[Fate], foreign: int, unasked: int) -> None:
+    """The audit counts each outcome, and passes exactly when nothing was lost, altered or invented."""
     sent = {f"ev_{number}": digest(b"body %d" % number) for number in range(len(fates))}
     accepted = [event_id for event_id, fate in zip(sent, fates, strict=True) if fate.value[0]]
     received = Counter({sent[event_id]: fate.value[1] for event_id, fate in zip(sent, fates, strict=True)})

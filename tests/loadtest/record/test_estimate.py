@@ -19,7 +19,7 @@ def test_many_repeats_narrow_it() -> None:
 
 
 def test_ratios_are_of_the_same_round() -> None:
-    """A slow minute that hits both leaves their ratio alone."""
+    """A slow minute that affects both leaves their ratio unchanged."""
     assert ratio([2.0, 20.0, 4.0], [1.0, 10.0, 2.0]) == Estimate(2.0, 2.0, 2.0)
 
 

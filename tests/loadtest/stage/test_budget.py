@@ -1,4 +1,4 @@
-"""The budgets, held against the kernel of this machine."""
+"""The budgets, measured on this machine's kernel."""
 
 import signal
 import subprocess
@@ -16,7 +16,7 @@ BURN = "import time\nwhile time.process_time() < 0.5: pass"
 HOLD = "memory = bytearray(100 * 1024 * 1024)"
 EAT = "memory = bytearray(600 * 1024 * 1024)"
 pytestmark = pytest.mark.timeout(600)  # Docker may have to build its image first
-KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # Docker tells it as a shell does
+KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # Docker reports it as a shell does
 
 
 @pytest.fixture(params=[*MECHANISMS, process_tree.NAME])
@@ -49,34 +49,34 @@ def test_a_quarter_of_a_core_is_no_more(mechanism: str) -> None:
     """Half a second of CPU takes two seconds, at least; slower it may be. What was used is counted."""
     with open_budget("capped") as budget:
         if not budget.limited:
-            pytest.skip(f"{mechanism} limits nothing, and says so")
+            pytest.skip(f"{mechanism} does not limit, as documented")
         started = time.monotonic()
         with _running(budget, BURN):
             assert time.monotonic() - started > 1.5
             assert 0.45 <= budget.cpu_seconds() < 1.5  # counted by another clock
 
 
-def test_what_was_held_is_told(mechanism: str) -> None:
-    """The most of it, where the kernel counts it."""
+def test_the_memory_peak_is_reported(mechanism: str) -> None:
+    """In bytes, where the kernel counts it."""
     with open_budget("capped") as budget, _running(budget, HOLD):
         peak = budget.peak_bytes()
         assert peak is None or 100 * 1024 * 1024 <= peak <= 512 * 1024 * 1024
 
 
-def test_memory_has_an_end(mechanism: str) -> None:
+def test_memory_is_limited(mechanism: str) -> None:
     """600 MiB do not fit into 512: the kernel ends it."""
     with open_budget("capped") as budget:
         if not budget.limited:
-            pytest.skip(f"{mechanism} limits nothing, and says so")
+            pytest.skip(f"{mechanism} does not limit, as documented")
         command = budget.command([sys.executable, "-c", EAT], {})
         assert subprocess.run(command, check=False).returncode in KILLED
 
 
 def test_closing_kills_what_is_left(mechanism: str) -> None:
-    """Nothing survives its budget."""
+    """No process outlives its budget."""
     with open_budget("burst") as budget:
         if not budget.limited:
-            pytest.skip(f"{mechanism} limits nothing, and says so")
+            pytest.skip(f"{mechanism} does not limit, as documented")
         with _running(budget, "") as process:
             budget.close()
             assert process.wait() in KILLED
@@ -88,7 +88,7 @@ def test_no_budget_is_not_limited(mechanism: str) -> None:
         assert not budget.limited
 
 
-def test_version_2_is_told_in_its_own_words(tmp_path: Path) -> None:
+def test_control_groups_of_version_2_are_configured(tmp_path: Path) -> None:
     """What is written into a control group of version 2, where a machine has none to try it on."""
     (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
     (tmp_path / "cgroup.subtree_control").write_text("cpu\n")

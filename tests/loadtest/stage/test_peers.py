@@ -1,4 +1,4 @@
-"""The peers do the work that they are compared for."""
+"""The peers do the same work as the service they are compared with."""
 
 import subprocess
 from collections.abc import Iterator
@@ -45,9 +45,9 @@ def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: 
 
 
 def test_go_is_formatted_and_vetted() -> None:
-    """As Go's own tools want it."""
-    said = subprocess.run(["gofmt", "-l", "."], cwd=peers.GO, check=True, capture_output=True, text=True).stdout
-    assert not said
+    """gofmt and go vet report nothing."""
+    output = subprocess.run(["gofmt", "-l", "."], cwd=peers.GO, check=True, capture_output=True, text=True).stdout
+    assert not output
     subprocess.run(["go", "vet", "./..."], cwd=peers.GO, check=True)
 
 

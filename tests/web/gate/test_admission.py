@@ -38,8 +38,8 @@ class Service:
 
 
 @pytest.mark.parametrize("factor", [2, 3, 5])
-def test_nobody_waits_much_longer_than_the_bound(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
-    """However much more comes than is answered (100/s), the line is as long as is answered in APP_MAX_WAIT."""
+def test_no_webhook_waits_much_longer_than_the_bound(monkeypatch: pytest.MonkeyPatch, factor: int) -> None:
+    """At any excess over the capacity (100/s), the line is as long as what is answered in APP_MAX_WAIT."""
     service = Service(monkeypatch)
     longest = 0
     for _ in range(600):
@@ -52,15 +52,15 @@ def test_nobody_waits_much_longer_than_the_bound(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_burst_is_admitted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a pause, nothing is known of the pace."""
+    """After a pause, the pace is unknown."""
     service = Service(monkeypatch)
     assert service.comes(2000) == 2000
     service.now += 0.5
     assert service.comes(100) == 100
 
 
-def test_a_capacity_that_suffices_refuses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many come as are answered, each after four seconds."""
+def test_sufficient_capacity_refuses_no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many arrive as are answered, each after four seconds."""
     service = Service(monkeypatch)
     service.comes(400)
     for _ in range(100):
@@ -70,7 +70,7 @@ def test_a_capacity_that_suffices_refuses_nobody(monkeypatch: pytest.MonkeyPatch
 
 
 def test_one_that_hangs_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call that SQS does not answer says nothing of those that it does answer."""
+    """One call without an answer does not count against the answered ones."""
     service = Service(monkeypatch)
     service.comes(1)
     hanging = service.waiting.popleft()
@@ -82,7 +82,7 @@ def test_one_that_hangs_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch
 
 
 def test_nothing_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then the time that the oldest has waited is the measure."""
+    """Then the oldest webhook's waiting time decides."""
     service = Service(monkeypatch)
     service.comes(10)
     service.now = 4.9

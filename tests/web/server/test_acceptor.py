@@ -1,4 +1,4 @@
-"""How connections are taken in: all that wait, up to a bound, and with what descriptors there are."""
+"""How connections are accepted: all that wait, up to a bound, and when descriptors run out."""
 
 import asyncio
 import signal
@@ -20,7 +20,7 @@ from tests.harness.raw import RawSender
 from tests.harness.service import Service, Web, environment
 from tests.harness.sqs_stand_in import SqsStandIn
 
-NEWCOMERS = 20
+CONNECTIONS = 20
 
 
 def probe(service: Web) -> int:
@@ -29,11 +29,11 @@ def probe(service: Web) -> int:
 
 
 @pytest.mark.parametrize("new_loop", [uvloop.new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"])
-@pytest.mark.parametrize(("at_once", "fewest", "most"), [(NEWCOMERS, 1, 3), (1, NEWCOMERS // 2, NEWCOMERS + 3)])
-def test_how_many_are_taken_in_each_turn(
+@pytest.mark.parametrize(("at_once", "fewest", "most"), [(CONNECTIONS, 1, 3), (1, CONNECTIONS // 2, CONNECTIONS + 3)])
+def test_how_many_are_accepted_in_each_turn(
     new_loop: Callable[[], asyncio.AbstractEventLoop], at_once: int, fewest: int, most: int
 ) -> None:
-    """All that wait, in a turn of the loop or three; with APP_ACCEPT=one, a turn for each."""
+    """All that wait, within three turns of the loop; with APP_ACCEPT=one, one in each turn."""
     connected: list[asyncio.BaseTransport] = []
 
     class Counted(asyncio.Protocol):
@@ -41,19 +41,19 @@ def test_how_many_are_taken_in_each_turn(
             connected.append(transport)
 
     async def turns() -> int:
-        listening = socket.create_server(("127.0.0.1", 0), backlog=NEWCOMERS)
+        listening = socket.create_server(("127.0.0.1", 0), backlog=CONNECTIONS)
         waits = Connections(asyncio.get_running_loop(), head_timeout=10, keep_alive_timeout=10)
         acceptor = Acceptor(listening, Counted, waits, lambda: len(connected), bound=None, at_once=at_once)
-        newcomers = [socket.create_connection(listening.getsockname()) for _ in range(NEWCOMERS)]
+        clients = [socket.create_connection(listening.getsockname()) for _ in range(CONNECTIONS)]
         acceptor.start()
         number = 0
-        while len(connected) + acceptor.connecting < NEWCOMERS:
+        while len(connected) + acceptor.connecting < CONNECTIONS:
             await asyncio.sleep(0)
             number += 1
         acceptor.close()
         waits.close()
-        for newcomer in newcomers:
-            newcomer.close()
+        for client in clients:
+            client.close()
         for transport in connected:
             transport.close()
         return number
@@ -62,13 +62,13 @@ def test_how_many_are_taken_in_each_turn(
         assert fewest <= runner.run(turns()) <= most
 
 
-def test_a_listener_closes_behind_the_last_that_waits(event: bytes) -> None:
-    """APP_ACCEPT=one too: who is connected when the process stops is served."""
+def test_waiting_connections_are_accepted_before_the_listener_closes(event: bytes) -> None:
+    """With APP_ACCEPT=one too, a connection that waits when the process stops is served."""
     with SqsStandIn() as sqs, ExitStack() as stack:
         settings = {"release": Release.V02_BLOCKING, "sqs_timeout": 60, "accept": "one", "drain_delay": 0}
         service = stack.enter_context(Service(sqs.endpoint, sqs.queue_url, **settings))
         sqs.hold("SendMessage")
-        bodies = fresh_events(event, NEWCOMERS)
+        bodies = fresh_events(event, CONNECTIONS)
         senders = []
         for body in bodies:
             senders.append(stack.enter_context(RawSender(service.address)))
@@ -83,7 +83,7 @@ def test_a_listener_closes_behind_the_last_that_waits(event: bytes) -> None:
 
 
 def test_the_bound_on_connections(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """Past it, the connection that is idle longest makes room for a new one; a request under way is let be."""
+    """Beyond it, the longest idle connection is closed for a new one; a request in flight continues."""
     with Service(aws.endpoint, queue_url, max_connections=20) as service, ExitStack() as stack:
         busy = stack.enter_context(RawSender(service.address))
         busy.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
@@ -97,8 +97,8 @@ def test_the_bound_on_connections(aws: QueueProcess, queue_url: str, event: byte
         assert busy.answer().startswith(b"HTTP/1.1 200 ")
 
 
-def test_the_bound_with_nobody_idle(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """New connections wait, which the log says once; they come in when a request has been answered."""
+def test_the_bound_without_idle_connections(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+    """New connections wait until a request has been answered; the log reports it once."""
     with Service(aws.endpoint, queue_url, max_connections=2) as service, ExitStack() as stack:
         senders = [stack.enter_context(RawSender(service.address)) for _ in range(2)]
         for sender in senders:
@@ -113,7 +113,7 @@ def test_the_bound_with_nobody_idle(aws: QueueProcess, queue_url: str, event: by
 
 
 def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """With 256 of them, idle connections shut nobody out."""
+    """With 256 of them, idle connections do not block new ones."""
     with Web(environment(aws.endpoint, queue_url), open_files=256) as service, ExitStack() as stack:
         for _ in range(400):
             stack.enter_context(RawSender(service.address))
@@ -122,7 +122,7 @@ def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> Non
 
 
 def test_no_descriptors(aws: QueueProcess, queue_url: str) -> None:
-    """Where they run out all the same, the log says so once a minute, and the service lives on."""
+    """When they run out, the log reports it once a minute, and the service continues."""
     with Service(aws.endpoint, queue_url, max_connections=0) as service, ExitStack() as stack:
         psutil.Process(service.process.pid).rlimit(psutil.RLIMIT_NOFILE, (64, 64))
         silent = [stack.enter_context(RawSender(service.address)) for _ in range(100)]

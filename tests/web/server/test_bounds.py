@@ -42,7 +42,7 @@ def test_endless_trailers(service: Service, trailer: bytes) -> None:
 
 
 def test_endless_chunk_extensions(service: Service) -> None:
-    """They belong to no body, and end alike."""
+    """They belong to no body; the connection ends in the same way."""
     with unknown_sender(service, "Transfer-Encoding: chunked") as sender:
         assert sender.answer().startswith(b"HTTP/1.1 401 ")
         sender.send(b"1;")
@@ -53,7 +53,7 @@ def test_endless_chunk_extensions(service: Service) -> None:
 @pytest.mark.parametrize("size", [70_000, 120_000, 1_000_000])
 @pytest.mark.parametrize("headers", [1, 50])
 def test_a_head_that_is_too_long_in_one_piece(service: Service, size: int, headers: int) -> None:
-    """400, also where all of it came with one read; in many pieces as in one."""
+    """400, for a head in one piece and in many."""
     lines = b"".join(b"X-%d: %s\r\n" % (number, b"y" * (size // headers)) for number in range(headers))
     head = b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + lines + b"\r\n"
     for piece in (len(head), 4096):
@@ -96,7 +96,7 @@ def test_requests_ahead_of_their_answers(service: Service) -> None:
     ("head", "end", "body"), [(60_000, b"", 0), (60_000, b"\r\n", 0), (1_000, b"\r\n", 200_000)], ids=str
 )
 def test_many_senders_at_once(service: Service, event: bytes, head: int, end: bytes, body: int) -> None:
-    """Four thousand large heads, or bodies in one turn of the loop, are not held: a webhook passes all the same."""
+    """Four thousand large heads, or bodies in one turn of the loop, are not held: a webhook is still answered."""
     lines = b"".join(b"X-%d: %s\r\n" % (number, b"y" * 980) for number in range(head // 1000))
     start = b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: 240000\r\n" + lines + end
     before = service.memory()
@@ -111,8 +111,8 @@ def test_many_senders_at_once(service: Service, event: bytes, head: int, end: by
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/nowhere"])
-def test_bodies_that_nobody_wants(service: Service, path: str) -> None:
-    """Read over, and not kept with the idle connection that sent them."""
+def test_bodies_without_a_reader_are_discarded(service: Service, path: str) -> None:
+    """They are not kept with the idle connection that sent them."""
     body = b"z" * 50_000
     request = b"GET %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (path.encode(), len(body)) + body
     before = service.memory()
@@ -137,7 +137,7 @@ def test_large_heads_ahead_of_their_answers(service: Service) -> None:
 
 
 def test_a_long_target(service: Service) -> None:
-    """400 past 8 KiB; in a 404, it is repeated in part."""
+    """400 beyond 8 KiB; a 404 repeats only a part of it."""
     with RawSender(service.address) as sender:
         sender.send(b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"%00" * 2000))
         assert len(sender.answer()) < 2000
@@ -156,8 +156,8 @@ def test_refusals_are_counted_in_the_log(aws: QueueProcess) -> None:
         assert sum("Invalid HTTP request" in line["message"] for line in service.lines) < 50
 
 
-def test_answers_that_nobody_reads(service: Service) -> None:
-    """The connection of a sender who asks and does not read ends after the time to linger."""
+def test_unread_answers_end_their_connection(service: Service) -> None:
+    """A sender that does not read its answers is closed after LINGER_SECONDS."""
     with RawSender(service.address) as sender:
         taken = sender.send_until_refused(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 1000 * MIB)
     assert taken < 1000 * MIB

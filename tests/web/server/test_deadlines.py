@@ -1,4 +1,4 @@
-"""Every wait for a sender has a deadline, with either parser; and unread bytes are no silence."""
+"""Every wait for a sender has a deadline, with either parser; unread bytes count as received."""
 
 import time
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def service(aws: QueueProcess, request: pytest.FixtureRequest) -> Iterator[Servi
 
 
 def drip(sender: RawSender, piece: bytes) -> bytes:
-    """Sends a byte of `piece` now and then, for ever; what the other side said until it closed."""
+    """Sends a byte of `piece` every 50 ms until the other side closes; what it sent until then."""
     try:
         while True:
             for position in range(len(piece)):
@@ -37,8 +37,8 @@ def drip(sender: RawSender, piece: bytes) -> bytes:
         return sender.rest()
 
 
-def test_a_connection_that_says_nothing(service: Service) -> None:
-    """Closed APP_HEAD_TIMEOUT after it was accepted, without a word; many at once, too."""
+def test_a_silent_connection_is_closed(service: Service) -> None:
+    """APP_HEAD_TIMEOUT after it was accepted, without an answer; 200 at once, too."""
     with ExitStack() as stack:
         for sender in [stack.enter_context(RawSender(service.address)) for _ in range(200)]:
             assert sender.rest() == b""
@@ -46,18 +46,18 @@ def test_a_connection_that_says_nothing(service: Service) -> None:
 
 @pytest.mark.parametrize("head", [b"POST /webhooks/chargebee HTTP/1.1\r\nX-Y: ", b"GET /"], ids=repr)
 def test_a_head_that_drips(service: Service, head: bytes) -> None:
-    """408 and the end, however often a byte comes; on a new connection, and behind an answer."""
+    """408 and a closed connection, however often a byte arrives; on a new connection, and after an answer."""
     for before in (b"", PROBE):
         with RawSender(service.address) as sender:
             if before:
                 sender.send(before)
                 assert sender.answer().startswith(b"HTTP/1.1 200 ")
-            said = drip(sender, head + b"y" * 10_000)
-            assert said.startswith(b"HTTP/1.1 408 ") or said == b""  # a reset may overtake the answer
+            output = drip(sender, head + b"y" * 10_000)
+            assert output.startswith(b"HTTP/1.1 408 ") or output == b""  # a reset may overtake the answer
 
 
 def test_empty_lines_that_drip(service: Service) -> None:
-    """They may come before a request (RFC 9112, 2.2), but are none."""
+    """They may precede a request (RFC 9112, 2.2), but do not start one."""
     with RawSender(service.address) as sender:
         sender.send(PROBE)
         sender.answer()
@@ -99,7 +99,7 @@ def test_the_rest_of_a_body_that_is_answered_already(service: Service) -> None:
 
 
 def test_a_body_answered_early_and_read_to_its_end(service: Service) -> None:
-    """The connection is as good as before."""
+    """The connection serves the next request."""
     with RawSender(service.address) as sender:
         sender.send(b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n")
         assert sender.answer().startswith(b"HTTP/1.1 404 ")
@@ -108,8 +108,8 @@ def test_a_body_answered_early_and_read_to_its_end(service: Service) -> None:
 
 
 @pytest.mark.parametrize("parser", ["httptools", "h11"])
-def test_nobody_is_closed_for_what_a_blocked_loop_did_not_read(event: bytes, parser: str) -> None:
-    """v02 blocks for longer than both time-outs: whose request came meanwhile is answered."""
+def test_a_blocked_loop_closes_no_connection_with_unread_bytes(event: bytes, parser: str) -> None:
+    """v02 blocks for longer than both time-outs: requests that arrived meanwhile are answered."""
     with SqsStandIn() as sqs:
         limits = {"head_timeout": HEAD_TIMEOUT, "keep_alive_timeout": 1, "sqs_timeout": 60, "http": parser}
         with (

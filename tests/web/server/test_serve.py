@@ -25,7 +25,7 @@ ANOTHER = textwrap.dedent("""
 
 
 def test_another_app() -> None:
-    """It is told when to drain, and nothing of ours is expected of it."""
+    """`drain` is called, and the app needs nothing of ours."""
     command = [sys.executable, "-c", ANOTHER]
     environment = clean_environment(port=0, log_format="json", drain_delay=0)
     with Web(environment, command=command) as web, web.client() as client:

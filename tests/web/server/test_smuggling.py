@@ -1,4 +1,4 @@
-"""What could be understood in two ways is understood in none: no request hides in another, with either parser."""
+"""Ambiguous requests are refused: no request can hide in another, with either parser."""
 
 import json
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ def test_an_upgrade_is_ignored(
 def test_an_unfinished_inner_head_swallows_nothing(
     running: tuple[Service, str], service: Service, sqs: "SQSClient", event: bytes, tmp_path: Path
 ) -> None:
-    """Behind a reverse proxy that reuses connections, each honest webhook that got 200 is in the queue."""
+    """Behind a reverse proxy that reuses connections, each well-formed webhook that got 200 is in the queue."""
     attack = webhook(request("Host: x", "X-Swallow: ", path="/healthz", method="GET")[:-4], *UPGRADE)
     bodies = list(fresh_events(event, 60))
     with reverse_proxy(service.url, tmp_path) as address, ThreadPoolExecutor(8) as senders:
@@ -116,7 +116,7 @@ def test_an_unfinished_inner_head_swallows_nothing(
                 attacker.send(attack)
                 attacker.answer()
 
-        def honest(body: bytes) -> tuple[int, str]:
+        def well_formed(body: bytes) -> tuple[int, str]:
             url = f"http://{address[0]}:{address[1]}{WEBHOOK}"
             response = httpx.post(url, content=body, headers={"Authorization": BASIC}, timeout=30, verify=NO_CAS)
             return response.status_code, response.text
@@ -124,7 +124,7 @@ def test_an_unfinished_inner_head_swallows_nothing(
         seen = []
         for body in bodies:
             senders.submit(poison)
-            seen.append(senders.submit(honest, body))
+            seen.append(senders.submit(well_formed, body))
         outcomes = [future.result() for future in seen]
     assert outcomes == [
         (200, json.dumps({"status": "queued", "event_id": json.loads(body)["id"]}, separators=(",", ":")))
@@ -153,17 +153,17 @@ TWO_WAYS = {
 
 @pytest.mark.parametrize("name", TWO_WAYS)
 def test_broken_http_is_a_400_and_the_end(service: Service, event: bytes, name: str) -> None:
-    """What a proxy might understand in another way is not answered, and nothing behind it is parsed."""
+    """A request that a proxy may parse differently gets 400, and nothing after it is parsed."""
     assert answers(service, TWO_WAYS[name] + webhook(event)) == [400]
 
 
 def test_http_1_0_needs_no_host(service: Service) -> None:
-    """As a probe of a load balancer may have it."""
+    """A load balancer's probe may send none."""
     assert answers(service, request(method="GET", path="/healthz", version="HTTP/1.0")) == [200]
 
 
 def test_an_answer_under_way_comes_before_the_400(running: tuple[Service, str], sqs: "SQSClient", event: bytes) -> None:
-    """Rubbish behind a webhook on the same connection: the first answer is the webhook's, and it is in the queue."""
+    """Invalid bytes after a webhook on a connection: the first answer is the webhook's, and it is in the queue."""
     service, queue_url = running
     queues.drain(sqs, queue_url)
     seen = answers(service, webhook(event) + b"rubbish\r\n\r\n")
@@ -171,13 +171,13 @@ def test_an_answer_under_way_comes_before_the_400(running: tuple[Service, str], 
     assert [body for body, _ in queues.drain(sqs, queue_url)] == [event]
 
 
-def test_a_trailer_does_not_silence_the_connection(service: Service) -> None:
+def test_a_trailer_does_not_block_the_connection(service: Service) -> None:
     """`Connection: close` as a trailer: either the next request is answered, or the connection is closed."""
     chunked = request(HOST, CHUNKED, method="GET", path="/healthz") + b"2\r\n{}\r\n0\r\nConnection: close\r\n\r\n"
     with RawSender(service.address) as sender:
         sender.send(chunked + request(HOST, "Connection: close", method="GET", path="/healthz"))
-        said = sender.rest().lower()
-    assert said.count(b"http/1.1 200 ") == 2 or b"connection: close" in said
+        output = sender.rest().lower()
+    assert output.count(b"http/1.1 200 ") == 2 or b"connection: close" in output
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_aws_without_a_region(queue_url: str) -> None:
 
 
 def test_two_at_the_same_moment(aws: QueueProcess, queue_url: str) -> None:
-    """Of two services that want a port, at most one gets it, and the other says so."""
+    """Of two services that bind the same port, at most one starts, and the other reports it."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "app", "web"]
@@ -34,9 +34,9 @@ def test_two_at_the_same_moment(aws: QueueProcess, queue_url: str) -> None:
     assert loser.wait() == 2
     assert "cannot listen there" in loser.communicate()[1]
     winner.send_signal(signal.SIGINT)
-    _, said = winner.communicate(timeout=60)
+    _, output = winner.communicate(timeout=60)
     # Linux lets both lose, once in some 20,000 times: each finds the other already on its way to listening.
-    assert winner.returncode in (0, -signal.SIGINT) or "cannot listen there" in said
+    assert winner.returncode in (0, -signal.SIGINT) or "cannot listen there" in output
 
 
 def test_a_port_that_is_taken(aws: QueueProcess, queue_url: str) -> None:

@@ -32,7 +32,7 @@ def stand_in() -> Iterator[SqsStandIn]:
 def test_sigterm_under_load(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
 ) -> None:
-    """Whoever comes before the listener closes gets 200 or 503; nobody is reset, where that can be; exit code 0."""
+    """Webhooks before the listener closes get 200 or 503, without resets where the kernel allows it; exit code 0."""
     with Service(aws.endpoint, queue_url, drain_delay=1, **settings) as service:
         load = Load(service.address, event)
         load.wait_for_answers(50)
@@ -44,7 +44,7 @@ def test_sigterm_under_load(
 
 
 def test_a_request_in_flight_is_finished(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
-    """A body that is half there when SIGTERM comes may still be completed, and is queued."""
+    """A body that is incomplete at SIGTERM may still be completed, and is queued."""
     with Service(aws.endpoint, queue_url, drain_delay=0) as service, RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         sender.wait_until_read()
@@ -120,7 +120,7 @@ def test_stops_with_new_connections(
 
 
 def test_the_filter_drops_syns_alone() -> None:
-    """A handshake that is under way can be completed, and who is in the accept queue can still be accepted."""
+    """A handshake in progress completes, and connections in the accept queue can still be accepted."""
     if not can_drop_new():
         pytest.skip("this kernel does not let this user filter a listener")
     with (
@@ -136,7 +136,7 @@ def test_the_filter_drops_syns_alone() -> None:
 
 @pytest.mark.parametrize("other", [signal.SIGHUP, signal.SIGWINCH], ids=lambda sig: sig.name)
 def test_other_signals_are_no_second_one(stand_in: SqsStandIn, event: bytes, other: signal.Signals) -> None:
-    """A terminal that closes or changes its size while the process drains does not cut it short."""
+    """A terminal that closes or changes its size does not shorten the draining."""
     with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=1) as service:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
