@@ -1,19 +1,19 @@
-"""The load test: the history replayed under the pod's CPU budget, and drawn.
+"""The load test: replays the history under the pod's CPU budget and plots it.
 
-Commands (python -m loadtest.…; failures.py ends them with one line):
+Commands (python -m loadtest.…; on a failure they exit with one line, see failures.py):
 
 attack.sh, attack    one attack; the script finds or builds the tools first. Its options: options.py
 history              `make history`: every release, interleaved repeats
-tips, bench          `make tips`, `make bench`: CPU for each webhook, as ratios within one run
-overload             `make overload`: two and three times the capacity, refusals, newcomers
-same_order           whether two histories tell the same
-bench_json, bench_queue, bench_start    parsing, the embedded queue, a start
+tips, bench          `make tips`, `make bench`: CPU per webhook, as ratios within one run
+overload             `make overload`: two and three times the capacity, refusals, a burst of new connections
+same_order           whether two histories order the releases alike
+bench_json, bench_queue, bench_start    benchmarks of parsing, of the embedded queue and of a start
 
-Rooms, each importing only from those below it (import-linter holds it):
+Packages, each importing only from those below it (checked by import-linter):
 
-report/              what was measured, shown: terminal, page, pictures, documents
+report/              output of measurements: terminal, page, pictures, documents
 interleaved.py       many attacks in one run
 fire/                one attack with vegeta, and its audit
-stage/               what stands around it: queue and toxiproxy, the service or one of peers/, its budget
-record/              what was measured, written down: shapes, origin, estimates, folders of results/
+stage/               the environment of an attack: queue and toxiproxy, the service or one of peers/, its budget
+record/              data of measurements: shapes, environment, estimates, folders of results/
 """

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from app.settings import Release
     from loadtest.record.shapes import Load, Measurement
 
-# Of a service that runs elsewhere: local mode's, unless the environment names others.
+# For --url: those of local mode, unless the environment sets others.
 CREDENTIALS = {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
 
 
 def main() -> int:
     chosen = options.parse()
-    # Only from here on: --help has to work with nothing installed.
+    # Imported after the options are parsed: --help must work with nothing installed.
     from loadtest.failures import told
 
     with told():

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One attack with vegeta on one release, under a CPU budget, with an audit of what got 200: attack.sh --help
-# Finds vegeta and toxiproxy-server on PATH, or builds the pinned ones of loadtest/tools once.
+# Uses vegeta and toxiproxy-server from PATH, or builds the versions pinned in loadtest/tools once.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -22,7 +22,7 @@ for tool in "${tools[@]}"; do
 done
 export PATH="$PATH:$root/loadtest/tools/bin"
 
-# An image that has the packages already says which Python they belong to.
+# An image with the packages installed sets LOADTEST_PYTHON.
 if [ -z "${LOADTEST_PYTHON:-}" ]; then
   make --silent --directory "$root" .venv/loadtest >&2
   LOADTEST_PYTHON=$root/.venv/bin/python

@@ -1,7 +1,7 @@
-"""CPU for each accepted webhook, at saturation on a quarter of a core: every release, the floor, and Go.
+"""CPU per accepted webhook, at saturation on a quarter of a core: every release, the floor, and Go.
 
-The floor (asgi_noop) is the same server, which reads the body and answers. The peer (go) does the whole work with
-net/http and aws-sdk-go-v2. Ratios are of repeats that ran side by side. Leaves bench.json in
+The floor (asgi_noop) is the same server, which only reads the body and responds. The peer (go) does the same work as a
+release, with net/http and aws-sdk-go-v2. Ratios are within rounds of interleaved repeats. Writes bench.json to
 loadtest/results/<date>-<commit>.
 """
 
@@ -20,7 +20,7 @@ from loadtest.stage.peers import peers
 @click.command(help=__doc__)
 @click.option("--repeats", type=click.IntRange(1, 50), default=15, show_default=True)
 @click.option("--seconds", type=click.FloatRange(1, 600), default=3, show_default=True, help="Of each attack.")
-@click.option("--only", multiple=True, help="Measure these subjects alone; v09, go, … (may be given again).")
+@click.option("--only", multiple=True, help="Only this subject: v09, go, … (repeatable).")
 def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
     with told():
         subjects = [what for what in (*map(subject.release, Release), *peers()) if _wanted(what.name, only)]
@@ -28,7 +28,7 @@ def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
         file = folders.comparison(where, quick=bool(only)) / "bench.json"
         load = interleaved.closed_loop(USERS, seconds)
         chosen = [Case("saturated", what, "capped", load) for what in subjects]
-        comparison = interleaved.run("bench: CPU for each accepted webhook", chosen, repeats, file, where)
+        comparison = interleaved.run("bench: CPU per accepted webhook", chosen, repeats, file, where)
         interleaved.finish(comparison, file, tables.bench(comparison))
 
 

@@ -1,4 +1,4 @@
-"""What parsing a webhook costs, by the ways in which services do it: microseconds, and ratios within this run.
+"""The cost of parsing a webhook in the ways that services use: microseconds, and ratios within this run.
 
 python -m loadtest.bench_json [--repeats N]
 """
@@ -17,9 +17,9 @@ ROUNDS = 2000
 
 
 def ways(body: bytes) -> dict[str, Callable[[], object]]:
-    """Each leads from the bytes received to an event and the text to send."""
+    """Each turns the received bytes into an event and the text to send."""
     return {
-        "once: model_validate_json, send what came": lambda: (parse_event(body, WANTED), body.decode()),
+        "once: model_validate_json, send the received bytes": lambda: (parse_event(body, WANTED), body.decode()),
         "as FastAPI does: json.loads, then validate": lambda: (Event.model_validate(json.loads(body)), body.decode()),
         "twice: validate, then json.loads and json.dumps to send": lambda: (
             Event.model_validate(json.loads(body)),

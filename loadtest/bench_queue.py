@@ -1,8 +1,8 @@
-"""What the embedded queue holds: calls and messages a second, from 16 connections with bodies of 5.7 kB.
+"""Throughput of the embedded queue: messages per second, from 16 connections with bodies of 5.7 kB.
 
     python -m loadtest.bench_queue [--calls N]
 
-Ends with 1 below what the load tests need. Measure when nothing else runs.
+Exits with 1 below the rate that the load tests require. Measure on an otherwise idle machine.
 """
 
 import argparse
@@ -22,7 +22,7 @@ NEEDED = {"SendMessage": 1000, "SendMessageBatch": 4000}
 
 
 async def measure(endpoint: str, calls: int) -> dict[str, float]:
-    """Messages a second, by action. The protocol is spoken by hand: a signature would cost more than the queue."""
+    """Messages per second, by action. Requests are unsigned: a signature would cost more CPU than the queue."""
     credential = f"AWS4-HMAC-SHA256 Credential=local/20260101/{embedded_aws.REGION}/sqs/aws4_request"
 
     async with aiohttp.ClientSession(endpoint, connector=aiohttp.TCPConnector(limit=CONNECTIONS)) as client:
@@ -57,7 +57,7 @@ def main() -> None:
     with embedded_aws.start() as aws:
         rates = asyncio.run(measure(aws.endpoint, options.calls))
     for action, rate in rates.items():
-        print(f"{action:<17} {rate:8,.0f} messages/s   (needed {NEEDED[action]:,})")
+        print(f"{action:<17} {rate:8,.0f} messages/s   (required {NEEDED[action]:,})")
     if any(rate < NEEDED[action] for action, rate in rates.items()):
         sys.exit("too slow")
 

@@ -1,9 +1,9 @@
-"""What a start costs: seconds to readyz, resident memory when idle, and the dearest imports.
+"""The cost of a start: seconds to readyz, resident memory when idle, and the slowest imports.
 
     python -m loadtest.bench_start [--repeats N]
 
-The service runs as in a deployment, on an embedded queue in a process of its own. Ends with 1 past a budget.
-Measure when nothing else runs.
+The service runs as in a deployment, on an embedded queue in a separate process. Exits with 1 over a budget.
+Measure on an otherwise idle machine.
 """
 
 import argparse
@@ -29,7 +29,7 @@ SHOWN = 12
 
 
 def start(endpoint: str) -> tuple[float, float]:
-    """Seconds from exec to the first 200 of readyz, and the MiB resident then."""
+    """Seconds from exec to the first 200 from readyz, and the resident MiB then."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
     settings = {
         "APP_PORT": "0",
@@ -60,7 +60,7 @@ def start(endpoint: str) -> tuple[float, float]:
 
 
 def imports() -> list[tuple[str, float, int]]:
-    """For each package that the default release imports: milliseconds spent in its own modules, and how many."""
+    """For each package that the default release imports: milliseconds in its own modules, and their number."""
     program = "from app.settings import NEWEST; from app.web import main, releases, server; releases.load(NEWEST)"
     command = [sys.executable, "-X", "importtime", "-c", program]
     lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stderr.splitlines()

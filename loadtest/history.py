@@ -1,7 +1,7 @@
-"""Replays the published history, release by release, and draws it.
+"""Replays the published history, release by release, and plots it.
 
 The published attack (500/s for 5 s, 30 s time-out) on one core at most, and a closed loop on a hard quarter of a
-core; every repeat goes through all releases in turn. Leaves history.json, report.html and the pictures in
+core; repeats are interleaved: each goes through all releases. Writes history.json, report.html and the pictures to
 loadtest/results/<date>-<commit>; `make docs` puts them into README.md and CHANGELOG.md.
 """
 
@@ -36,9 +36,9 @@ def cases(seconds: float, sustained: bool) -> list[Case]:
 
 
 @click.command(help=__doc__)
-@click.option("--quick", is_flag=True, help="Attacks of 2 s, for a look.")
+@click.option("--quick", is_flag=True, help="Attacks of 2 s, for a trial run.")
 @click.option("--repeats", type=click.IntRange(1, 50), default=3, show_default=True)
-@click.option("--sustained", is_flag=True, help="Besides, 200/s for 4 minutes on v07 and the newest.")
+@click.option("--sustained", is_flag=True, help="Also 200/s for 4 minutes, on v07 and the newest.")
 @click.option("--out", type=click.Path(path_type=Path), help="[default: loadtest/results/<date>-<commit>]")
 def main(quick: bool, repeats: int, sustained: bool, out: Path | None) -> None:
     with told():

@@ -1,4 +1,4 @@
-"""Many attacks in one run: every case once, then every case again, so that a slow minute hits them all."""
+"""Many attacks in one run, with interleaved repeats: a slow minute of the machine affects all cases alike."""
 
 import shutil
 import sys
@@ -17,14 +17,14 @@ from loadtest.stage.open_files import raise_limit
 from loadtest.stage.stack import Stack, open_stack
 from loadtest.stage.subject import Subject
 
-# Enough to keep a quarter of a core busy under every release: their latency is theirs, not ours.
+# Enough to keep a quarter of a core busy under every release.
 USERS = 64
 SQS_LATENCY_S = 0.008
 WARM_UP = Load(rate=300, duration_s=3, timeout_s=30)
 
 
 class Case(NamedTuple):
-    """`kind` names the attack, as in a table's heading; `once`: too long for every repeat."""
+    """`kind` names the attack, as in a table's heading; `once`: not repeated, for it takes too long."""
 
     kind: str
     subject: Subject
@@ -38,12 +38,12 @@ def environment() -> Environment:
 
 
 def closed_loop(users: int, duration_s: float) -> Load:
-    """Each user sends the next webhook when the last one is answered, as fast as the service lets them."""
+    """Each user sends the next webhook after the response to the last one."""
     return Load(rate=0, duration_s=duration_s, timeout_s=30, users=users)
 
 
 def run(title: str, cases: list[Case], repeats: int, file: Path, where: Environment) -> Comparison:
-    """Runs them all and writes them into `file`, with raw results beside it; if an audit fails, the run goes on.
+    """Runs all cases and writes `file`, with raw results beside it; the run continues after a failed audit.
 
     Raises what `loadtest.fire.measure` raises.
     """
@@ -70,7 +70,7 @@ def run(title: str, cases: list[Case], repeats: int, file: Path, where: Environm
 
 @contextmanager
 def _warm_stack(file: Path) -> Iterator[Stack]:
-    """A stack that has compiled what it needs: the first attack on a cold JVM would be about the JVM."""
+    """A stack after a warm-up: the first attack on a cold JVM would measure its JIT compiler."""
     with open_stack("auto", [toxiproxy.latency(SQS_LATENCY_S)]) as stack:
         raw = folders.raw(file, "warm-up", NEWEST, 0)
         measure(stack, subject.release(NEWEST), "none", WARM_UP, out=raw, progress=lambda sent: None)
@@ -78,14 +78,14 @@ def _warm_stack(file: Path) -> Iterator[Stack]:
 
 
 def finish(comparison: Comparison, file: Path, table: str) -> None:
-    """Shows it; ends the process with 1 where an audit failed."""
+    """Prints it; exits with 1 if an audit failed."""
     print(f"{table}\n\n{file}")
     if failed := failed_audits(comparison):
         sys.exit("\n".join(["the audit failed:", *failed]))
 
 
 def failed_audits(comparison: Comparison) -> list[str]:
-    """Whose audit does not hold, a line for each."""
+    """One line per run whose audit does not hold."""
     return [
         f"{run.measurement.name}, {run.kind}, repeat {run.repeat + 1}: {audit.model_dump_json()}"
         for run in comparison.runs

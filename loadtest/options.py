@@ -1,10 +1,10 @@
-"""The command line of attack.sh: the standard library alone, so that --help needs nothing installed."""
+"""The command line of attack.sh: standard library only, so that --help works with nothing installed."""
 
 import argparse
 import re
 from pathlib import Path
 
-BUDGETS = {"burst": "at most one core", "capped": "a hard quarter of a core", "none": "as much as there is"}
+BUDGETS = {"burst": "at most one core", "capped": "a hard quarter of a core", "none": "no limit"}
 _UNITS = {"ms": 0.001, "s": 1, "m": 60}
 
 
@@ -29,11 +29,11 @@ def toxic(text: str) -> tuple[str, dict[str, float]]:
     try:
         return kind, {name: float(value) for name, _, value in pairs}
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed is TYPE:NAME=NUMBER,… as toxiproxy has them") from None
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed is TYPE:NAME=NUMBER,… with toxiproxy's names") from None
 
 
 def address(text: str) -> str:
-    """A URL; results name it, so it may hold no credentials. Raises ArgumentTypeError, which does not repeat it."""
+    """A URL without credentials, since it is in the results. Raises ArgumentTypeError, whose text omits it."""
     if "@" in text:
         raise argparse.ArgumentTypeError("allowed is a URL without credentials")
     return text
@@ -42,10 +42,11 @@ def address(text: str) -> str:
 def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog="attack.sh",
-        description="One attack with vegeta. Without --url it starts queue, added latency and a release under the"
-        " budget; it always sends one webhook first. Exit code: 0 the audit holds, 1 it does not, 2 set-up failed.",
-        epilog="APP_… variables about how the service runs reach the release, as in APP_HTTP=h11 loadtest/attack.sh; it"
-        " says which. With --url, APP_BASIC_AUTH_USERNAME and _PASSWORD are sent (demo, demo).",
+        description="One attack with vegeta, after one webhook as a check. Without --url it starts queue, added latency"
+        " and a release under the budget. Exit code: 0 the audit holds, 1 it does not, 2 set-up failed.",
+        epilog="APP_… variables about how the service runs are passed to the release, as in"
+        " APP_HTTP=h11 loadtest/attack.sh; a line lists them. With --url, APP_BASIC_AUTH_USERNAME and _PASSWORD are"
+        " sent (demo, demo).",
     )
     _load(result)
     _here(result)
@@ -87,13 +88,13 @@ def _elsewhere(parser: argparse.ArgumentParser) -> None:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The options; ends the process with code 2 where they contradict each other."""
+    """The options; exits with 2 where they contradict each other."""
     result = parser()
     options = result.parse_args(arguments)
     if options.url is None and (options.queue_url or options.sqs_endpoint):
-        result.error("--queue-url and --sqs-endpoint belong to --url: without it, the attack brings its own queue")
+        result.error("--queue-url and --sqs-endpoint belong to --url: without it, the attack starts its own queue")
     if options.url is not None and options.release is not None:
-        result.error(f"--release={options.release}: what runs at --url has its release already")
+        result.error(f"--release={options.release}: the service at --url already has a release")
     if options.sqs_endpoint and not options.queue_url:
         result.error("--sqs-endpoint: --queue-url is missing, the queue to drain there")
     return options

@@ -1,9 +1,9 @@
-"""What the newest release does past its capacity, and whom it keeps waiting.
+"""The newest release over its capacity.
 
 Its capacity on a hard quarter of a core (64 users in a closed loop); then two and three times that rate in an open
-loop, with the bounds that a deployment has; what a refusal costs, beside an answer that does nothing; and 512 users who
-connect at once, with APP_ACCEPT=all and =one. /healthz is asked on new connections meanwhile. Leaves overload.json in
-loadtest/results/<date>-<commit>.
+loop, with the bounds of a deployment; the CPU of a refusal, beside that of a response without any work; and 512 users
+who connect at once, with APP_ACCEPT=all and =one. /healthz is probed on new connections meanwhile. Writes overload.json
+to loadtest/results/<date>-<commit>.
 """
 
 import click
@@ -23,13 +23,13 @@ from loadtest.stage.peers import floor
 from loadtest.stage.stack import open_stack
 from loadtest.stage.subject import Subject
 
-# As a deployment has them; the stack's own are those of the published pod.
+# The defaults of a deployment; `subject.UNBOUNDED` is the published pod.
 BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_WAIT": "5"}
 NEWCOMERS = 512
 
 
 class Overload:
-    """The attacks, one after the other, each with its row."""
+    """Runs the attacks, one after the other, and collects their rows."""
 
     def __init__(self, quick: bool) -> None:
         self.where = interleaved.environment()
@@ -40,9 +40,9 @@ class Overload:
     def attack(
         self, kind: str, what: Subject, budget: str, load: Load, latency_s: float = SQS_LATENCY_S
     ) -> Measurement:
-        """Measures it and keeps its row; `latency_s` is SQS's."""
+        """Measures `what` and adds its row; `latency_s` is SQS's."""
         print(f"{kind}: {what.name} …", flush=True)
-        raise_as_far_as_possible()  # not by the worst case: a service that refuses early holds few
+        raise_as_far_as_possible()  # not the worst case: a service that refuses early has few open
         raw = folders.raw(self.file, kind.replace(" ", "_"), what.name, 0)
         with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
             measured = measure(stack, what, budget, load, out=raw, progress=lambda sent: None)
@@ -59,7 +59,7 @@ class Overload:
 
 
 def overloaded(overload: Overload, seconds: float) -> None:
-    """Two and three times the capacity. In the end, what share of it was still accepted."""
+    """Two and three times the capacity, and the share of the capacity that was accepted then."""
     newest = subject.release(NEWEST, **BOUNDS)
     capacity = overload.attack("capacity", newest, "capped", closed_loop(USERS, 10)).rps
     for factor in (2, 3):
@@ -69,7 +69,7 @@ def overloaded(overload: Overload, seconds: float) -> None:
 
 
 def refusals(overload: Overload) -> None:
-    """With one place, taken for half a second by each webhook, nearly all are refused."""
+    """With one request in flight allowed, and 500 ms for each, nearly all are refused."""
     load = closed_loop(USERS, 5)
     refusing = overload.attack(
         "refusals", subject.release(NEWEST, **BOUNDS | {"APP_MAX_IN_FLIGHT": "1"}), "capped", load, latency_s=0.5
@@ -81,7 +81,7 @@ def refusals(overload: Overload) -> None:
 
 
 def newcomers(overload: Overload) -> None:
-    """Who waits longest to be taken in."""
+    """Latency of many new connections at once."""
     for budget in ("capped", "burst"):
         for accept in ("all", "one"):
             what = subject.release(NEWEST, f"accept {accept}", APP_ACCEPT=accept)
@@ -90,7 +90,7 @@ def newcomers(overload: Overload) -> None:
 
 @click.command(help=__doc__)
 @click.option("--seconds", type=click.FloatRange(2, 600), default=60, show_default=True, help="Of each overload.")
-@click.option("--only", type=click.Choice(["overload", "refusals", "newcomers"]), help="One part alone.")
+@click.option("--only", type=click.Choice(["overload", "refusals", "newcomers"]), help="Only this part.")
 def main(seconds: float, only: str | None) -> None:
     with told():
         overload = Overload(quick=only is not None)

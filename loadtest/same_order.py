@@ -1,4 +1,4 @@
-"""Do two histories of one commit tell the same? Ends with 1 where they put two releases in opposite orders.
+"""Compares two histories of one commit. Exits with 1 where they put two releases in opposite orders.
 
     python -m loadtest.same_order DIR DIR
 
@@ -19,7 +19,7 @@ Order = dict[tuple[str, str], int]
 
 
 def order(comparison: Comparison, kind: str) -> Order:
-    """1 where the first of a pair is faster, -1 where the second is; pairs that overlap are left out."""
+    """1 where the first of a pair is faster, -1 where the second is; pairs whose intervals overlap are omitted."""
     rates = {name: estimate(run.rps for run in comparison.of(kind, name)) for name in comparison.names(kind)}
     return {
         pair: _sign(*(rates[name] for name in pair)) for pair in combinations(rates, 2) if not _overlap(rates, pair)

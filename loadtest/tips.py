@@ -1,6 +1,6 @@
-"""What each of the talk's tips is worth: v07 with one of them undone at a time, on a quarter of a core.
+"""The effect of each of the talk's tips: v07 with one of them undone at a time, on a quarter of a core.
 
-Leaves tips.json in loadtest/results/<date>-<commit>.
+Writes tips.json to loadtest/results/<date>-<commit>.
 """
 
 import click
