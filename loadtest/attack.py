@@ -22,9 +22,9 @@ CREDENTIALS = {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "de
 def main() -> int:
     chosen = options.parse()
     # Imported after the options are parsed: --help must work with nothing installed.
-    from loadtest.failures import told
+    from loadtest.failures import exit_on_failure
 
-    with told():
+    with exit_on_failure():
         return _run(chosen)
 
 
@@ -47,9 +47,9 @@ def _run(chosen: Namespace) -> int:
     open_files.raise_limit(load)
     if chosen.url:
         ours = {name for name in os.environ if name.startswith("APP_")}
-        subject.say(sorted(ours & CREDENTIALS.keys()), sorted(ours - CREDENTIALS.keys()))
+        subject.print_variables(sorted(ours & CREDENTIALS.keys()), sorted(ours - CREDENTIALS.keys()))
     else:
-        subject.say_inherited()
+        subject.print_inherited()
     environment = meta.environment(*(("vegeta",) if chosen.url else ("vegeta", "toxiproxy-server")))
     with progress.attack(name, load) as tick:
         measurement = (_elsewhere if chosen.url else _here)(chosen, name, load, out, tick)

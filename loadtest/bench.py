@@ -9,7 +9,7 @@ import click
 
 from app.settings import Release
 from loadtest import interleaved
-from loadtest.failures import told
+from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS, Case
 from loadtest.record import folders
 from loadtest.report import tables
@@ -22,7 +22,7 @@ from loadtest.stage.peers import peers
 @click.option("--seconds", type=click.FloatRange(1, 600), default=3, show_default=True, help="Of each attack.")
 @click.option("--only", multiple=True, help="Only this subject: v09, go, … (repeatable).")
 def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
-    with told():
+    with exit_on_failure():
         subjects = [what for what in (*map(subject.release, Release), *peers()) if _wanted(what.name, only)]
         where = interleaved.environment()
         file = folders.comparison(where, quick=bool(only)) / "bench.json"

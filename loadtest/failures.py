@@ -1,4 +1,4 @@
-"""What went wrong, told in a line; the exit code says which kind."""
+"""How the commands fail: one line on standard error, and an exit code per kind of failure."""
 
 import signal
 import subprocess
@@ -15,21 +15,21 @@ from loadtest.stage.budget import Unavailable
 
 SET_UP_FAILED = 2
 INTERRUPTED = 130
-_TOLD = (
+_SET_UP_ERRORS = (
     *(ConfigurationError, PreCheckFailed, Unavailable, OSError, ValueError),
     *(subprocess.CalledProcessError, BotoCoreError, ClientError),
 )
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Ends the process with 2 and one line where the set-up fails, with 130 on Ctrl-C; SIGTERM counts as Ctrl-C."""
+def exit_on_failure() -> Iterator[None]:
+    """Exits with 2 and one line where the set-up fails, with 130 on Ctrl-C; SIGTERM counts as Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
-        print("interrupted: everything that was started has been stopped", file=sys.stderr)
+        print("interrupted: all processes of the attack are stopped", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except _TOLD as error:
+    except _SET_UP_ERRORS as error:
         print(f"error: {masked(str(error))}", file=sys.stderr)
         sys.exit(SET_UP_FAILED)

@@ -11,7 +11,7 @@ import click
 
 from app.settings import NEWEST, Release
 from loadtest import interleaved
-from loadtest.failures import told
+from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS, Case
 from loadtest.record import folders
 from loadtest.record.shapes import Load
@@ -41,7 +41,7 @@ def cases(seconds: float, sustained: bool) -> list[Case]:
 @click.option("--sustained", is_flag=True, help="Also 200/s for 4 minutes, on v07 and the newest.")
 @click.option("--out", type=click.Path(path_type=Path), help="[default: loadtest/results/<date>-<commit>]")
 def main(quick: bool, repeats: int, sustained: bool, out: Path | None) -> None:
-    with told():
+    with exit_on_failure():
         where = interleaved.environment()
         out = out or folders.comparison(where, quick)
         chosen = cases(2 if quick else 5, sustained)

@@ -49,7 +49,7 @@ def run(title: str, cases: list[Case], repeats: int, file: Path, where: Environm
     """
     for case in cases:
         raise_limit(case.load)
-    subject.say_inherited()
+    subject.print_inherited()
     what = title.partition(":")[0]
     rounds = [(repeat, case) for repeat in range(repeats) for case in cases if repeat == 0 or not case.once]
     runs = []

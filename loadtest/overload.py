@@ -10,7 +10,7 @@ import click
 
 from app.settings import NEWEST
 from loadtest import interleaved
-from loadtest.failures import told
+from loadtest.failures import exit_on_failure
 from loadtest.fire import vegeta
 from loadtest.fire.measure import measure
 from loadtest.interleaved import SQS_LATENCY_S, USERS, closed_loop
@@ -92,7 +92,7 @@ def newcomers(overload: Overload) -> None:
 @click.option("--seconds", type=click.FloatRange(2, 600), default=60, show_default=True, help="Of each overload.")
 @click.option("--only", type=click.Choice(["overload", "refusals", "newcomers"]), help="Only this part.")
 def main(seconds: float, only: str | None) -> None:
-    with told():
+    with exit_on_failure():
         overload = Overload(quick=only is not None)
         if only in (None, "overload"):
             overloaded(overload, seconds)

@@ -7,7 +7,7 @@ import click
 
 from app.settings import Release
 from loadtest import interleaved
-from loadtest.failures import told
+from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS, Case
 from loadtest.record import folders
 from loadtest.report import tables
@@ -32,7 +32,7 @@ UNDONE = {
 @click.option("--repeats", type=click.IntRange(1, 50), default=5, show_default=True)
 @click.option("--seconds", type=click.FloatRange(1, 600), default=3, show_default=True, help="Of each attack.")
 def main(repeats: int, seconds: float) -> None:
-    with told():
+    with exit_on_failure():
         where = interleaved.environment()
         file = folders.comparison(where) / "tips.json"
         load = interleaved.closed_loop(USERS, seconds)

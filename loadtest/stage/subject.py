@@ -61,14 +61,14 @@ def release(release: Release, name: str | None = None, **flags: str) -> Subject:
     return Subject(name or release.value, [sys.executable, "-m", "app", "web"], inherited | flags, release.value)
 
 
-def say_inherited() -> None:
-    """Says which APP_ variables of this environment reach a release, and which do not, where there are any."""
+def print_inherited() -> None:
+    """Prints which APP_ variables of this environment are passed to a release and which are not, if there are any."""
     used = [f"{name}={os.environ[name]}" for name in sorted(INHERITED) if os.environ.get(name)]
-    say(used, sorted(name for name in os.environ if name.startswith("APP_") and name not in INHERITED))
+    print_variables(used, sorted(name for name in os.environ if name.startswith("APP_") and name not in INHERITED))
 
 
-def say(used: list[str], ignored: list[str]) -> None:
-    """One line on standard error; names alone of what is ignored, for it may be secret."""
+def print_variables(used: list[str], ignored: list[str]) -> None:
+    """One line on standard error; only the names of ignored variables, as the values may be secret."""
     parts = [f"{what}: {', '.join(names)}" for what, names in (("used", used), ("ignored", ignored)) if names]
     if parts:
         print(f"APP_ variables {'; '.join(parts)}", file=sys.stderr)
