@@ -9,8 +9,8 @@ from loadtest.record.shapes import Audit
 def audit(sent: dict[str, bytes], accepted: Iterable[str], received: Counter[bytes]) -> Audit:
     """Compares what was sent (digests by event id), what got 200 (event ids) and what was in the queue (digests).
 
-    `lost`: got 200, and is not in the queue as sent. `altered`: in the queue, and nobody sent such bytes. `unasked`:
-    a 200 for an id that was not sent, or a second one. `late`: in the queue, though its sender got no 200.
+    `lost`: got 200, and is not in the queue as sent. `altered`: in the queue, with bytes that were not sent. `unasked`:
+    a 200 for an id that was not sent, or a second one. `late`: in the queue, without a 200.
     """
     answers = Counter(accepted)
     unasked = sum(count - (event_id in sent) for event_id, count in answers.items())

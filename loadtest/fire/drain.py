@@ -1,4 +1,4 @@
-"""Takes messages out of the queue while the attack runs, so that no emulator has to hold them all."""
+"""Drains the queue while the attack runs, so that an emulator need not hold all messages in memory."""
 
 import threading
 import time
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from types_boto3_sqs.type_defs import MessageTypeDef
 
 LONG_POLL_SECONDS = 1
-QUIET_SECONDS = 3  # an empty queue for so long will not bring what is missing
+QUIET_SECONDS = 3  # after that long without a message, the missing ones count as lost
 
 
 class Drain:
-    """`with` empties the queue in the background; `received` counts each body's digest."""
+    """A context that drains the queue in the background; `received` counts the messages by digest of the body."""
 
     def __init__(self, sqs: "SQSClient", queue_url: str) -> None:
         self.received: Counter[bytes] = Counter()
@@ -56,7 +56,7 @@ class Drain:
         if messages:
             self._delete(messages)
         with self._changed:
-            # Counted once the queue has let go of them: a message whose delete failed may come again.
+            # Counted after the delete: a message whose delete failed may be received again.
             self.received.update(digest(message["Body"].encode()) for message in messages)
             self._empty_since = None if messages else self._empty_since or asked
             self._changed.notify_all()
@@ -70,7 +70,7 @@ class Drain:
     def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
         """Returns when `received` is complete, or when the queue has been empty for QUIET_SECONDS.
 
-        Raises what botocore raised, where the queue cannot be read.
+        Raises botocore's error where the queue cannot be read.
         """
 
         def settled() -> bool:

@@ -1,4 +1,4 @@
-"""One measurement, whole: start the subject, send one webhook and find it, attack, audit, write it down."""
+"""One measurement: start the subject, send one webhook and find it in the queue, attack, audit, write the results."""
 
 import http.client
 import json
@@ -26,7 +26,7 @@ Progress = Callable[[int], None]
 
 
 class _Fired(NamedTuple):
-    """What came of an attack."""
+    """vegeta's results of an attack, and the audit."""
 
     hits: list[Hit]
     report: dict[str, Any]
@@ -34,9 +34,9 @@ class _Fired(NamedTuple):
 
 
 def measure(stack: Stack, what: Subject, budget: str, load: Load, *, out: Path, progress: Progress) -> Measurement:
-    """Attacks a subject that is started here. `progress` is told how many webhooks have left.
+    """Starts a subject and attacks it. Calls `progress` with the number of webhooks sent.
 
-    Raises PreCheckFailed, ChildProcessError, CalledProcessError (vegeta) and what botocore raises.
+    Raises PreCheckFailed, ChildProcessError, CalledProcessError (vegeta) and botocore's errors.
     """
     out.mkdir(parents=True, exist_ok=True)
     queue_url = stack.new_queue()
@@ -49,7 +49,7 @@ def measure(stack: Stack, what: Subject, budget: str, load: Load, *, out: Path, 
         before = limits.cpu_seconds()
         with Prober(running.url) as prober:
             vegeta.attack(load, what.name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
-        # Before the rest is drained: what senders have given up on is no longer what is measured.
+        # Before the drain: work on requests that the client has timed out is not part of the measurement.
         used = _used(budget, limits, running, limits.cpu_seconds() - before)
         fired = _look(traffic, drain, out)
     stack.sqs.delete_queue(QueueUrl=queue_url)
@@ -63,7 +63,7 @@ def measure(stack: Stack, what: Subject, budget: str, load: Load, *, out: Path, 
 def measure_elsewhere(
     traffic: Traffic, drain: Drain | None, name: str, load: Load, *, out: Path, progress: Progress
 ) -> Measurement:
-    """Attacks what runs at `traffic.url`; audits where there is a drain of its queue. Raises like `measure`."""
+    """Attacks the service at `traffic.url`; audits if there is a drain of its queue. Raises like `measure`."""
     out.mkdir(parents=True, exist_ok=True)
     with drain or nullcontext():
         check_one(traffic, drain)
@@ -73,7 +73,7 @@ def measure_elsewhere(
 
 
 def _look(traffic: Traffic, drain: Drain | None, out: Path) -> _Fired:
-    """vegeta's reports, written down, and the audit, once everything that got 200 has had its chance to arrive."""
+    """Writes vegeta's reports, and audits once all webhooks with a 200 are drained or the queue stays empty."""
     results = out / "results.bin"
     report = json.loads(vegeta.report(results, "json"))
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
@@ -104,7 +104,7 @@ def _used(name: str, budget: Budget, running: Running, cpu_s: float) -> Used:
 
 
 def _measurement(name: str, load: Load, traffic: Traffic, fired: _Fired, prober: Prober) -> Measurement:
-    """What is the same for a service here and elsewhere."""
+    """The part that is common to a service started here and one at a URL."""
     return Measurement(
         name=name,
         load=load,

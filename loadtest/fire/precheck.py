@@ -1,4 +1,4 @@
-"""Right before fast: one webhook before the attack, answered and found in the queue."""
+"""Correctness before speed: one webhook before the attack must get 200 and be in the queue."""
 
 import http.client
 from urllib.parse import urlsplit
@@ -8,11 +8,11 @@ from loadtest.fire.traffic import Traffic
 
 
 class PreCheckFailed(Exception):
-    """The one webhook before the attack was not answered 200, or is not in the queue."""
+    """The webhook before the attack did not get 200, or is not in the queue."""
 
 
 def check_one(traffic: Traffic, drain: Drain | None) -> None:
-    """One webhook is answered 200 and is in the queue. Raises PreCheckFailed."""
+    """Sends one webhook; without a `drain`, only its 200 is checked. Raises PreCheckFailed."""
     body = next(traffic.bodies(1))
     event_id, digest = traffic.sent.popitem()
     parts = urlsplit(traffic.url)
@@ -31,4 +31,4 @@ def check_one(traffic: Traffic, drain: Drain | None) -> None:
     if drain is not None:
         drain.wait(lambda received: digest in received)
         if drain.received.pop(digest, 0) != 1:
-            raise PreCheckFailed(f"{event_id} got 200 and is not in the queue that was named, once and as sent")
+            raise PreCheckFailed(f"{event_id} got 200 and is not in the queue exactly once, as sent")

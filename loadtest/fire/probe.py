@@ -1,4 +1,4 @@
-"""/healthz during an attack, as Kubernetes asks for it: a new connection each time, one after the other."""
+"""Probes /healthz during an attack, like the kubelet: a new connection for each, one after the other."""
 
 import http.client
 import threading
@@ -10,19 +10,19 @@ from urllib.parse import urlsplit
 from loadtest.record.shapes import Probes
 
 INTERVAL_SECONDS = 0.1
-# As long as the manifests' liveness probe waits.
+# As in the manifests' liveness probe.
 TIMEOUT_SECONDS = 30
 
 
 class Prober:
-    """`with` asks; `probes` are what came of it."""
+    """A context that probes; `probes` are the results."""
 
     def __init__(self, url: str) -> None:
         self._address = urlsplit(url)
         self._seconds: list[float] = []
         self._failed = 0
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._ask_on, daemon=True)
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -33,24 +33,24 @@ class Prober:
         self._thread.join()
 
     def probes(self) -> Probes | None:
-        """None where none was made."""
+        """None where there was no probe."""
         if not self._seconds:
             return None
         ordered = sorted(1000 * seconds for seconds in self._seconds)
         p50, p99 = (ordered[int(share * len(ordered))] for share in (0.5, 0.99))
         return Probes(number=len(ordered), failed=self._failed, p50=p50, p99=p99, slowest=ordered[-1])
 
-    def _ask_on(self) -> None:
+    def _run(self) -> None:
         while not self._ended.wait(INTERVAL_SECONDS):
             started = time.monotonic()
             try:
-                answered = self._ask()
+                answered = self._probe()
             except (OSError, http.client.HTTPException):
                 answered = False
             self._failed += not answered
             self._seconds.append(time.monotonic() - started)
 
-    def _ask(self) -> bool:
+    def _probe(self) -> bool:
         secure = self._address.scheme == "https"
         connection = (http.client.HTTPSConnection if secure else http.client.HTTPConnection)(
             self._address.netloc, timeout=TIMEOUT_SECONDS

@@ -1,4 +1,4 @@
-"""Progress bars, on a terminal alone."""
+"""Progress bars, only on a terminal."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ def _bar(*columns: TextColumn | MofNCompleteColumn) -> Progress:
 
 @contextmanager
 def attack(name: str, load: Load) -> Iterator[Callable[[int], None]]:
-    """A bar for one attack; call what it yields with the number of webhooks that have left."""
+    """A bar for one attack; yields a function to call with the number of webhooks sent."""
     with _bar(TextColumn("{task.fields[sent]:,} webhooks sent")) as bar:
         task = bar.add_task(name, total=load.duration_s, sent=0)
         begun: list[float] = []
@@ -33,7 +33,7 @@ def attack(name: str, load: Load) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def steps(what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar for many attacks, with the time that is left; call what it yields with the name of each as it begins."""
+    """A bar for many attacks, with the remaining time; yields a function to call with each one's name at its start."""
     with _bar(MofNCompleteColumn()) as bar:
         task = bar.add_task(what, total=total)
         done = 0

@@ -1,4 +1,4 @@
-"""Webhooks with distinct ids, streamed to vegeta, and a memory of what each of them looked like."""
+"""Webhooks with distinct ids, streamed to vegeta, and the digest of each."""
 
 import base64
 import json
@@ -12,11 +12,11 @@ from typing import IO
 from app.local.sample_events import default_file, fresh_events
 
 PATH = "/webhooks/chargebee"
-ENDLESS = 62**6  # as many ids as fresh_events can tell apart
+ENDLESS = 62**6  # the number of ids that fresh_events can generate
 
 
 def digest(body: bytes) -> bytes:
-    """What stands for a body, so that 240,000 of them fit into memory."""
+    """Kept instead of the body, so that 240,000 of them fit into memory."""
     return blake2b(body, digest_size=16).digest()
 
 
@@ -33,15 +33,15 @@ class Traffic:
         self._bodies = fresh_events(template, ENDLESS)
 
     def bodies(self, count: int) -> Iterator[bytes]:
-        """`count` more of them (0: as many as anybody wants), remembered as they leave."""
+        """The next `count` webhooks (0: no limit); adds each to `sent`."""
         for body in islice(self._bodies, count or None):
-            # The id is the first field: a whole json.loads would cost more than the sending.
+            # The id is the first field: json.loads of the whole body would cost more CPU than sending it.
             event_id = body[body.index(b'"id": "') + 7 :].partition(b'"')[0].decode()
             self.sent[event_id] = digest(body)
             yield body
 
     def feed(self, pipe: IO[bytes], count: int) -> threading.Thread:
-        """Starts writing targets in vegeta's JSON format, one at a time, for as long as vegeta reads."""
+        """Starts a thread that writes targets in vegeta's JSON format until vegeta closes the pipe."""
         thread = threading.Thread(target=self._write, args=(pipe, count), daemon=True)
         thread.start()
         return thread

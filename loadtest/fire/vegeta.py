@@ -1,4 +1,4 @@
-"""vegeta: the attack, and what it reports of its results."""
+"""Runs vegeta: the attack, and the reports on its results."""
 
 import base64
 import csv
@@ -15,7 +15,7 @@ from loadtest.record.shapes import Latencies, Load
 
 
 class Hit(NamedTuple):
-    """One request. `at` and `latency` in seconds, `at` from the first request; `event_id` where it was queued."""
+    """One request. `at` and `latency` in seconds, `at` since the first request; `event_id`: see `_queued_id`."""
 
     at: float
     latency: float
@@ -25,7 +25,7 @@ class Hit(NamedTuple):
 
 
 def command(load: Load, name: str, results: Path) -> list[str]:
-    """What people could type themselves, were targets at hand."""
+    """vegeta's command line; targets come from standard input."""
     limits = ["-rate", f"{load.rate}/1s"]
     if load.users is not None:
         limits = ["-rate", "0", "-workers", str(load.users), "-max-workers", str(load.users)]
@@ -35,7 +35,7 @@ def command(load: Load, name: str, results: Path) -> list[str]:
 
 
 def attack(load: Load, name: str, traffic: Traffic, results: Path, tick: Callable[[], None]) -> None:
-    """Runs it to its end, calling `tick` now and then. Raises CalledProcessError; Ctrl-C ends vegeta too."""
+    """Runs until the end, calling `tick` every 100 ms. Raises CalledProcessError; Ctrl-C also kills vegeta."""
     count = 0 if load.users is not None else round(load.rate * load.duration_s)
     with subprocess.Popen(command(load, name, results), stdin=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdin is not None
@@ -61,7 +61,7 @@ def report(results: Path, kind: str) -> str:
 
 
 def plot(results: Path) -> str:
-    """vegeta's own picture of latency over time, as HTML."""
+    """vegeta's plot of latency over time, as HTML."""
     return _run("plot", str(results))
 
 
@@ -70,7 +70,7 @@ def _run(*arguments: str) -> str:
 
 
 def hits(results: Path) -> list[Hit]:
-    """Every request, in the order of its answers."""
+    """All requests, in the order of their responses."""
     with subprocess.Popen(["vegeta", "encode", "-to", "csv", str(results)], stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         # timestamp, code, latency, bytes out, bytes in, error, body, …
@@ -83,7 +83,7 @@ def hits(results: Path) -> list[Hit]:
 
 
 def _queued_id(code: int, body: str) -> str | None:
-    """The event id of a 200 that says `queued`; "" where a 200 says something else, None without a 200."""
+    """The event id in a 200 with status `queued`; "" in any other 200, None without a 200."""
     if code != HTTPStatus.OK:
         return None
     try:
@@ -94,13 +94,13 @@ def _queued_id(code: int, body: str) -> str | None:
 
 
 def latencies(report: dict[str, Any]) -> Latencies:
-    """Of vegeta's JSON report, in milliseconds."""
+    """From vegeta's JSON report, in milliseconds."""
     names = {"fastest": "min", "mean": "mean", "p50": "50th", "p90": "90th", "p99": "99th", "slowest": "max"}
     return Latencies(**{ours: report["latencies"][theirs] / 1e6 for ours, theirs in names.items()})
 
 
 def distribution(hits: list[Hit]) -> list[tuple[float, float]]:
-    """Percentiles and their milliseconds, ever closer to 100, as far as there are requests to tell them apart."""
+    """Percentiles and their milliseconds, ever closer to 100, as far as the number of requests resolves them."""
     ordered = sorted(hit.latency * 1000 for hit in hits)
     shares = [1 - 10 ** (-step / 8) for step in range(1 + int(8 * math.log10(max(1, len(ordered)))))]
     return (
