@@ -1,1 +1,1 @@
-"""What was measured, written down: its shape, where and with what, and what repeats say together."""
+"""The data of measurements: their shape, their environment, and estimates over repeats."""

@@ -1,16 +1,16 @@
-"""What repeats say together: the median, and between what bounds it was seen."""
+"""Estimates over repeats: the median and an interval for it."""
 
 from collections.abc import Iterable
 from math import comb, isnan
 from statistics import median
 from typing import NamedTuple
 
-# An interval holds the true median with this confidence or more, where there are repeats enough for it: five.
+# The least confidence with which an interval contains the true median, from five repeats on.
 CONFIDENCE = 0.93
 
 
 class Estimate(NamedTuple):
-    """The median, and an interval for it that takes no distribution for granted: see `estimate`."""
+    """The median, and an interval for it that assumes no distribution: see `estimate`."""
 
     median: float
     low: float
@@ -20,7 +20,7 @@ class Estimate(NamedTuple):
         return self.low <= other.high and other.low <= self.high
 
     def text(self, form: str = ",.1f") -> str:
-        """`12.3 (11.9–12.8)`; `–` for nothing measured."""
+        """`12.3 (11.9–12.8)`; `–` where nothing was measured."""
         if isnan(self.median):
             return "–"
         if self.low == self.high:
@@ -29,11 +29,11 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: Iterable[float | None]) -> Estimate:
-    """Of one value for each repeat; NaN where a repeat has none.
+    """Of one value per repeat; repeats without one are left out, and without any value all is NaN.
 
     The interval goes from the k-th smallest value to the k-th largest, for the largest k that CONFIDENCE allows: all of
     five values, the 2nd to the 8th of nine. Below five it goes from the smallest to the largest, with 75 % for three.
-    (The order statistics' interval: how often the median of n draws lies outside is a matter of n fair coins.)
+    (The interval of order statistics: the number of n values below the true median is binomial with p = 1/2.)
     """
     known = sorted(value for value in values if value is not None)
     if not known:
@@ -43,7 +43,7 @@ def estimate(values: Iterable[float | None]) -> Estimate:
 
 
 def _left_out(repeats: int) -> int:
-    """How many values the interval may leave out on each side."""
+    """The number of values outside the interval on each side."""
     outside, left_out = 0.0, 0
     while True:
         outside += 2 * comb(repeats, left_out) / 2**repeats
@@ -53,6 +53,6 @@ def _left_out(repeats: int) -> int:
 
 
 def ratio(ours: Iterable[float | None], theirs: Iterable[float | None]) -> Estimate:
-    """Of repeats that were made side by side: each of ours to the one of theirs from the same round."""
+    """Of interleaved repeats: each of ours to that of theirs from the same round."""
     pairs = zip(ours, theirs, strict=True)
     return estimate(mine / other for mine, other in pairs if mine is not None and other is not None)

@@ -1,4 +1,4 @@
-"""Where measurements are kept: loadtest/results."""
+"""The folders of loadtest/results."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,15 +10,15 @@ RESULTS = ROOT / "loadtest" / "results"
 
 
 def attack(name: str) -> Path:
-    """`attacks/<time>-<name>`: one attack, as attack.sh leaves it."""
+    """`attacks/<time>-<name>`: one run of attack.sh."""
     return RESULTS / "attacks" / f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}-{name}"
 
 
 def comparison(environment: Environment, quick: bool = False) -> Path:
-    """`<date>-<commit>`; runs that are only a look have a folder of their own."""
+    """`<date>-<commit>`; trial runs (`quick`) have separate folders."""
     return RESULTS / f"{environment.started[:10]}-{environment.commit}{'-quick' if quick else ''}"
 
 
 def raw(file: Path, kind: str, name: str, repeat: int) -> Path:
-    """Where an attack of the comparison in `file` leaves vegeta's results."""
+    """The folder of vegeta's results for one attack of the comparison in `file`."""
     return file.parent / "raw" / file.stem / f"{kind}-{name.replace(' ', '_')}-{repeat}"

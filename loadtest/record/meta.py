@@ -1,4 +1,4 @@
-"""Where, when and with what something was measured."""
+"""The environment of a measurement: commit, time, machine, versions."""
 
 import os
 import platform
@@ -14,7 +14,7 @@ _RESULTS = ("loadtest/results", "tests/cluster/record.json", "*.md")
 
 
 def environment(*tools: str) -> Environment:
-    """Of this process; `tools` are commands on PATH that answer `-version`."""
+    """Of this process; `tools` are commands on PATH with a `-version` option."""
     return Environment(
         commit=commit(),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -29,7 +29,7 @@ def environment(*tools: str) -> Environment:
 
 
 def commit() -> str:
-    """The short hash of what runs, with -dirty where files other than results have changed; `unknown` without git."""
+    """The short hash, with -dirty if files other than results are changed; without git LOADTEST_COMMIT or `unknown`."""
     try:
         short = _git("rev-parse", "--short=7", "HEAD").strip()
         changed = _git("status", "--porcelain", "--", ".", *(f":!{file}" for file in _RESULTS))

@@ -1,4 +1,4 @@
-"""The shape of what is measured: `meta.json` of an attack, and the measurements of a history."""
+"""The schema of measurements: `meta.json` of an attack, and the JSON file of a comparison."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class Load(_Record):
 
 
 class Environment(_Record):
-    """Where, when and with what. `commit` ends in -dirty where the code is not quite that."""
+    """See `loadtest.record.meta`. `commit` ends in -dirty where the code differs from that commit."""
 
     commit: str
     started: str
@@ -55,7 +55,7 @@ class Latencies(_Record):
 
 
 class Probes(_Record):
-    """/healthz on new connections during an attack: milliseconds. `failed` had no 200 within 30 s."""
+    """Latency of /healthz on new connections during an attack, in milliseconds. `failed`: no 200 within 30 s."""
 
     number: int
     failed: int
@@ -65,7 +65,7 @@ class Probes(_Record):
 
 
 class Used(_Record):
-    """What the budget was and what was used of it. `ready_s`: from the start of the process to its readyz."""
+    """The budget and what was used of it. `ready_s`: from the start of the process to the first 200 from readyz."""
 
     budget: str
     how: str
@@ -79,7 +79,7 @@ class Used(_Record):
 
 
 class Measurement(_Record):
-    """One attack. `used` and `sqs` are None for a service that runs elsewhere, `audit` where no queue was named.
+    """One attack. `used` and `sqs` are None for a service at --url, `audit` without a --queue-url.
 
     `distribution`: pairs of percentile and milliseconds.
     """
@@ -103,7 +103,7 @@ class Measurement(_Record):
 
     @property
     def success(self) -> float:
-        """Per cent of the requests that got 200."""
+        """Percentage of the requests that got 200."""
         return 100 * self.accepted / self.requests if self.requests else 0.0
 
 
@@ -115,7 +115,7 @@ class Attack(_Record):
 
 
 class Run(_Record):
-    """One of the repeats of one case. `kind` tells the attacks on one subject apart."""
+    """One of the repeats of one case. `kind`: which of the attacks on the subject."""
 
     kind: str
     repeat: int
@@ -123,7 +123,7 @@ class Run(_Record):
 
 
 class Comparison(_Record):
-    """Interleaved repeats in one run, on one commit and one machine. `title`: what was compared, and how."""
+    """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares."""
 
     title: str
     command: str
@@ -132,7 +132,7 @@ class Comparison(_Record):
     runs: list[Run]
 
     def of(self, kind: str, name: str) -> list[Measurement]:
-        """The repeats of one case, in their order; empty where it was not run."""
+        """The repeats of one case, in order; empty where it was not run."""
         return [run.measurement for run in self.runs if (run.kind, run.measurement.name) == (kind, name)]
 
     def names(self, kind: str) -> list[str]:

@@ -1,6 +1,6 @@
-"""What was measured, shown: in a terminal, as a page, and in README and CHANGELOG.
+"""Output of measurements: in a terminal, as a page, and in README and CHANGELOG.
 
-show.py        what attack.sh prints
+show.py        the report that attack.sh prints
 tables.py      Markdown tables
 overload.py    the table of `make overload`
 charts.py      Vega-Lite, in the colours of theme.py

@@ -1,7 +1,7 @@
-"""Redraws the pictures that README and CHANGELOG show where they are stale.
+"""Redraws the pictures of README and CHANGELOG that are stale.
 
 python -m loadtest.report            redraw them
-python -m loadtest.report --check    fail instead
+python -m loadtest.report --check    fail if any is stale
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The charts as Vega-Lite: the same ones for the page and for the pictures in README and CHANGELOG."""
+"""The charts as Vega-Lite, for the page and for the pictures in README and CHANGELOG."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from loadtest.report.figures import METRICS, PUBLISHED, Scale, middle, value_of
 Spec = dict[str, Any]
 Row = dict[str, Any]
 
-# In the order of the theme's colours; a status that is not here gets one too.
+# In the order of the theme's colours; other statuses get the next ones.
 ANSWERS = alt.Scale(domain=["503", "200", "none"])
 
 
@@ -37,7 +37,7 @@ def saturated(comparison: Comparison, path: str, title: str) -> Spec:
 
 
 def distribution(comparison: Comparison) -> Spec:
-    """Latency by percentile under the published attack, as HDR histograms are drawn: ever closer to 100 %."""
+    """Latency by percentile under the published attack, on the logarithmic axis of HDR histograms."""
     rows = [
         {"release": name, "percentile": percentile, "one in": 100 / (100 - percentile), "ms": ms}
         for name in comparison.names("published")
@@ -57,7 +57,7 @@ def distribution(comparison: Comparison) -> Spec:
 
 
 def over_time(hits: dict[str, list[Hit]]) -> Spec:
-    """Every request of one repeat: when it left, how long it took. A release to choose, and zoom."""
+    """Every request of one repeat: send time and latency. The release can be selected; zoom and pan."""
     text = io.StringIO()
     rows = csv.writer(text)
     rows.writerow(["release", "s", "ms", "answer"])
@@ -72,7 +72,7 @@ def over_time(hits: dict[str, list[Hit]]) -> Spec:
     legend = alt.Legend(orient="bottom", title="answered")
     chart = alt.Chart({"values": text.getvalue(), "format": {"type": "csv", "parse": {"answer": "string"}}})
     points = chart.mark_point(filled=True, size=14, opacity=0.6).encode(
-        x=alt.X("s:Q", title="left after, s"),
+        x=alt.X("s:Q", title="sent after, s"),
         y=alt.Y("ms:Q", title="latency, ms"),
         color=alt.Color("answer:N", scale=ANSWERS, legend=legend),
         shape=alt.Shape("answer:N", scale=ANSWERS, legend=legend),
@@ -83,7 +83,7 @@ def over_time(hits: dict[str, list[Hit]]) -> Spec:
 
 
 def failures(comparison: Comparison) -> Spec:
-    """What the published attack was answered, per cent of the requests."""
+    """Responses to the published attack by status, as percentages of the requests."""
     rows = [
         {"release": name, "answer": "none" if code == "0" else code, "per cent": 100 * count / run.requests}
         for name in comparison.names("published")
@@ -119,7 +119,7 @@ def _bars(rows: list[Row], title: str, scale: Scale) -> Spec:
     figures = alt.Scale(domain=["published", "measured"])
     legend = alt.Legend(orient="bottom", title=None) if any(row["figure"] == "published" for row in rows) else None
     base = alt.Chart({"values": rows}).encode(x=x, xOffset=offset)
-    # A bar on a logarithmic axis would begin nowhere: points stand for themselves.
+    # Points, not bars: a logarithmic axis has no zero to start a bar at.
     marked = base.mark_bar() if scale == "linear" else base.mark_point(filled=True, size=90)
     values = marked.encode(
         y=alt.Y("value:Q", title=None, scale=alt.Scale(type=scale)),
@@ -131,7 +131,7 @@ def _bars(rows: list[Row], title: str, scale: Scale) -> Spec:
 
 
 def _plain(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int = 240, **properties: Any) -> Spec:
-    """As wide as its place; the theme is added where it is drawn."""
+    """As wide as its container; the theme is added when it is drawn."""
     spec: Spec = chart.properties(width="container", height=height, **properties).to_dict()
     spec.pop("config", None)
     return spec

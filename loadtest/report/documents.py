@@ -1,4 +1,4 @@
-"""The generated parts of README and CHANGELOG: tables and pictures of the newest whole run of each kind."""
+"""The generated parts of README and CHANGELOG: tables and pictures of the newest complete run of each kind."""
 
 from pathlib import Path
 
@@ -8,20 +8,20 @@ from loadtest.report import pictures, tables
 
 
 class NotMeasured(Exception):
-    """There is no such run yet; the text says how to make one."""
+    """There is no such run yet; the text has the command that makes one."""
 
 
 def newest(kind: str) -> tuple[Comparison, Path]:
-    """The last `history`, `bench` or `tips` on one commit, not a quick look. Raises NotMeasured."""
+    """The last `history`, `bench` or `tips` on one commit that was no trial run. Raises NotMeasured."""
     whole = [file for file in RESULTS.glob(f"*/{kind}.json") if not file.parent.name.endswith(("-quick", "-dirty"))]
     if not whole:
-        raise NotMeasured(f"loadtest/results: no {kind}.json of a whole run; make one with `make {kind}`")
+        raise NotMeasured(f"loadtest/results: no {kind}.json of a complete run; `make {kind}` makes one")
     runs = [(Comparison.model_validate_json(file.read_text()), file.parent) for file in whole]
     return max(runs, key=lambda run: run[0].environment.started)
 
 
 def provenance(comparison: Comparison, repeated: bool = True) -> str:
-    """What belongs beside every number: the command, the commit, the machine."""
+    """The provenance of every number: the command, the commit, the machine."""
     where = comparison.environment
     machine = f"{where.machine['cores']} cores ({where.machine['cpu']}), Python {where.machine['python']}"
     queue = (comparison.runs[0].measurement.sqs or {}).get("queue", "")
@@ -33,7 +33,7 @@ def provenance(comparison: Comparison, repeated: bool = True) -> str:
 
 
 def picture(folder: Path, name: str, text: str) -> str:
-    """An SVG for the reader's theme."""
+    """The SVG for the reader's colour scheme."""
     source = folder.relative_to(ROOT) / name
     return (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="{source}-dark.svg">'
@@ -77,12 +77,12 @@ def bench() -> str:
 
 
 def tips() -> str:
-    """What each tip is worth."""
+    """The effect of each tip."""
     comparison, _ = newest("tips")
     return f"{tables.tips(comparison)}\n\n{provenance(comparison)}"
 
 
 def stale_pictures() -> list[str]:
-    """Pictures that the newest history would draw differently today."""
+    """Pictures that differ from a redraw of the newest history."""
     history, folder = newest("history")
     return [str(file.relative_to(ROOT)) for file in pictures.stale(history, folder)]

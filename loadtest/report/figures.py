@@ -10,7 +10,7 @@ from loadtest.record.shapes import Measurement
 PUBLISHED: dict[str, dict[str, float]] = json.loads(Path(__file__).with_name("published.json").read_text())["releases"]
 
 Scale = Literal["linear", "log"]
-# Each with its place in published.json and in a Measurement, and the scale that shows it.
+# Each with its field in published.json and in a Measurement, and the scale of its axis.
 METRICS: dict[str, tuple[str, str, Scale]] = {
     "rps": ("Throughput, webhooks a second", "rps", "linear"),
     "success": ("Success, per cent", "success", "linear"),
@@ -22,7 +22,7 @@ CPU = "used.cpu_ms_per_accepted"
 
 
 def value_of(measurement: Measurement, path: str) -> float | None:
-    """`path` is a field of Measurement, of its latencies (`latencies.p50`) or of what it used (`used.peak_mib`)."""
+    """`path` is a field of Measurement, of its latencies (`latencies.p50`) or of its resources (`used.peak_mib`)."""
     value: Any = measurement
     for name in path.split("."):
         value = getattr(value, name)

@@ -1,4 +1,4 @@
-"""The table of `make overload`: who got what answer, and how late."""
+"""The table of `make overload`: statuses and latencies."""
 
 from http import HTTPStatus
 
@@ -15,7 +15,7 @@ def table(rows: list[list[str]]) -> str:
 
 
 def row(name: str, measured: Measurement, hits: list[Hit]) -> list[str]:
-    """`hits` in the order in which they left; the first wave of a closed loop is as large as its number of users."""
+    """`hits` in the order of sending; the first wave of a closed loop is one request per user."""
     wave = measured.load.users or 0
     probes = measured.probes
     return [

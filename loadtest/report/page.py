@@ -18,7 +18,7 @@ from loadtest.report.charts import Spec
 
 
 def write(comparison: Comparison, out: Path) -> None:
-    """`report.html` into `out`, where the raw results are."""
+    """Writes `report.html` to `out`, the folder with the raw results."""
     bars = _bars(comparison)
     details = {
         "over_time": charts.over_time(_hits(comparison, out)),
@@ -58,17 +58,17 @@ def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
         tables=tables,
         html_table=_html,
         errors=_errors(comparison),
-        # Inside <script>, only this could end it too early.
+        # The only sequence that could end the <script> element early.
         **{name: Markup(text.replace("</script", "<\\/script")) for name, text in embedded.items()},  # noqa: S704
     )
 
 
 def _html(table: str) -> Markup:
-    """Of one of our own tables, which are Markdown."""
+    """HTML of one of our Markdown tables."""
     return Markup(MarkdownIt("js-default").render(table))  # noqa: S704  # it escapes what is in them
 
 
 def _errors(comparison: Comparison) -> list[str]:
-    """What vegeta said of requests without an answer, less the address, which is another one for each attack."""
-    said = [error for run in comparison.runs for error in run.measurement.errors]
-    return sorted({re.sub(r'^\w+ "[^"]*": ', "", error) for error in said})
+    """vegeta's errors of requests without a response, without the address, which differs between attacks."""
+    errors = [error for run in comparison.runs for error in run.measurement.errors]
+    return sorted({re.sub(r'^\w+ "[^"]*": ', "", error) for error in errors})

@@ -1,4 +1,4 @@
-"""The charts that README and CHANGELOG show, as SVG."""
+"""The charts of README and CHANGELOG, as SVG."""
 
 import json
 import tempfile
@@ -13,7 +13,7 @@ SVG_SIZE = (640, 280)
 
 
 def write(comparison: Comparison, out: Path) -> None:
-    """`<chart>-<theme>.svg` into `out`; they need no raw results."""
+    """Writes `<chart>-<theme>.svg` to `out`; requires no raw results."""
     shown = {
         "throughput": charts.against_published(comparison, "rps"),
         "cpu": charts.saturated(comparison, figures.CPU, "CPU a webhook, ms, on a quarter of a core"),
@@ -27,7 +27,7 @@ def write(comparison: Comparison, out: Path) -> None:
 
 
 def stale(comparison: Comparison, folder: Path) -> list[Path]:
-    """Those of `folder` that `write` would draw differently, or that are not there."""
+    """The pictures of `folder` that are missing or differ from what `write` would draw."""
     with tempfile.TemporaryDirectory() as scratch:
         write(comparison, Path(scratch))
         drawn = {folder / file.name: file.read_text() for file in sorted(Path(scratch).glob("*.svg"))}

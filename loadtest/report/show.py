@@ -1,4 +1,4 @@
-"""What attack.sh prints at its end."""
+"""The report that attack.sh prints at the end."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ NAMED = 3  # of the lost ones; the others are in meta.json
 
 
 def attack(attack: Attack, out: Path) -> None:
-    """vegeta's own report, and what it cannot know: CPU, memory, and whether everything arrived."""
+    """vegeta's text report, followed by the probes, the budget, CPU, memory and the audit."""
     measured = attack.measurement
     (out / "plot.html").write_text(vegeta.plot(out / "results.bin"))
     print(vegeta.report(out / "results.bin", "text"), end="")
@@ -28,9 +28,9 @@ def _used(used: Used) -> list[str]:
     cpu = (
         "–"
         if used.cpu_ms_per_accepted is None
-        else f"{used.cpu_ms_per_accepted:.2f} ms of CPU for each webhook that got 200"
+        else f"{used.cpu_ms_per_accepted:.2f} ms of CPU per webhook that got 200"
     )
-    peak = "not counted here" if used.peak_mib is None else f"{used.peak_mib:.0f} MiB at its peak"
+    peak = "not available" if used.peak_mib is None else f"{used.peak_mib:.0f} MiB at its peak"
     return [
         f"budget: {used.budget}, {limits} (by {used.how}); ready after {used.ready_s:.1f} s",
         f"cpu: {cpu} ({used.cpu_s:.2f} s in all)",
@@ -46,8 +46,8 @@ def _audit(audit: Audit | None) -> str:
     if audit.lost:
         facts += f" ({', '.join(audit.lost[:NAMED])}{', …' if len(audit.lost) > NAMED else ''})"
     others = {
-        "in the queue as nobody sent it": audit.altered,
-        "answered for what was not asked": audit.unasked,
+        "in the queue with other bytes than sent": audit.altered,
+        "with an unexpected id in the response": audit.unasked,
         "in the queue twice": audit.duplicates,
         "in the queue without a 200": audit.late,
     }

@@ -1,4 +1,4 @@
-"""Markdown tables of a comparison: for a terminal, for README and CHANGELOG."""
+"""Markdown tables of a comparison, for a terminal, README and CHANGELOG."""
 
 from app.settings import NEWEST
 from loadtest.record.estimate import Estimate, estimate, ratio
@@ -90,7 +90,7 @@ def sustained(comparison: Comparison) -> str:
 
 
 def history(comparison: Comparison) -> str:
-    """All of it, for a terminal."""
+    """All tables of a history, for a terminal."""
     parts = [published(comparison), saturated(comparison)]
     if comparison.names("sustained"):
         parts.append(sustained(comparison))
@@ -108,7 +108,7 @@ def tips(comparison: Comparison) -> str:
 
 
 def _ratios(comparison: Comparison, kind: str, reference: str) -> str:
-    """CPU for each accepted webhook, and its ratio to `reference` (left out where that was not measured)."""
+    """CPU per accepted webhook, and its ratio to `reference` (omitted where that was not measured)."""
 
     def cpu(name: str) -> list[float | None]:
         return [value_of(run, CPU) for run in comparison.of(kind, name)]

@@ -1,4 +1,4 @@
-"""Colours, light and dark: told apart by people who see fewer of them, too (Okabe and Ito; viridis for the order)."""
+"""Colours, light and dark, distinguishable with colour blindness (Okabe and Ito; viridis for ordered values)."""
 
 from typing import Any
 
