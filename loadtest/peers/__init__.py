@@ -1,1 +1,1 @@
-"""What the releases are measured against: the floor below any Python of ours, and the same work in Go."""
+"""What the releases are compared with: the floor (the bare Python server) and the same work in Go."""

@@ -1,4 +1,4 @@
-"""The floor: the same server, which reads the body and answers. No FastAPI, no validation, no queue.
+"""The floor: the same server, which only reads the body and responds. No FastAPI, no validation, no queue.
 
 python -m loadtest.peers.asgi_noop    listens on APP_PORT
 """
@@ -8,7 +8,7 @@ import os
 import uvicorn
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPResponseStartEvent, Scope
 
-ANSWER = b'{"status":"ignored","event_id":"ev_nobody_looked"}'
+ANSWER = b'{"status":"ignored","event_id":"ev_not_validated"}'
 START: HTTPResponseStartEvent = {
     "type": "http.response.start",
     "status": 200,
@@ -18,7 +18,7 @@ START: HTTPResponseStartEvent = {
 
 
 async def app(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-    """Answers every request alike, once its body is there."""
+    """Sends the same response to every request, once its body is complete."""
     while True:
         message = await receive()
         if message["type"] != "http.request" or not message["more_body"]:

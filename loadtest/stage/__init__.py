@@ -1,8 +1,8 @@
-"""What stands around an attack: the queue behind toxiproxy, the service or a peer, its budget.
+"""The environment of an attack: the queue behind toxiproxy, the service or a peer, its budget.
 
 stack.py        queues.py (ElasticMQ or embedded) behind toxiproxy.py
-subject.py      what is attacked: a release, or one of peers/
+subject.py      the process under attack: a release, or one of peers/
 peers.py        the floor and the same work in Go, as subjects
-budget/         how much CPU and memory it may use, by what the machine has
-open_files.py   the limit that an attack needs
+budget/         limits its CPU and memory, by the mechanism that the machine has
+open_files.py   the limit of open files that an attack requires
 """

@@ -1,4 +1,4 @@
-"""Each request in flight is an open file, for the attacker as for the attacked."""
+"""Each request in flight is an open file, both in vegeta and in the service."""
 
 import resource
 
@@ -9,7 +9,7 @@ BESIDES = 200  # logs, libraries, connections to the queue
 
 
 def needed(load: Load) -> int:
-    """As many requests as can be in flight at once, where nobody answers before the time-out."""
+    """The most requests in flight at once: those of a service that does not respond before the time-out."""
     return BESIDES + (load.users or round(load.rate * min(load.duration_s, load.timeout_s)))
 
 
@@ -20,7 +20,7 @@ def raise_as_far_as_possible() -> None:
 
 
 def raise_limit(load: Load) -> None:
-    """Raises the soft limit of this process and those it starts. Raises ConfigurationError where that is not enough."""
+    """Raises the soft limit of this process and its children. Raises ConfigurationError if the hard one is too low."""
     wanted = needed(load)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -28,6 +28,6 @@ def raise_limit(load: Load) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     if allowed < wanted:
         raise ConfigurationError(
-            f"this attack may hold {wanted:,} open files, {hard:,} are allowed: `ulimit -Hn` wants raising,"
-            " or --rate, --duration or --users lowering"
+            f"this attack may require {wanted:,} open files, {hard:,} are allowed: raise `ulimit -Hn`,"
+            " or lower --rate, --duration or --users"
         )

@@ -1,4 +1,4 @@
-"""What the releases are compared with, as subjects: see `loadtest.peers`."""
+"""The peers as subjects: see `loadtest.peers`."""
 
 import shutil
 import subprocess
@@ -11,14 +11,14 @@ GO = ROOT / "loadtest" / "peers" / "go"
 
 
 def floor() -> Subject:
-    """The same server, which reads the body and answers."""
+    """The same server, which only reads the body and responds."""
     return Subject("asgi_noop", [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
 
 
 def peers() -> list[Subject]:
-    """The floor, and Go's; Go has to be there to build it. Raises CalledProcessError."""
+    """The floor, and the peer in Go if Go is installed to build it. Raises CalledProcessError."""
     if shutil.which("go") is None:
-        print("go is not on PATH: its peer is left out", file=sys.stderr)
+        print("go is not on PATH: the peer in Go is omitted", file=sys.stderr)
         return [floor()]
     subprocess.run(["go", "build", "-o", "bin/peer", "."], cwd=GO, check=True)
     return [floor(), Subject("go", [str(GO / "bin" / "peer")])]

@@ -1,4 +1,4 @@
-"""A queue process: the embedded AWS or ElasticMQ, each able to die and to come back on its port."""
+"""A queue process: the embedded AWS or ElasticMQ. Each can be killed and started again on the same port."""
 
 import re
 import shutil
@@ -24,7 +24,7 @@ START_SECONDS = 60
 
 
 class QueueProcess(Protocol):
-    """What both emulators can do."""
+    """The interface of both emulators."""
 
     name: str
     endpoint: str
@@ -35,7 +35,7 @@ class QueueProcess(Protocol):
 
 
 class Embedded:
-    """The embedded AWS, as `make run` has it."""
+    """The embedded AWS, as in `make run`."""
 
     name = "embedded (ministack)"
 
@@ -67,7 +67,7 @@ class ElasticMq:
 
     def start(self) -> None:
         java = shutil.which("java")
-        assert java is not None, "ElasticMQ needs Java 17"
+        assert java is not None, "ElasticMQ requires Java 17"
         options = [
             "rest-sqs.bind-hostname=127.0.0.1",
             f"rest-sqs.bind-port={self._port}",
@@ -77,7 +77,7 @@ class ElasticMq:
             "generate-node-address=false",
         ]
         command = [java, "-Xmx512m", *(f"-D{option}" for option in options), "-cp", CLASSPATH.read_text().strip()]
-        # A session of its own: Ctrl-C is for whoever started it, and still needs the queue.
+        # A session of its own: Ctrl-C in the terminal must not end the queue before the service has drained.
         self._process = subprocess.Popen(
             [*command, "org.elasticmq.server.Main"], stdout=subprocess.DEVNULL, start_new_session=True
         )
@@ -94,17 +94,17 @@ PROCESSES: dict[str, type[Embedded] | type[ElasticMq]] = {"embedded": Embedded, 
 
 
 def client(endpoint: str) -> "SQSClient":
-    """boto3 for a local queue process: nothing of the user's own AWS configuration is used."""
+    """boto3 for a local queue process, without the user's AWS configuration."""
     return boto3.client(
         "sqs",
         endpoint_url=endpoint,
         region_name=embedded_aws.REGION,
         aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106  # emulators want one, and look at none
+        aws_secret_access_key="local",  # noqa: S106  # emulators require one and accept any
         config=Config(retries={"total_max_attempts": 1}, max_pool_connections=16),
     )
 
 
 def client_elsewhere(endpoint: str | None) -> "SQSClient":
-    """boto3 for a queue that runs already: at `endpoint`, or on AWS itself with the user's own credentials."""
+    """boto3 for an existing queue: at `endpoint`, or on AWS with the user's credentials."""
     return boto3.client("sqs") if endpoint is None else client(endpoint)

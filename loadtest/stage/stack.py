@@ -1,4 +1,4 @@
-"""What the service is put in front of: a queue process behind toxiproxy, outside its budget."""
+"""The queue of a service under attack: a queue process behind toxiproxy, outside the service's budget."""
 
 import shutil
 import subprocess
@@ -17,12 +17,12 @@ from loadtest.stage.toxiproxy import Toxic
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
-USER = PASSWORD = "demo"  # noqa: S105  # the local mode's own
+USER = PASSWORD = "demo"  # noqa: S105  # as in local mode
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A running one. `far` is the queue's endpoint with the added latency, `sqs` a client without it."""
+    """A running queue. `far` is its endpoint with the added latency, `sqs` a client without it."""
 
     queue: str
     toxics: list[Toxic]
@@ -30,11 +30,11 @@ class Stack:
     sqs: "SQSClient"
 
     def new_queue(self) -> str:
-        """The URL of an empty queue, as the client sees it."""
+        """Creates an empty queue; its URL at the client's endpoint, without the latency."""
         return self.sqs.create_queue(QueueName=f"attack-{uuid.uuid4().hex}")["QueueUrl"]
 
     def environment(self, queue_url: str) -> dict[str, str]:
-        """What makes a service use that queue, from afar."""
+        """Variables with which a service uses that queue with the latency."""
         return EmbeddedAws(0, self.far).environment() | {
             "APP_SQS_QUEUE_URL": f"{self.far}/{queue_url.split('/', 3)[3]}",
             "APP_BASIC_AUTH_USERNAME": USER,
@@ -46,7 +46,7 @@ class Stack:
 
 
 def choose(wanted: str) -> QueueProcess:
-    """`auto`: ElasticMQ where Java is, and its jars or Maven for them. Raises FileNotFoundError for what it lacks."""
+    """`auto`: ElasticMQ if there is Java, and its jars or Maven; else the embedded one. Raises FileNotFoundError."""
     if wanted == "embedded":
         return queues.Embedded()
     lacks = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
@@ -65,7 +65,7 @@ def choose(wanted: str) -> QueueProcess:
 
 @contextmanager
 def open_stack(wanted: str, toxics: list[Toxic]) -> Iterator[Stack]:
-    """Starts both on free ports, and ends them whatever happens."""
+    """Starts both on free ports, and kills them at the end."""
     process = choose(wanted)
     try:
         process.start()

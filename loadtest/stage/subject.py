@@ -1,4 +1,4 @@
-"""What is attacked: a release of the service, or a peer, as a process of its own under a budget."""
+"""The process under attack: a release of the service, or a peer, under a budget."""
 
 import os
 import subprocess
@@ -16,11 +16,11 @@ from loadtest.record.folders import ROOT
 from loadtest.stage.budget import Budget
 from loadtest.stage.ports import free_port
 
-START_SECONDS = 90  # a quarter of a core needs several seconds, and an attacked machine has other things to do
+START_SECONDS = 90  # on a quarter of a core a start takes several seconds, on a busy machine more
 STOP_SECONDS = 5
 
-# How a service runs; of the APP_ variables around an attack, these alone reach it. What it serves, where and for whom
-# is the stack's business, and secrets would get into results that are committed.
+# The APP_ variables of an attack's environment that are passed to the service: how it runs. Queue, address and
+# credentials are the stack's; secrets would get into results that are committed.
 INHERITED = tuple(
     f"APP_{name}"
     for name in (
@@ -33,13 +33,13 @@ INHERITED = tuple(
 )
 
 
-# The published pod had no bound on what it holds at once, on connections, or on waiting.
+# The published pod had no bound on webhooks in flight, on connections, or on waiting.
 UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_WAIT": "0"}
 
 
 @dataclass(frozen=True)
 class Subject:
-    """`command` serves on APP_PORT, with `flags` besides what the stack says. `enqueues`: its 200 is to be audited."""
+    """`command` serves on APP_PORT, with `flags` besides the stack's variables. `enqueues`: its 200s are audited."""
 
     name: str
     command: list[str]
@@ -56,7 +56,7 @@ class Running(NamedTuple):
 
 
 def release(release: Release, name: str | None = None, **flags: str) -> Subject:
-    """The service itself, with the flags of this environment that are inherited; `flags` count more."""
+    """The service itself, with the inherited flags of this environment; `flags` take precedence."""
     inherited = {name: os.environ[name] for name in INHERITED if os.environ.get(name)}
     return Subject(name or release.value, [sys.executable, "-m", "app", "web"], inherited | flags, release.value)
 
@@ -75,14 +75,14 @@ def print_variables(used: list[str], ignored: list[str]) -> None:
 
 
 def environment(subject: Subject, stack: dict[str, str], port: int) -> dict[str, str]:
-    """What `subject` is told: its flags, over which the stack's variables win."""
+    """The variables of `subject`: its flags; the stack's variables take precedence."""
     ours = UNBOUNDED | subject.flags | stack | {"APP_PORT": str(port)}
     return ours if subject.release is None else ours | {"APP_RELEASE": subject.release}
 
 
 @contextmanager
 def start(subject: Subject, budget: Budget, stack: dict[str, str], log: Path) -> Iterator[Running]:
-    """Starts it on a free port and waits for its readyz. Raises ChildProcessError where it does not come up."""
+    """Starts it on a free port and waits for its readyz. Raises ChildProcessError if it does not become ready."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     ours = environment(subject, stack, port)
@@ -95,7 +95,7 @@ def start(subject: Subject, budget: Budget, stack: dict[str, str], log: Path) ->
             cwd=ROOT,
             stdout=output,
             stderr=output,
-            start_new_session=True,  # Ctrl-C is for the attack, which stops it in its turn
+            start_new_session=True,  # Ctrl-C in the terminal ends the attack, which stops it
         )
     try:
         _wait(url, process, log)
@@ -113,5 +113,5 @@ def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
     try:
         wait_until_ready(process, lambda: is_ready(url), START_SECONDS, interval=0.02)
     except (ChildProcessError, TimeoutError):
-        last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
+        last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["no output"]
         raise ChildProcessError(f"{' '.join(process.args)} was not ready: {last[0]}") from None  # type: ignore[arg-type]  # a list

@@ -1,4 +1,4 @@
-"""toxiproxy in front of a queue: latency, and whatever else a network does to a connection."""
+"""toxiproxy in front of a queue: latency and other faults of a network."""
 
 import http.client
 import json
@@ -15,19 +15,19 @@ Toxic = tuple[str, dict[str, float]]
 
 
 def latency(seconds: float, jitter: float = 0) -> Toxic:
-    """Every answer comes that much later, give or take `jitter`."""
+    """Delays every response by `seconds` ± `jitter`."""
     return "latency", {"latency": round(seconds * 1000), "jitter": round(jitter * 1000)}
 
 
 @contextmanager
 def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[str]:
-    """A proxy for `upstream` (http://host:port) with `toxics` on the way back; yields its own address.
+    """A proxy for `upstream` (http://host:port) with `toxics` on the responses; yields its own address.
 
-    Raises ValueError for a toxic that toxiproxy does not have.
+    Raises ValueError for a toxic that toxiproxy rejects.
     """
     api, port = free_port(), free_port()
     command = ["toxiproxy-server", "-host", "127.0.0.1", "-port", str(api)]
-    # A session of its own: Ctrl-C is for whoever started it, and still needs the queue.
+    # A session of its own: Ctrl-C in the terminal must not end the proxy before the service has drained.
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         wait_until_ready(process, lambda: is_listening(api), START_SECONDS)
@@ -51,6 +51,6 @@ def _call(port: int, path: str, data: dict[str, Any]) -> None:
         response = connection.getresponse()
         answer = response.read().decode()
         if response.status not in (http.client.OK, http.client.CREATED):
-            raise ValueError(f"toxiproxy refuses {data}: {answer.strip()}")
+            raise ValueError(f"toxiproxy rejects {data}: {answer.strip()}")
     finally:
         connection.close()

@@ -225,7 +225,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         (("--queue-url", "http://q"), "--queue-url and --sqs-endpoint belong to --url"),
         (("--url", "http://127.0.0.1:1", "--duration", "1s"), "Connection refused"),
         (("--users", "10000000"), "open files"),
-        (("--toxic", "smoke:x=1", "--queue", "embedded"), "toxiproxy refuses"),
+        (("--toxic", "smoke:x=1", "--queue", "embedded"), "toxiproxy rejects"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

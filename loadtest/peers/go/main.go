@@ -1,5 +1,5 @@
-// The same work in Go: Basic auth, a validated Chargebee event, one SendMessage for each webhook, then 200.
-// Configured by the variables of the service that it uses: APP_PORT, APP_SQS_QUEUE_URL, APP_BASIC_AUTH_….
+// The same work in Go: Basic auth, a validated Chargebee event, one SendMessage per webhook, then 200.
+// Configured by variables of the service: APP_PORT, APP_SQS_QUEUE_URL, APP_BASIC_AUTH_….
 package main
 
 import (
@@ -27,13 +27,14 @@ import (
 const (
 	maxBodyBytes = 245_760
 	sqsTimeout   = 10 * time.Second
-	// As the releases: the SDK would keep 10 connections and open the others anew for every call.
+	// As in the releases. The SDK's default is 10 idle connections; the others would be opened anew for each call.
+	// https://github.com/aws/aws-sdk-go-v2/blob/v1.47.6/aws/transport/http/client.go#L21
 	connections = 64
 )
 
 var eventID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
 
-// event holds what is required of a Chargebee event; pointers tell what is missing from what is zero.
+// event holds the required fields of a Chargebee event; pointers distinguish a missing field from a zero value.
 type event struct {
 	ID            string           `json:"id"`
 	OccurredAt    *int64           `json:"occurred_at"`
