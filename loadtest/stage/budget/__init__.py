@@ -1,4 +1,7 @@
-"""How much CPU and memory what is attacked may use, by what the machine has; it says so where it has nothing."""
+"""Limits the CPU and memory of the process under attack, by the mechanism that the machine has.
+
+Without any, `limited` is False and only the use is measured.
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -19,10 +22,10 @@ MECHANISMS: dict[str, Callable[[Limits], Budget]] = {
 
 @contextmanager
 def open_budget(name: str) -> Iterator[Budget]:
-    """The budget called `name`: `burst`, `capped` or `none`. Gone at the end, whatever was in it is killed before.
+    """The budget `name`: `burst`, `capped` or `none`. At the end its processes are killed and it is removed.
 
     LOADTEST_BUDGET names one of MECHANISMS, or `process tree`, which limits nothing. Raises Unavailable for one that
-    the machine has not; where none was named and the machine has none, the process tree is measured, not limited.
+    the machine lacks; without LOADTEST_BUDGET and any mechanism, the process tree is measured, not limited.
     """
     budget = _choose(LIMITS[name], os.environ.get("LOADTEST_BUDGET"))
     try:

@@ -1,4 +1,4 @@
-"""Control groups of version 1: three folders, writable by root."""
+"""cgroup v1: one folder per controller, writable by root."""
 
 import itertools
 import os
@@ -8,7 +8,7 @@ from loadtest.stage.budget.join import joining, remove
 from loadtest.stage.budget.limits import Limits, Unavailable
 
 ROOT = Path("/sys/fs/cgroup")
-PERIOD_US = 100_000  # as Kubernetes has it
+PERIOD_US = 100_000  # as in Kubernetes
 _number = itertools.count()
 
 
@@ -29,7 +29,7 @@ class CgroupV1:
             if limits.memory is not None:
                 (self._memory / "memory.limit_in_bytes").write_text(str(limits.memory))
                 with_swap = self._memory / "memory.memsw.limit_in_bytes"
-                if with_swap.exists():  # the kernel counts swap: a pod has none either
+                if with_swap.exists():  # the kernel accounts for swap, which a pod has none of either
                     with_swap.write_text(str(limits.memory))
         except OSError as error:
             self.close()
@@ -44,7 +44,7 @@ class CgroupV1:
         return joining(self._groups, command)
 
     def attach(self, pid: int) -> None:
-        """It joined by itself."""
+        """The shell of `command` has joined already."""
 
     def cpu_seconds(self) -> float:
         return int((self._cpuacct / "cpuacct.usage").read_text()) / 1e9

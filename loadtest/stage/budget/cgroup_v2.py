@@ -1,4 +1,7 @@
-"""A control group of version 2, at the top: writable by root, where nothing else has taken the controllers."""
+"""cgroup v2, at the top of the hierarchy: writable by root, if the controllers are available there.
+
+The files: https://docs.kernel.org/admin-guide/cgroup-v2.html
+"""
 
 import itertools
 import os
@@ -9,7 +12,7 @@ from loadtest.stage.budget.join import joining, remove
 from loadtest.stage.budget.limits import Limits, Unavailable
 
 ROOT = Path("/sys/fs/cgroup")
-PERIOD_US = 100_000  # as Kubernetes has it
+PERIOD_US = 100_000  # as in Kubernetes
 _number = itertools.count()
 
 
@@ -28,7 +31,7 @@ class CgroupV2:
                 (self._group / "cpu.max").write_text(f"{int(limits.cpus * PERIOD_US)} {PERIOD_US}")
             if limits.memory is not None:
                 (self._group / "memory.max").write_text(str(limits.memory))
-                with suppress(PermissionError):  # the file is not there, and may not be made: a kernel without swap
+                with suppress(PermissionError):  # the file does not exist on a kernel without swap
                     (self._group / "memory.swap.max").write_text("0")  # a pod has none either
         except OSError as error:
             self.close()
@@ -39,7 +42,7 @@ class CgroupV2:
         return joining((self._group,), command)
 
     def attach(self, pid: int) -> None:
-        """It joined by itself."""
+        """The shell of `command` has joined already."""
 
     def cpu_seconds(self) -> float:
         return cpu_seconds(self._group)

@@ -1,4 +1,7 @@
-"""A container of the project's own image, with the host's network (on macOS and Windows: a setting of Docker's)."""
+"""A container of the project's image, on the host's network (on macOS and Windows a setting of Docker Desktop).
+
+https://docs.docker.com/engine/network/drivers/host/#docker-desktop
+"""
 
 import itertools
 import os
@@ -10,7 +13,7 @@ from loadtest.record.folders import ROOT
 from loadtest.stage.budget.limits import Limits, Unavailable
 
 IMAGE = "invoice-webhook:dev"
-# Below /sys/fs/cgroup of a container, by the version that the engine has: CPU used, and most memory held.
+# Below /sys/fs/cgroup of a container, by the engine's cgroup version: CPU used, and peak of memory.
 FILES = {"1": ("cpuacct/cpuacct.usage", "memory/memory.max_usage_in_bytes"), "2": ("cpu.stat", "memory.peak")}
 _number = itertools.count()
 
@@ -24,41 +27,41 @@ class Docker:
         if limits.cpus is not None:
             self._limits.append(f"--cpus={limits.cpus}")
         if limits.memory is not None:
-            self._limits += [f"--memory={limits.memory}", f"--memory-swap={limits.memory}"]  # both together: no swap
+            self._limits += [f"--memory={limits.memory}", f"--memory-swap={limits.memory}"]  # equal: no swap
         if shutil.which("docker") is None or not (ROOT / "Dockerfile").is_file():
             raise Unavailable("no docker, or no Dockerfile")
         self._version = _docker("info", "--format", "{{.CgroupVersion}}")
         if self._version not in FILES:
-            raise Unavailable("docker info: no engine, or one without control groups")
+            raise Unavailable("docker info: no engine, or one without cgroups")
         _docker("build", "--quiet", "--target=app", f"--tag={IMAGE}", str(ROOT))  # from the cache, for the same code
         self.limited = limits.cpus is not None
         self._shell: subprocess.Popen[str] | None = None
 
     def command(self, command: list[str], environment: dict[str, str]) -> list[str]:
-        """In the image, its own Python takes the place of ours."""
+        """`command` in the image, with the image's Python instead of this one."""
         program = "python" if command[0] == sys.executable else command[0]
         variables = [f"--env={name}={value}" for name, value in environment.items()]
         start = ["docker", "run", "--rm", "--init", "--network=host", f"--name={self._name}", *self._limits]
         return [*start, *variables, f"--entrypoint={program}", IMAGE, *command[1:]]
 
     def attach(self, pid: int) -> None:
-        """A shell to look with, once: every `docker exec` costs the container 20 ms of CPU."""
+        """Starts one shell for all reads: each `docker exec` costs the container 20 ms of CPU."""
         command = ["docker", "exec", "--interactive", self._name, "sh"]
         self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def cpu_seconds(self) -> float:
-        told = self._read(FILES[self._version][0])
+        words = self._read(FILES[self._version][0])
         if self._version == "1":
-            return int(told[0]) / 1e9
-        return int(told[told.index("usage_usec") + 1]) / 1e6
+            return int(words[0]) / 1e9
+        return int(words[words.index("usage_usec") + 1]) / 1e6
 
     def peak_bytes(self) -> int | None:
         """None with version 2 before Linux 5.19."""
-        told = self._read(FILES[self._version][1])
-        return int(told[0]) if told else None
+        words = self._read(FILES[self._version][1])
+        return int(words[0]) if words else None
 
     def _read(self, file: str) -> list[str]:
-        """The words of the file; none where there is no such file."""
+        """The words of the file; empty where there is no such file."""
         assert self._shell is not None, "attach comes first"
         assert self._shell.stdin is not None
         assert self._shell.stdout is not None
@@ -73,7 +76,8 @@ class Docker:
 
 
 def _docker(*command: str) -> str:
-    # Docker before 23 would build every stage, the tests too, were it not told to use BuildKit.
+    # Without BuildKit, which is the default since Docker 23, it would build every stage, the tests too.
+    # https://docs.docker.com/build/buildkit/
     environment = os.environ | {"DOCKER_BUILDKIT": "1"}
     ended = subprocess.run(["docker", *command], env=environment, capture_output=True, text=True, check=False)
     if ended.returncode:

@@ -1,4 +1,4 @@
-"""Into a control group and out of it."""
+"""Joining a cgroup and removing it."""
 
 import os
 import shlex
@@ -12,20 +12,20 @@ EMPTY_SECONDS = 10
 
 
 def joining(groups: Iterable[Path], command: list[str]) -> list[str]:
-    """`command`, by way of a shell that joins the groups and then becomes it: nothing of it runs outside."""
+    """`command` by a shell that joins the groups and execs it, so that all of it runs inside."""
     joins = "".join(f"echo $$ >{shlex.quote(str(group / 'cgroup.procs'))} && " for group in groups)
     return ["sh", "-c", f'{joins}exec "$@"', "sh", *command]
 
 
 def remove(group: Path) -> None:
-    """Kills what is left in `group` and takes it away. Raises OSError where that does not work within 10 s."""
+    """Kills the processes left in `group` and removes it. Raises OSError if that fails for 10 s."""
     deadline = time.monotonic() + EMPTY_SECONDS
     while group.exists():
         try:
             for pid in (group / "cgroup.procs").read_text().split():
                 _kill(int(pid))
             group.rmdir()
-        except OSError:  # its processes are still ending
+        except OSError:  # its processes have not exited yet
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""The budgets, and what every way to enforce one can do."""
+"""The budgets, and the interface of the mechanisms that enforce them."""
 
 from typing import NamedTuple, Protocol
 
@@ -6,32 +6,32 @@ MIB = 1024 * 1024
 
 
 class Unavailable(Exception):
-    """The machine has no such mechanism; the text says what is missing."""
+    """The machine has no such mechanism; the text names what is missing."""
 
 
 class Limits(NamedTuple):
-    """`cpus`: cores, as a hard quota; None: as much as there is. `memory`: bytes."""
+    """`cpus`: cores, as a hard quota; None: no limit. `memory`: bytes."""
 
     cpus: float | None
     memory: int | None
 
 
-# The published pod: 512 MiB at most; a quarter of a core requested, but free to burst (at most one core here).
+# The published pod: 512 MiB at most; a quarter of a core requested, without a limit (at most one core here).
 LIMITS = {"burst": Limits(1.0, 512 * MIB), "capped": Limits(0.25, 512 * MIB), "none": Limits(None, None)}
 
 
 class Budget(Protocol):
-    """`how` names the mechanism; `limited` says whether it holds what is in it to the limits."""
+    """`how` names the mechanism; `limited`: whether it enforces the CPU limit."""
 
     how: str
     limited: bool
 
     def command(self, command: list[str], environment: dict[str, str]) -> list[str]:
-        """`command`, started within the budget."""
+        """The command line that runs `command` within the budget."""
         ...
 
     def attach(self, pid: int) -> None:
-        """`pid` is the process that `command` became."""
+        """Called with the pid of the process that `command` started."""
         ...
 
     def cpu_seconds(self) -> float:
@@ -39,9 +39,9 @@ class Budget(Protocol):
         ...
 
     def peak_bytes(self) -> int | None:
-        """Most memory used within the budget so far; None where nobody counts it."""
+        """Peak of memory within the budget so far; None where it is not counted."""
         ...
 
     def close(self) -> None:
-        """Takes the budget away, once nothing runs in it."""
+        """Removes the budget; cgroups and Docker kill the processes left in it."""
         ...

@@ -1,4 +1,4 @@
-"""No limit at all: only a look at what the processes use."""
+"""No limit: only reads what the processes use."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class ProcessTree:
         return sum(time.user + time.system for time in times)
 
     def peak_bytes(self) -> int | None:
-        """The kernel's high-water mark of each process; Linux alone keeps one where others may read it."""
+        """Sum of the kernel's VmHWM of each process, which only Linux has: man 5 proc_pid_status."""
         marks = []
         for process in self._tree():
             status = Path(f"/proc/{process.pid}/status")
@@ -41,4 +41,4 @@ class ProcessTree:
         return sum(marks)
 
     def close(self) -> None:
-        """Nothing was made."""
+        """Nothing to remove."""

@@ -1,4 +1,4 @@
-"""A transient scope of the user's systemd, which hands its users control groups of version 2."""
+"""A transient scope of the user's systemd, with the delegated cgroup v2 controllers."""
 
 import shutil
 import subprocess
@@ -41,4 +41,4 @@ class SystemdScope:
         return cgroup_v2.peak_bytes(self._group)
 
     def close(self) -> None:
-        """systemd collects the scope when its last process ends."""
+        """systemd removes the scope when its last process exits."""
