@@ -1,4 +1,4 @@
-"""attack.sh as a process, and services that lose what they have accepted."""
+"""attack.sh as a user runs it, and services that lose accepted webhooks."""
 
 import json
 import os
@@ -18,13 +18,13 @@ ATTACK = ROOT / "loadtest" / "attack.sh"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Without any variable of ours; the tests' own Python has the packages."""
+    """Without any APP_ variable; attack.sh uses the tests' Python, which has the packages."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_", "LOADTEST_"))}
     return kept | {"LOADTEST_PYTHON": sys.executable} | more
 
 
 def attack(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
-    """Runs it to its end."""
+    """Runs attack.sh until it exits."""
     return subprocess.run(
         [str(ATTACK), *arguments], env=environment(**more), capture_output=True, text=True, check=False, timeout=250
     )

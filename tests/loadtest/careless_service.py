@@ -1,4 +1,4 @@
-"""A service that answers as the contract says but has one fault, for every tenth webhook.
+"""A service whose responses follow the contract, with one fault, which affects every tenth webhook.
 
 python -m tests.loadtest.careless_service FAULT PORT ENDPOINT QUEUE_URL
 """
@@ -15,8 +15,8 @@ ONE_IN = 10
 
 
 def create_app(fault: str, endpoint: str, queue_url: str) -> FastAPI:
-    """`none`; `early`: acknowledged and never sent; `alters`: sent with other bytes; `other`: answers for another
-    event; `twice`: sent twice, which SQS may do as well.
+    """`none`; `early`: acknowledged and never sent; `alters`: sent with other bytes; `other`: the response has the id
+    of another event; `twice`: sent twice, as SQS may deliver it.
     """
     app = FastAPI()
     sqs = queues.client(endpoint)

@@ -1,4 +1,4 @@
-"""The tools on PATH, as attack.sh has them."""
+"""The tools on PATH, as in attack.sh."""
 
 import os
 import subprocess

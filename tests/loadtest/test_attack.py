@@ -1,4 +1,4 @@
-"""attack.sh as a process: its results, its output, and the losses that it finds."""
+"""attack.sh as a process: its results, its output, and the losses that it must detect."""
 
 import re
 import signal
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
 SHORT = ("--rate", "100", "--duration", "1s")
-# How many got 200 is up to the machine; that none of them is lost is not.
+# How many got 200 depends on the machine; none of them may be lost.
 HOLDS = re.compile(r"audit: holds: (\d+) got 200, 0 of them lost")
 
 
 def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
-    """vegeta's files, measurements from outside it, and exit code 0, because the audit passes."""
+    """vegeta's files, meta.json, and exit code 0, because the audit holds."""
     ended = attack("--release", "v08_native_async", *SHORT, "--queue", "embedded", "--out", str(tmp_path))
     assert ended.returncode == 0, ended.stderr
     assert (accepted := HOLDS.search(ended.stdout))
@@ -41,12 +41,12 @@ def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
     measured = meta(tmp_path)
     assert (measured["release"], measured["requests"]) == ("v08_native_async", 100)
     assert measured["accepted"] == int(accepted[1])
-    assert measured["latencies"]["fastest"] >= 8  # milliseconds, which toxiproxy adds
+    assert measured["latencies"]["fastest"] >= 8  # milliseconds, added by toxiproxy
     assert measured["used"]["cpu_s"] > 0
 
 
 def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
-    """--users, --budget and a flag of the service have their effect."""
+    """--users, --budget and a flag of the service take effect."""
     ended = attack("--users", "4", *SHORT, "--budget", "capped", "--out", str(tmp_path), APP_HTTP="h11")
     assert ended.returncode == 0, ended.stderr
     measured = meta(tmp_path)
@@ -56,14 +56,14 @@ def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
     assert ("NOT CAPPED" in ended.stdout) is not measured["used"]["limited"]
 
 
-# What README has people export, and what may be set besides while passwords rotate.
+# The variables that the README exports, and those of a rotation of passwords.
 EXPORTED = {
     "APP_SQS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/invoice-webhooks",
     "APP_BASIC_AUTH_USERNAME": "chargebee",
     "APP_BASIC_AUTH_PASSWORD": "s3cret-current",
     "APP_BASIC_AUTH_PREVIOUS_USERNAME": "chargebee",
     "APP_BASIC_AUTH_PREVIOUS_PASSWORD": "s3cret-previous",
-    "APP_HOST": "0.0.0.0",  # noqa: S104  # what the README says
+    "APP_HOST": "0.0.0.0",  # noqa: S104  # as in the README
     "APP_DRAIN_DELAY": "60",
     "APP_RELEASE": "v02_blocking",
     "AWS_DEFAULT_REGION": "eu-central-1",
@@ -71,7 +71,7 @@ EXPORTED = {
 
 
 def test_what_a_deployment_has_exported_does_not_reach_the_attack(tmp_path: Path) -> None:
-    """The stack's variables win; only flags about how the service runs are used, and a line says so."""
+    """The stack's variables take precedence; only flags about how the service runs are used, and a line lists them."""
     ended = attack(
         *("--release", "v08_native_async", *SHORT, "--queue", "embedded", "--out", str(tmp_path)),
         **EXPORTED,
@@ -89,7 +89,7 @@ def test_what_a_deployment_has_exported_does_not_reach_the_attack(tmp_path: Path
 def test_what_a_deployment_has_exported_does_not_reach_the_history(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """history.json is committed: no secret in it, and no address."""
+    """history.json is committed: it must contain no secret and no address."""
     for name, value in EXPORTED.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("APP_LOOP", "asyncio")
@@ -102,19 +102,19 @@ def test_what_a_deployment_has_exported_does_not_reach_the_history(
     assert not any(value in written for name, value in EXPORTED.items() if "PASSWORD" in name or "URL" in name)
 
 
-def test_the_stack_wins() -> None:
-    """Whatever else a subject sets: the queue, the credentials and the bounds are the stack's."""
-    stack = Stack("embedded", [], "http://far", client("http://near")).environment("http://near/000000000000/q")
-    assert not set(stack) & set(subject.INHERITED)
+def test_the_stack_takes_precedence() -> None:
+    """Whatever the flags of a subject: the queue, the credentials and the bounds are the stack's."""
+    ours = Stack("embedded", [], "http://far", client("http://near")).environment("http://near/000000000000/q")
+    assert not set(ours) & set(subject.INHERITED)
     assert {name.removeprefix("APP_").lower() for name in subject.INHERITED} <= Settings.model_fields.keys()
     assert not any("PASSWORD" in name or "USERNAME" in name or "URL" in name for name in subject.INHERITED)
-    seen = subject.environment(Subject("s", [], dict.fromkeys(stack, "mine")), stack, 7)
-    assert seen == subject.UNBOUNDED | stack | {"APP_PORT": "7"}
+    seen = subject.environment(Subject("s", [], dict.fromkeys(ours, "mine")), ours, 7)
+    assert seen == subject.UNBOUNDED | ours | {"APP_PORT": "7"}
 
 
 @pytest.mark.parametrize("option", ["--url", "--queue-url", "--sqs-endpoint"])
 def test_credentials_in_a_url_are_refused(option: str, tmp_path: Path) -> None:
-    """They would name the results' folder and stand in meta.json: refused, and not repeated."""
+    """They would be in the name of the results' folder and in meta.json: rejected, and not printed."""
     urls = {"--url": "http://service", "--queue-url": "http://sqs/0/q", "--sqs-endpoint": "http://sqs"}
     urls[option] = "http://user:s3cret@127.0.0.1:9"
     ended = attack(*(word for pair in urls.items() for word in pair), "--out", str(tmp_path))
@@ -123,10 +123,8 @@ def test_credentials_in_a_url_are_refused(option: str, tmp_path: Path) -> None:
     assert "s3cret" not in ended.stdout + ended.stderr
 
 
-def test_what_runs_elsewhere_is_audited_too(
-    aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path
-) -> None:
-    """--url with its queue: audited; without: the service is attacked, and the output says that no audit was made."""
+def test_a_service_at_a_url_is_audited_too(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
+    """--url with its queue: audited; without: the service is attacked, and the audit is reported as not made."""
     with Service(aws.endpoint, queue_url, release="v07_sync_handler") as service:
         there = ("--url", service.url, *SHORT, "--out", str(tmp_path))
         credentials = {"APP_BASIC_AUTH_USERNAME": USER, "APP_BASIC_AUTH_PASSWORD": PASSWORD}
@@ -136,14 +134,14 @@ def test_what_runs_elsewhere_is_audited_too(
         unaudited = attack(*there, **credentials, APP_HTTP="h11")
         refused = attack(*there)
     assert (unaudited.returncode, "audit: not made" in unaudited.stdout) == (0, True)
-    expected = "APP_ variables used: APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_USERNAME; ignored: APP_HTTP\n"
-    assert expected in unaudited.stderr
+    line = "APP_ variables used: APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_USERNAME; ignored: APP_HTTP\n"
+    assert line in unaudited.stderr
     assert refused.returncode == 2
     assert "answered 401" in refused.stderr
 
 
 @pytest.mark.parametrize(
-    ("fault", "expected"),
+    ("fault", "finding"),
     [
         ("early", r"[1-9]\d* of them lost \(ev_"),
         ("alters", r"[1-9]\d* of them lost \(ev_"),
@@ -151,14 +149,14 @@ def test_what_runs_elsewhere_is_audited_too(
     ],
 )
 def test_planted_losses_are_found(
-    aws: QueueProcess, sqs: "SQSClient", queue_url: str, fault: str, expected: str, tmp_path: Path
+    aws: QueueProcess, sqs: "SQSClient", queue_url: str, fault: str, finding: str, tmp_path: Path
 ) -> None:
-    """Every tenth webhook is lost by a service that answers 200: exit code 1, and the lost ones are named."""
+    """A service that responds 200 loses every tenth webhook: exit code 1, and the output names the lost ones."""
     with careless(fault, aws.endpoint, queue_url) as url:
         there = ("--url", url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         ended = attack(*there, *SHORT, "--out", str(tmp_path))
     assert ended.returncode == 1, ended.stderr
-    assert re.search(rf"audit: FAILED: \d+ got 200.*{expected}", ended.stdout, re.DOTALL)
+    assert re.search(rf"audit: FAILED: \d+ got 200.*{finding}", ended.stdout, re.DOTALL)
     assert bool(meta(tmp_path)["audit"]["altered"]) is (fault == "alters")
 
 
@@ -166,7 +164,7 @@ def test_planted_losses_are_found(
 def test_at_least_once_is_no_loss(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, fault: str, tmp_path: Path
 ) -> None:
-    """The same service without a fault, or with messages that arrive twice: the audit passes."""
+    """The same service without a fault, or with duplicate messages: the audit holds."""
     with careless(fault, aws.endpoint, queue_url) as url:
         there = ("--url", url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         ended = attack(*there, *SHORT, "--out", str(tmp_path))
@@ -175,30 +173,31 @@ def test_at_least_once_is_no_loss(
 
 
 def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
-    """The service is correct, the queue drops messages: each acknowledged and dropped one is reported lost."""
+    """The service is correct and the queue loses messages: the audit counts every one of them as lost."""
     with Service(aws.endpoint, queue_url, basic_auth_username="demo", basic_auth_password="demo") as service:
         there = ("--url", service.url, "--queue-url", queue_url, "--sqs-endpoint", aws.endpoint)
         command = [str(ATTACK), *there, "--rate", "100", "--duration", "3s", "--out", str(tmp_path)]
         with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as running:
             while running.poll() is None and not (tmp_path / "results.bin").exists():
-                time.sleep(0.05)  # the one webhook before the attack has to be found
-            thief = 0
+                time.sleep(0.05)  # the webhook before the attack must be found
+            removed = 0
             while running.poll() is None:
-                # Another consumer takes messages from the queue: for the audit, it drops them.
+                # A second consumer removes messages from the queue: for the audit, they are lost.
                 answer = sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=1, WaitTimeSeconds=1)
                 for message in answer.get("Messages", []):
                     sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
-                    thief += 1
+                    removed += 1
             assert running.stdout is not None
             output = running.stdout.read()
-    assert thief > 0
+    assert removed > 0
     assert running.returncode == 1
-    assert f"{thief} of them lost" in output
+    assert f"{removed} of them lost" in output
 
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
-    """Every process that the attack has started is gone when it ends."""
-    # A background job of a shell ignores Ctrl-C, and hands that down: with a handler here, the attack gets the default.
+    """When the attack has exited, so has every process that it started."""
+    # A shell starts background jobs with SIGINT ignored, which children inherit; a handler here restores the default.
+    # https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_11
     signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [str(ATTACK), "--duration", "60s", "--queue", "embedded", "--out", str(tmp_path)]
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as running:
@@ -209,14 +208,14 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         children = attacker.children(recursive=True)
         assert {"vegeta", "toxiproxy-server"} <= {child.name() for child in children}
         running.send_signal(signal.SIGINT)
-        _, output = running.communicate(timeout=60)
+        _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert "interrupted" in output
+    assert "interrupted" in errors
     assert [child for child in children if child.is_running()] == []
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("arguments", "error"),
     [
         (("--release", "v99"), "--release=v99: allowed is v02_blocking, "),
         (("--duration", "5"), "'5': allowed is a duration such as 500ms, 5s or 4m"),
@@ -229,16 +228,16 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_a_wrong_option_is_refused(arguments: tuple[str, ...], expected: str, tmp_path: Path) -> None:
-    """The value and what is allowed, in one line, with exit code 2."""
+def test_failures_are_one_line(arguments: tuple[str, ...], error: str, tmp_path: Path) -> None:
+    """The value and what is allowed, or the error, in one line, with exit code 2."""
     ended = attack(*arguments, "--out", str(tmp_path))
     assert ended.returncode == 2
-    assert expected in ended.stderr
+    assert error in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
 def test_help_needs_nothing(tmp_path: Path) -> None:
-    """No virtual environment, no tools: the system's Python is enough."""
+    """No virtual environment, no tools: the system's Python suffices."""
     ended = subprocess.run(
         [str(ATTACK), "--help"], env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False
     )
@@ -246,8 +245,8 @@ def test_help_needs_nothing(tmp_path: Path) -> None:
     assert all(action.option_strings[-1] in ended.stdout for action in options.parser()._actions)
 
 
-def test_without_go_it_says_what_to_install(tmp_path: Path) -> None:
-    """One line, where neither vegeta nor Go is there."""
+def test_without_go_the_error_names_what_to_install(tmp_path: Path) -> None:
+    """One line, if neither vegeta nor Go is installed."""
     here, path = tmp_path / "loadtest", tmp_path / "bin"
     here.mkdir()
     path.mkdir()

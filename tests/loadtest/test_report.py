@@ -1,4 +1,4 @@
-"""The page in a real browser, and the pictures."""
+"""The page in a browser, and the pictures."""
 
 import shutil
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, Path]:
-    """A history of two releases, measured now: half a second each, for its shape and not for its figures."""
+    """A history of two releases, measured now, half a second each: its figures do not matter."""
     out = tmp_path_factory.mktemp("history")
     load = Load(rate=50, duration_s=0.5, timeout_s=30)
     users = interleaved.closed_loop(2, 0.5)
@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, Path]:
     cases += [Case("saturated", what, "none", users) for what in subjects]
     cases += [Case("sustained", subjects[1], "none", load, once=True)]
     comparison = interleaved.run("history: a test", cases, 2, out / "history.json", interleaved.environment())
-    # As one of a release that is too slow would have it; nothing here is.
+    # An error as a slow release has it; none occurs here.
     comparison.runs[0].measurement.errors.append(f'Post "http://127.0.0.1:1/{"x" * 500}": no answer {"y" * 500}')
     page.write(comparison, out)
     pictures.write(comparison, out)
@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, Path]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    assert CHROMIUM is not None, "the page's test needs Chromium (Debian: apt install chromium)"
+    assert CHROMIUM is not None, "the page's test requires Chromium (Debian: apt install chromium)"
     quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
@@ -64,7 +64,7 @@ def _open(browser: Browser, made: Path, size: dict[str, int], scheme: str) -> tu
 def test_every_chart_is_drawn(
     browser: Browser, made: tuple[Comparison, Path], size: dict[str, int], scheme: str
 ) -> None:
-    """No console output, no request; each chart has marks, and nothing is wider than the screen."""
+    """No console message, no network request; each chart has marks, and nothing is wider than the screen."""
     page, complaints = _open(browser, made[1], size, scheme)
     assert complaints == []
     drawn = page.locator(".chart").all()
@@ -80,7 +80,7 @@ def test_every_chart_is_drawn(
 
 
 def test_the_colours_follow_the_system(browser: Browser, made: tuple[Comparison, Path]) -> None:
-    """Switching to dark draws everything again, in light ink."""
+    """Switching to dark redraws the charts in light colours."""
     page, complaints = _open(browser, made[1], DESK, "light")
     label = page.locator("#published_rps text").first
     before = label.get_attribute("fill")
@@ -91,7 +91,7 @@ def test_the_colours_follow_the_system(browser: Browser, made: tuple[Comparison,
 
 
 def test_a_release_can_be_chosen(browser: Browser, made: tuple[Comparison, Path]) -> None:
-    """The picture of latency over time shows the other release then."""
+    """The chart of latency over time then shows the other release."""
     page, complaints = _open(browser, made[1], DESK, "light")
     picture = "document.querySelector('#over_time canvas').toDataURL()"
     before = page.evaluate(picture)
@@ -102,7 +102,7 @@ def test_a_release_can_be_chosen(browser: Browser, made: tuple[Comparison, Path]
 
 
 def test_the_pictures_are_pictures(made: tuple[Comparison, Path]) -> None:
-    """One for each theme, well-formed, with something drawn in each."""
+    """One per theme, each a well-formed SVG with paths."""
     for name in ("throughput", "cpu", "distribution"):
         for kind in theme.THEMES:
             root = ET.fromstring((made[1] / f"{name}-{kind}.svg").read_text())  # noqa: S314  # made a moment ago, by us
@@ -111,7 +111,7 @@ def test_the_pictures_are_pictures(made: tuple[Comparison, Path]) -> None:
 
 
 def test_the_audits_held(made: tuple[Comparison, Path]) -> None:
-    """Every one was made, and none failed."""
+    """All were made, and none failed."""
     assert interleaved.failed_audits(made[0]) == []
     assert all(run.measurement.audit is not None for run in made[0].runs)
     assert [len(made[0].of(kind, "v09_group_commit")) for kind in ("published", "saturated", "sustained")] == [2, 2, 1]

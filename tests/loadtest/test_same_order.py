@@ -1,4 +1,4 @@
-"""Two histories that agree, and two that do not."""
+"""Histories with the same order of releases, and with opposite orders."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def _compare(one: Path, other: Path) -> tuple[int, str]:
 
 
 def test_order_counts_where_intervals_are_apart(tmp_path: Path) -> None:
-    """v02 before v03 in both; v03 and v04 overlap, whichever is ahead."""
+    """v02 before v03 in both; v03 and v04 overlap, so that their order does not count."""
     one = _history(tmp_path / "1", v02=[40, 42], v03=[50, 60], v04=[55, 65])
     other = _history(tmp_path / "2", v02=[41, 43], v03=[55, 62], v04=[52, 61])
     code, output = _compare(one, other)
@@ -55,7 +55,7 @@ def test_order_counts_where_intervals_are_apart(tmp_path: Path) -> None:
 
 
 def test_an_opposite_order_is_reported(tmp_path: Path) -> None:
-    """Exit code 1, and the pair."""
+    """Exit code 1, and the pair of releases."""
     one, other = _history(tmp_path / "1", v02=[40], v03=[50]), _history(tmp_path / "2", v02=[60], v03=[50])
     code, output = _compare(one, other)
     assert code == 1
@@ -63,7 +63,7 @@ def test_an_opposite_order_is_reported(tmp_path: Path) -> None:
 
 
 def test_two_commits_are_not_compared(tmp_path: Path) -> None:
-    """They may differ without contradicting each other."""
+    """They may differ without contradiction."""
     code, output = _compare(_history(tmp_path / "1", v02=[1]), _history(tmp_path / "2", "7654321", v02=[1]))
     assert code == 1
     assert "of two commits" in output

@@ -3,7 +3,7 @@
 from loadtest.record.estimate import Estimate, estimate, ratio
 
 
-def test_the_interval_is_what_was_seen() -> None:
+def test_few_repeats_give_their_range() -> None:
     """Median, smallest, largest; a repeat without a value does not count."""
     assert estimate([3.0, 1.0, None, 2.0]) == Estimate(2.0, 1.0, 3.0)
     assert estimate([3.0, 1.0, 2.0]).text() == "2.0 (1.0–3.0)"
@@ -12,18 +12,18 @@ def test_the_interval_is_what_was_seen() -> None:
 
 
 def test_many_repeats_narrow_it() -> None:
-    """Of nine, one on each side may be chance (96 %), of twelve, two (96 %); of eight, none (one: 93.0 %, too few)."""
+    """Of nine, one is left out on each side (96 %), of twelve, two (96 %); of eight, none (one: 93.0 %, too few)."""
     assert estimate([float(value) for value in range(9)]) == Estimate(4, 1, 7)
     assert estimate([float(value) for value in range(12)]) == Estimate(5.5, 2, 9)
     assert estimate([float(value) for value in range(5)]) == Estimate(2, 0, 4)
 
 
 def test_ratios_are_of_the_same_round() -> None:
-    """A slow minute that affects both leaves their ratio unchanged."""
+    """A slow minute that affects both does not change their ratio."""
     assert ratio([2.0, 20.0, 4.0], [1.0, 10.0, 2.0]) == Estimate(2.0, 2.0, 2.0)
 
 
 def test_overlap() -> None:
-    """Only intervals that are apart say that one is more than the other."""
+    """Only with disjoint intervals is one median more than the other."""
     assert Estimate(2, 1, 3).overlaps(Estimate(3, 3, 4))
     assert not Estimate(2, 1, 3).overlaps(Estimate(5, 4, 6))

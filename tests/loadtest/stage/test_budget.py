@@ -1,4 +1,4 @@
-"""The budgets, measured on this machine's kernel."""
+"""The budgets, on the kernel of this machine."""
 
 import signal
 import subprocess
@@ -16,12 +16,12 @@ BURN = "import time\nwhile time.process_time() < 0.5: pass"
 HOLD = "memory = bytearray(100 * 1024 * 1024)"
 EAT = "memory = bytearray(600 * 1024 * 1024)"
 pytestmark = pytest.mark.timeout(600)  # Docker may have to build its image first
-KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # Docker reports it as a shell does
+KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # Docker's exit code is a shell's
 
 
 @pytest.fixture(params=[*MECHANISMS, process_tree.NAME])
 def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each that this machine has; the others are skipped, and say why."""
+    """Each that this machine has; the others are skipped with the reason."""
     monkeypatch.setenv("LOADTEST_BUDGET", request.param)
     try:
         with open_budget("capped"):
@@ -34,7 +34,7 @@ def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 @contextmanager
 def _running(budget: Budget, code: str) -> Iterator["subprocess.Popen[str]"]:
-    """A process of the budget that ran `code` and stays: some budgets end with what ran in them."""
+    """A process of the budget that ran `code` and keeps running: some budgets end with their last process."""
     stays = f"{code}\nprint('ran', flush=True)\nimport time\ntime.sleep(60)"
     command = budget.command([sys.executable, "-c", stays], {})
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -45,38 +45,38 @@ def _running(budget: Budget, code: str) -> Iterator["subprocess.Popen[str]"]:
         process.kill()
 
 
-def test_a_quarter_of_a_core_is_no_more(mechanism: str) -> None:
-    """Half a second of CPU takes two seconds, at least; slower it may be. What was used is counted."""
+def test_cpu_is_throttled(mechanism: str) -> None:
+    """On a quarter of a core, half a second of CPU takes at least two; the CPU used is counted."""
     with open_budget("capped") as budget:
         if not budget.limited:
-            pytest.skip(f"{mechanism} does not limit, as documented")
+            pytest.skip(f"{mechanism} limits nothing")
         started = time.monotonic()
         with _running(budget, BURN):
             assert time.monotonic() - started > 1.5
             assert 0.45 <= budget.cpu_seconds() < 1.5  # counted by another clock
 
 
-def test_the_memory_peak_is_reported(mechanism: str) -> None:
-    """In bytes, where the kernel counts it."""
+def test_the_peak_of_memory_is_counted(mechanism: str) -> None:
+    """Where the kernel has it."""
     with open_budget("capped") as budget, _running(budget, HOLD):
         peak = budget.peak_bytes()
         assert peak is None or 100 * 1024 * 1024 <= peak <= 512 * 1024 * 1024
 
 
 def test_memory_is_limited(mechanism: str) -> None:
-    """600 MiB do not fit into 512: the kernel ends it."""
+    """600 MiB do not fit into 512: the kernel kills the process."""
     with open_budget("capped") as budget:
         if not budget.limited:
-            pytest.skip(f"{mechanism} does not limit, as documented")
+            pytest.skip(f"{mechanism} limits nothing")
         command = budget.command([sys.executable, "-c", EAT], {})
         assert subprocess.run(command, check=False).returncode in KILLED
 
 
 def test_closing_kills_what_is_left(mechanism: str) -> None:
-    """No process outlives its budget."""
+    """No process survives its budget."""
     with open_budget("burst") as budget:
         if not budget.limited:
-            pytest.skip(f"{mechanism} does not limit, as documented")
+            pytest.skip(f"{mechanism} limits nothing")
         with _running(budget, "") as process:
             budget.close()
             assert process.wait() in KILLED
@@ -88,8 +88,8 @@ def test_no_budget_is_not_limited(mechanism: str) -> None:
         assert not budget.limited
 
 
-def test_control_groups_of_version_2_are_configured(tmp_path: Path) -> None:
-    """What is written into a control group of version 2, where a machine has none to try it on."""
+def test_the_files_of_version_2(tmp_path: Path) -> None:
+    """What is written into a cgroup of version 2 and read from it, also on machines without version 2."""
     (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
     (tmp_path / "cgroup.subtree_control").write_text("cpu\n")
     budget = cgroup_v2.CgroupV2(LIMITS["capped"], tmp_path)
@@ -103,7 +103,7 @@ def test_control_groups_of_version_2_are_configured(tmp_path: Path) -> None:
     assert budget.peak_bytes() is None  # before Linux 5.19
 
 
-def test_an_unknown_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_one_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """The value, and what is allowed."""
     monkeypatch.setenv("LOADTEST_BUDGET", "hope")
     with (

@@ -22,7 +22,7 @@ PATH = "/webhooks/chargebee"
 
 @pytest.fixture
 def go(aws: QueueProcess, queue_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
-    """A client of Go's peer, in front of the queue."""
+    """A client of the peer in Go, on the queue."""
     go = next(peer for peer in peers.peers() if peer.name == "go")
     with (
         open_budget("none") as budget,
@@ -33,7 +33,7 @@ def go(aws: QueueProcess, queue_url: str, tmp_path: Path) -> Iterator[httpx.Clie
 
 
 def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
-    """The exact bytes and the attributes arrive, and 200 says so; the rest is refused and changes nothing."""
+    """Valid events get 200 and are in the queue, byte for byte and with the attributes; others get 4xx and are not."""
     assert go.post(PATH, content=event).json() == {"status": "queued", "event_id": "ev_ZXezuTUBe7r5iIaw"}
     assert go.post(PATH, content=event, auth=(USER, "wrong")).status_code == 401
     for broken in (b"{", b"{}", event.replace(b'"id": "ev_', b'"id": "ev '), event.replace(b'"is_gifted"', b'"x"')):
@@ -45,13 +45,13 @@ def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: 
 
 
 def test_go_is_formatted_and_vetted() -> None:
-    """gofmt and go vet report nothing."""
-    output = subprocess.run(["gofmt", "-l", "."], cwd=peers.GO, check=True, capture_output=True, text=True).stdout
-    assert not output
+    """By gofmt and go vet."""
+    unformatted = subprocess.run(["gofmt", "-l", "."], cwd=peers.GO, check=True, capture_output=True, text=True).stdout
+    assert not unformatted
     subprocess.run(["go", "vet", "./..."], cwd=peers.GO, check=True)
 
 
 def test_the_floor_answers(tmp_path: Path) -> None:
-    """Whatever the body, once it is there."""
+    """With any body, once it is complete."""
     with open_budget("none") as budget, subject.start(peers.floor(), budget, {}, tmp_path / "log") as running:
         assert httpx.post(running.url + PATH, content=b"x" * 200_000).json()["status"] == "ignored"
