@@ -1,7 +1,7 @@
-"""`make k8s-test`: the manifests proved on the cluster that KUBECONFIG names, a section a file.
+"""`make k8s-test`: tests the manifests on the cluster of KUBECONFIG, one file per section.
 
     cluster (kubectl) ← variant (what is deployed) · attack (load from inside) ← test_*.py
     test_*.py → record (record.json) → summary (README's table)
 
-It deploys overlays/kind in many variants, and deletes it at the end.
+It deploys overlays/kind in several variants, and deletes it at the end.
 """

@@ -1,4 +1,4 @@
-"""The load: loadtest/in-cluster's Job with other arguments, and what its log says at the end."""
+"""The load: loadtest/in-cluster's Job with other arguments, and the report in its log."""
 
 import json
 import os
@@ -15,7 +15,7 @@ _FIXED = (
 
 
 class Report(NamedTuple):
-    """What vegeta counted, and what the audit said."""
+    """vegeta's figures, and the line of the audit."""
 
     requests: int
     success: float
@@ -37,7 +37,7 @@ class Report(NamedTuple):
 
 
 def start(*options: str) -> None:
-    """Begins an attack on an empty queue, and returns once webhooks arrive."""
+    """Starts an attack on an empty queue, and returns when webhooks arrive."""
     purge()
     kubectl("delete", "job", "loadtest", "--ignore-not-found", "--wait")
     arguments = {"op": "replace", "path": "/spec/template/spec/containers/0/args", "value": [*_FIXED, *options]}
@@ -58,18 +58,18 @@ def _arriving() -> bool:
 
 
 def is_over() -> bool:
-    """Whether the attack has ended, one way or the other."""
+    """Whether the attack has ended, succeeded or failed."""
     status: Any = get("job", "loadtest")["status"]
     return bool(status.get("succeeded") or status.get("failed"))
 
 
 def finish(seconds: float = 600) -> Report:
-    """Waits for the attack's end. Raises KubectlError where there was none to speak of."""
+    """Waits for the attack's end. Raises KubectlError where its log has no report."""
     wait_for("the end of the attack", is_over, seconds)
     log = kubectl("logs", "job/loadtest")
     before, brace, rest = log.partition("\n{")
     if not brace:
-        raise KubectlError(f"the load test did not come to a report:\n{log}")
+        raise KubectlError(f"the load test printed no report:\n{log}")
     report, _ = json.JSONDecoder().raw_decode("{" + rest)
     audit = next((line for line in before.splitlines() if line.startswith("audit:")), "no audit")
     return Report(
@@ -85,6 +85,6 @@ def finish(seconds: float = 600) -> Report:
 
 
 def run(*options: str) -> Report:
-    """An attack from its start to its end."""
+    """Starts an attack and waits for its end."""
     start(*options)
     return finish()

@@ -1,4 +1,4 @@
-"""kubectl, by subprocess, in the one namespace; and waiting for what is seen instead of sleeping."""
+"""kubectl as a subprocess, in the one namespace; and waiting for a condition instead of sleeping."""
 
 import json
 import subprocess
@@ -12,11 +12,11 @@ WEB = "app.kubernetes.io/component=web"
 
 
 class KubectlError(Exception):
-    """kubectl's own words."""
+    """The command and what kubectl wrote to standard error."""
 
 
 def kubectl(*arguments: str, stdin: str | None = None, timeout: float = 300) -> str:
-    """What it printed. Raises KubectlError."""
+    """Returns its standard output. Raises KubectlError."""
     command = ["kubectl", "--namespace", NAMESPACE, *arguments]
     ended = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout, check=False)
     if ended.returncode:
@@ -31,20 +31,20 @@ def get(*what: str) -> Any:
 
 
 def wait_for(what: str, look: Callable[[], T], seconds: float = 180) -> T:
-    """The first true answer of `look`. Raises TimeoutError."""
+    """Calls `look` every 0.5 s and returns its first true result. Raises TimeoutError."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
             if answer := look():
                 return answer
         except KubectlError:
-            pass  # the API server had a moment, or the object is not there yet
+            pass  # an error of the API server, or the object does not exist yet
         time.sleep(0.5)
     raise TimeoutError(f"{seconds:g} s passed without {what}")
 
 
 def web_pods() -> list[Any]:
-    """All of them, those that are stopping too."""
+    """All web pods, including terminating ones."""
     pods: list[Any] = get("pods", "--selector", WEB)
     return pods
 
@@ -55,7 +55,7 @@ def is_ready(pod: Any) -> bool:
 
 
 def settled(count: int, seconds: float = 240) -> list[Any]:
-    """The web pods, once there are `count` of them, all ready, and none of the former ones is left."""
+    """The web pods, once there are `count` of them, all ready and up to date."""
 
     def look() -> list[Any]:
         pods = web_pods()
@@ -68,7 +68,7 @@ def settled(count: int, seconds: float = 240) -> list[Any]:
 
 
 def restarts() -> int:
-    """How often web containers have been restarted, in all."""
+    """The number of restarts of web containers, in total."""
     return sum(status["restartCount"] for pod in web_pods() for status in pod["status"].get("containerStatuses", []))
 
 
@@ -78,7 +78,7 @@ def python(pod: str, code: str, timeout: float = 60) -> str:
 
 
 def service_api(service: str, path: str, body: Any = None) -> str:
-    """A request to a Service through the API server, which needs no client inside the cluster."""
+    """A request to a Service through the API server, without a client inside the cluster."""
     raw = f"/api/v1/namespaces/{NAMESPACE}/services/{service}/proxy{path}"
     if body is None:
         return kubectl("get", "--raw", raw)
@@ -95,12 +95,12 @@ def queued() -> int:
 
 
 def purge() -> None:
-    """Empties the queue: an audit that finds strangers there fails."""
+    """Empties the queue: the audit fails on messages that it has not sent."""
     service_api("elasticmq:sqs", "/000000000000/invoice-webhooks?Action=PurgeQueue")
 
 
 def set_latency(milliseconds: int) -> None:
-    """What toxiproxy adds to each answer of the queue."""
+    """Sets toxiproxy's latency on the queue's responses."""
     toxic = {"name": "latency", "type": "latency", "attributes": {"latency": milliseconds}}
-    service_api("toxiproxy:api", "/reset", {})  # which removes all toxics
+    service_api("toxiproxy:api", "/reset", {})  # removes all toxics: https://github.com/Shopify/toxiproxy#http-api
     service_api("toxiproxy:api", "/proxies/sqs/toxics", toxic)

@@ -1,4 +1,4 @@
-"""The cluster, once a run, and the record."""
+"""The fixtures: the record, once per run, and a test's view of it."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def _is_there(*what: str) -> bool:
 
 @pytest.fixture(scope="session")
 def record() -> Iterator[Record]:
-    """The cluster's own, deleted at the end. Refuses a namespace that holds something else than overlays/kind."""
+    """The record; deletes the namespace at the end. Exits if the namespace contains anything but overlays/kind."""
     if _is_there("namespace", "invoice-webhook") and not _is_there("deployment", "toxiproxy"):
         pytest.exit("this cluster's namespace invoice-webhook is not overlays/kind: it is left alone", returncode=2)
     version = json.loads(kubectl("version", "--output", "json"))["serverVersion"]["gitVersion"]
@@ -34,7 +34,7 @@ def record() -> Iterator[Record]:
 
 @pytest.fixture
 def see(record: Record, request: pytest.FixtureRequest) -> Iterator[See]:
-    """Writes down what a test sees, under the test's name."""
+    """Records a test's results under the test's name."""
     view = See(record, request.node.name.removeprefix("test_"))
     yield view
     view.end()

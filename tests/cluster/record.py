@@ -1,4 +1,4 @@
-"""What was seen: record.json, and the table in README.md that sums it up."""
+"""The results: record.json, and their summary as a table in README.md."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _TABLE = re.compile(r"(<!-- recorded -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 class Record:
-    """Rows by section and check. A section that is run again replaces its own rows, and no others."""
+    """Rows by section and check. A new run of a section replaces only its own rows."""
 
     def __init__(self, version: str, machine: str, commit: str) -> None:
         self._where = {"kubernetes": version, "machine": machine, "commit": commit}
@@ -39,7 +39,7 @@ class Record:
 
 
 class See:
-    """One test's view: `see(check, figures, holds)`. Nothing stops the test halfway; it fails at its end."""
+    """One test's view: `see(check, figures, holds)`. A check that does not hold fails the test at its end."""
 
     def __init__(self, record: Record, section: str) -> None:
         self._record, self._section = record, section

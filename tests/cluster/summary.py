@@ -1,4 +1,4 @@
-"""The table in README.md: record.json in a row a test. Of several runs it has the worst values; nothing is rounded."""
+"""The table in README.md: record.json with one row per test. Of several runs, the worst values; no rounding."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ _REPORT = re.compile(
     r"(?P<success>[\d.]+)%, (?P<rate>[\d.]+)/s, p50 [\d,]+ ms, p99 (?P<p99>[\d,]+) ms, (?P<codes>[\d:, ]+);"
     r" audit: holds: (?P<accepted>[\d,]+) got 200, (?P<lost>[\d,]+) of them lost"
 )
-# What makes the same check another one within a test: `v02_blocking: memory peak`, `burst: cpu quota`.
+# A check's variant within a test: `v02_blocking: memory peak`, `burst: cpu quota`.
 _VARIANT = re.compile(r"^(burst|capped|v\d\d_\w+): ")
 _MAXIMA = ("restarts, failed probes", "memory peak", "memory peak after the start")
 # Repeated in the attack's report (the audit), or not a figure to compare.
@@ -18,7 +18,7 @@ _IN_THE_RECORD_ONLY = ("audit", "the load outlasted it", "usage now")
 
 
 def table(rows: list[Row]) -> str:
-    """Markdown. A check that does not hold is there in full, whatever its row sums up."""
+    """Markdown. A check that does not hold is shown in full, beside the summary."""
     lines = ["| section | checks | seen (of several runs: the worst) | holds | date (UTC), Kubernetes, commit |"]
     lines.append("|---|---:|---|---|---|")
     for test in _unique(_test(row) for row in rows):
@@ -43,7 +43,7 @@ def _test(row: Row) -> str:
 
 
 def _seen(rows: list[Row]) -> list[str]:
-    """All attacks in one, then each other check with what was seen of it."""
+    """One summary of all attacks, then each other check with its values."""
     reports, checks = [], dict[str, list[str]]()
     for row in rows:
         report = _REPORT.search(row["seen"])
@@ -74,7 +74,7 @@ def _attacks(reports: list[re.Match[str]]) -> str:
 
 
 def _highest(seen: list[str]) -> str:
-    """Of each number: `0, 7` and `1, 5` are `1, 7`."""
+    """The maximum of each number: `0, 7` and `1, 5` are `1, 7`."""
     columns = zip(*(re.findall(r"\d+", text) for text in seen), strict=True)
     highest = iter([max(column, key=int) for column in columns])
     return re.sub(r"\d+", lambda _: next(highest), seen[0])

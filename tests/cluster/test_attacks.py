@@ -1,4 +1,4 @@
-"""The published attack on one pod: which release does how much, and whether the probes let it."""
+"""The published attack on one pod: the throughput of each release, with and without restarts by probes."""
 
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ print((two if two.exists() else root / "memory" / "memory.max_usage_in_bytes").r
 
 
 def _unhealthy() -> int:
-    """Failed probes of the web pod that is running, as Kubernetes counts them (those of its start-up aside)."""
+    """Failed probes of the running web pod, by Kubernetes' events, without those of the start-up."""
     name = web_pods()[0]["metadata"]["name"]
     events = get("events", "--field-selector", f"involvedObject.name={name},reason=Unhealthy")
     return sum(event.get("count", 1) for event in events if "Startup" not in event["message"])
@@ -28,7 +28,7 @@ def _unhealthy() -> int:
 
 @pytest.mark.parametrize("capped", [False, True], ids=["burst", "capped"])
 def test_releases(see: See, capped: bool) -> None:
-    """Each release does at least as well as the one before it, and none is restarted."""
+    """The throughput of each release is at least that of the one before it, and none is restarted."""
     successes: list[float] = []
     for release in _RELEASES:
         variant.apply(release, pods=1, capped=capped)
@@ -41,14 +41,14 @@ def test_releases(see: See, capped: bool) -> None:
             peak = int(python(web_pods()[0]["metadata"]["name"], _PEAK, timeout=300)) >> 20
             see(f"{release}: memory peak", f"{peak} MiB", peak < 256)
     rates = ", ".join(f"{throughput:.0f}" for throughput in successes)
-    # With a quarter of a core v02 and v04 both build clients all day, and threads do not make that cheaper.
+    # On a quarter of a core, v02 and v04 both spend it on building clients, and threads do not make that cheaper.
     oldest, *newer = successes[1:] if capped else successes
     see("the order", f"{rates} per second", all(before < after for before, after in pairwise([oldest, *newer])))
 
 
 @pytest.mark.parametrize("capped", [False, True], ids=["burst", "capped"])
 def test_naive_probes(see: See, capped: bool) -> None:
-    """What the published service had: v02 under attack, with the defaults of Kubernetes."""
+    """The published configuration: v02 under attack, with Kubernetes' default probes."""
     container = {"name": "web", **_naive()}
     variant.apply(Release.V02_BLOCKING, pods=1, capped=capped, patches=(variant.pod_patch(containers=[container]),))
     report = attack.run(*_PUBLISHED, "--name=naive")
@@ -65,7 +65,7 @@ def _naive() -> dict[str, object]:
 
 
 def test_saturation(see: See) -> None:
-    """The newest release, capped, with more than it can do for a minute: its probes pass, its memory stays small."""
+    """The newest release, capped, in overload for a minute: its probes pass, its memory stays small."""
     variant.apply(pods=1, capped=True)
     report = attack.run("--users=200", "--duration=60s", "--name=saturated")
     see("200 users for a minute", report, report.holds and report.failed == 0)

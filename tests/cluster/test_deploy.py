@@ -1,4 +1,4 @@
-"""It runs, it is restricted, and the kernel got what the manifests say."""
+"""The deployment runs, is restricted, and has the kernel limits of the manifests."""
 
 import json
 
@@ -33,7 +33,7 @@ print(seen)
 
 
 def test_apply(see: See) -> None:
-    """`kubectl apply -k`: all ready; webhooks through the Service land in the queue."""
+    """`kubectl apply -k`: all ready; webhooks through the Service are in the queue."""
     variant.apply()
     kubectl("wait", "deployments", "--all", "--for=condition=Available", "--timeout=60s")
     see("deployments available", ", ".join(found["metadata"]["name"] for found in get("deployments")), True)
@@ -43,7 +43,7 @@ def test_apply(see: See) -> None:
 
 
 def test_restricted(see: See) -> None:
-    """Pod Security at admission, and what PID 1 is allowed."""
+    """Pod Security at admission, and the privileges of PID 1."""
     variant.apply()
     try:
         kubectl("run", "rogue", "--image=invoice-webhook:dev", "--privileged", "--dry-run=server")
@@ -56,7 +56,7 @@ def test_restricted(see: See) -> None:
 
 
 def test_resources(see: See) -> None:
-    """Limits and shares as the kernel has them, capped and not; the limit kills."""
+    """Limits and shares in the kernel, capped and not; the process over the memory limit is killed."""
     for capped in (False, True):
         variant.apply(pods=1, capped=capped)
         pod = web_pods()[0]["metadata"]["name"]
@@ -69,14 +69,14 @@ def test_resources(see: See) -> None:
         see(f"{name}: cpu quota", quota, quota == ("25000" if capped else "-1") or (quota == "max" and not capped))
     try:
         python(pod, "b = bytearray(700 << 20); print(len(b))")
-        killed = "got them"
+        killed = "allocated"
     except KubectlError as error:
         killed = str(error).rpartition(": ")[2]
     see("700 MiB asked for in a container", killed, "137" in killed)
 
 
 def _client(name: str, label: str, host: str, port: int) -> str:
-    """What a pod with that label sees of `host`."""
+    """The output of a pod with that label that connects to `host`."""
     container = {
         "name": "client",
         "image": "invoice-webhook:dev",
@@ -95,14 +95,14 @@ def _client(name: str, label: str, host: str, port: int) -> str:
     }
     kubectl("delete", "pod", name, "--ignore-not-found", "--wait")
     kubectl("apply", "--filename", "-", stdin=json.dumps(pod))
-    wait_for(f"pod {name}'s end", lambda: get("pod", name)["status"]["phase"] in ("Succeeded", "Failed"))
+    wait_for(f"the end of pod {name}", lambda: get("pod", name)["status"]["phase"] in ("Succeeded", "Failed"))
     return kubectl("logs", name).strip()
 
 
 def test_networkpolicy(see: See) -> None:
-    """Who is not listed does not get in, and the process does not get out."""
+    """Ingress only from listed pods, egress only to the proxy of the queue."""
     variant.apply()
-    for label, expected in (("loadtest", "connected"), ("somebody", "blocked")):
+    for label, expected in (("loadtest", "connected"), ("other", "blocked")):
         seen = _client("client", label, "web", 80)
         see(f"a pod labelled {label} → web", seen, seen.startswith(expected))
     pod = web_pods()[0]["metadata"]["name"]

@@ -1,4 +1,4 @@
-"""More pods, more webhooks; how fast one is there; and the HPA's own mind."""
+"""Throughput by the number of pods, cold start, and the HPA."""
 
 from datetime import datetime
 from statistics import median
@@ -18,7 +18,7 @@ root = Path("/sys/fs/cgroup")
 if (root / "cgroup.controllers").exists(): print(int((root / "cpu.stat").read_text().split()[1]) / 1e6)
 else: print(int((root / "cpuacct" / "cpuacct.usage").read_text()) / 1e9)
 """
-# The node's, not the pod's: /proc/stat knows no namespaces. Jiffies of all cores: those spent at work, and all.
+# The node's, not the pod's: /proc/stat is not namespaced. Jiffies of all cores: busy ones, and all.
 _JIFFIES = """
 from pathlib import Path
 jiffies = [int(field) for field in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
@@ -27,7 +27,7 @@ print(sum(jiffies) - jiffies[3] - jiffies[4], sum(jiffies))
 
 
 class Scaled(NamedTuple):
-    """An attack on capped pods. `cores`: what each pod had of one; `busy`: how much of the time the node's worked."""
+    """An attack on capped pods. `cores`: each pod's CPU, in cores; `busy`: the share of the node's CPU time in use."""
 
     report: attack.Report
     cores: list[float]
@@ -61,9 +61,9 @@ def _cpu_seconds(pod: str) -> float:
 
 
 def test_pods(see: See) -> None:
-    """1, 2 and 4 capped pods: 1.9 and 3.6 times of one, or the node bound it: its cores had hardly any more to give.
+    """2 and 4 capped pods have 1.9 and 3.6 times the throughput of one, unless the node's cores are over 90 % busy.
 
-    Three rounds; a ratio is the median of those within a round, since a minute may be slow for all.
+    Three rounds; a ratio is the median of those within a round, since a slow minute affects all pods alike.
     """
     seen: dict[int, list[Scaled]] = {1: [], 2: [], 4: []}
     for turn in range(_ROUNDS):
@@ -76,12 +76,12 @@ def test_pods(see: See) -> None:
         ratio = median(many.report.throughput / one.report.throughput for many, one in pairs)
         bound = median(scaled.busy for scaled in seen[pods]) > 0.9
         why = "; bound by the node" if bound else ""
-        see(f"pods: {pods} : 1", f"{ratio:.2f} ×, wanted {least} ×{why}", ratio >= least or bound)
+        see(f"pods: {pods} : 1", f"{ratio:.2f} ×, required {least} ×{why}", ratio >= least or bound)
 
 
 @pytest.mark.parametrize(("capped", "most"), [(False, 4), (True, 10)], ids=["burst", "capped"])
 def test_cold_start(see: See, capped: bool, most: int) -> None:
-    """Three starts of a container until its pod is ready. Kubernetes' clock has whole seconds."""
+    """Three starts of a container until its pod is ready. Kubernetes' timestamps are in whole seconds."""
     variant.apply(pods=1, capped=capped)
     taken, cpu = [], []
     for _ in range(3):
@@ -89,7 +89,7 @@ def test_cold_start(see: See, capped: bool, most: int) -> None:
         (pod,) = settled(1)
         taken.append(_seconds(pod))
         cpu.append(_cpu_seconds(pod["metadata"]["name"]))
-    see("container started → ready", f"{', '.join(f'{t:g} s' for t in taken)}, wanted {most} s", max(taken) <= most)
+    see("container started → ready", f"{', '.join(f'{t:g} s' for t in taken)}, required {most} s", max(taken) <= most)
     see("CPU until then", ", ".join(f"{seconds:.2f} s" for seconds in cpu), True)
 
 
@@ -104,9 +104,9 @@ def _replicas() -> int:
 
 
 def test_hpa(see: See) -> None:
-    """It adds pods under load, and takes them away again."""
+    """It adds pods under load, and removes them afterwards."""
     variant.apply(pods=None)
-    wait_for("the HPA's first look at the CPU", lambda: get("hpa", "web")["status"].get("currentMetrics"))
+    wait_for("the HPA's first CPU metric", lambda: get("hpa", "web")["status"].get("currentMetrics"))
     attack.start("--rate=400", "--duration=120s", "--name=hpa")
     counts = []
 

@@ -1,4 +1,4 @@
-"""Everything that replaces a pod, each under 100 webhooks a second on a connection each."""
+"""Everything that replaces a pod, under 100 webhooks a second, each on a new connection."""
 
 import json
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def _restart() -> None:
 
 
 def _release() -> None:
-    """By the ConfigMap, whose hash rolls the pods."""
+    """By the ConfigMap: its new name starts a roll-out."""
     variant.apply(release=Release.V08_NATIVE_ASYNC)
 
 
@@ -51,7 +51,7 @@ def _delete_one() -> None:
     ids=["rolling_restart", "change_of_release", "scale_2_4_2", "delete_pod"],
 )
 def test_stops(see: See, disturb: Callable[[], None], duration: int) -> None:
-    """Nobody is refused, and nothing that got 200 is lost."""
+    """No request fails, and nothing that got 200 is lost."""
     variant.apply()
     attack.start(*_LOAD, f"--duration={duration}s")
     disturb()
@@ -62,12 +62,13 @@ def test_stops(see: See, disturb: Callable[[], None], duration: int) -> None:
 
 
 def test_kill_9(see: See) -> None:
-    """The container restarts; who was in flight there, or comes before its endpoint is gone, fails; nothing is lost."""
-    # A PID namespace for the pod: in its own, the process would be PID 1, which its namespace cannot kill.
+    """The container restarts. Requests in flight, and those until its endpoint is removed, fail; nothing is lost."""
+    # One PID namespace for the pod: otherwise the process is PID 1, which cannot be killed from its own namespace.
+    # https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
     variant.apply(patches=(variant.pod_patch(shareProcessNamespace=True),))
     attack.start(*_LOAD, "--duration=45s")
     before = restarts()
-    with suppress(KubectlError):  # the exec may end with its container
+    with suppress(KubectlError):  # kubectl exec may fail when its container ends
         python(web_pods()[0]["metadata"]["name"], _KILL)
     wait_for("the restart", lambda: restarts() > before)
     settled(2)

@@ -1,4 +1,4 @@
-"""What is deployed: overlays/kind with a release, a number of pods, the cap, and patches."""
+"""The deployed variant: overlays/kind with a release, a number of pods, the cap, and patches."""
 
 import json
 import os
@@ -8,9 +8,10 @@ from typing import Any
 from tests.cluster.cluster import kubectl, set_latency, settled
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / ".run" / "k8s"  # inside the tree: kustomize takes bases by relative paths alone
+FOLDER = ROOT / ".run" / "k8s"  # inside the tree: kustomize accepts only relative paths to bases
 
-# What Kubernetes does when only the path of a probe is given: its defaults.
+# Kubernetes' defaults, which apply when only the path of a probe is given:
+# https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/#configure-probes
 NAIVE_PROBES = {
     "startupProbe": None,
     "readinessProbe": {"periodSeconds": 10, "timeoutSeconds": 1, "failureThreshold": 3},
@@ -29,7 +30,7 @@ def pod_patch(**pod: Any) -> Any:
 
 
 def fixed(pods: int) -> Any:
-    """A patch of the HPA that leaves it no choice."""
+    """A patch of the HPA with a fixed number of pods."""
     return {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",
@@ -39,7 +40,7 @@ def fixed(pods: int) -> Any:
 
 
 def write(folder: Path, kustomization: Any) -> Path:
-    """A kustomization (JSON is YAML)."""
+    """Writes a kustomization (JSON is YAML)."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "kustomization.yaml").write_text(json.dumps(kustomization, indent=2))
     return folder
@@ -48,7 +49,7 @@ def write(folder: Path, kustomization: Any) -> Path:
 def apply(
     release: str | None = None, pods: int | None = 2, *, capped: bool = False, patches: tuple[Any, ...] = ()
 ) -> None:
-    """Deploys it and waits until exactly that runs. `pods` None: the HPA's own numbers, from two up."""
+    """Deploys it and waits until only that runs. `pods` None: the HPA decides, from two up."""
     base = os.path.relpath(ROOT / "deploy" / "k8s", FOLDER)
     chosen = [*patches, *([fixed(pods)] if pods is not None else [])]
     kustomization = {
