@@ -6,23 +6,24 @@ RUN python -m venv /venv
 COPY requirements.lock .
 RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 
-# Of botocore's 400 services the process speaks to those; `sts` and `sso` are for credentials.
+# Keeps the data of those of botocore's 400 services that are used; `sts` and `sso` are for credentials.
 FROM venv AS pruned
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends binutils >/dev/null \
  && find /venv -name '*.so' -exec strip --strip-debug {} +
 RUN cd /venv/lib/python3.13/site-packages && rm -rf pip pip-*.dist-info && cd botocore/data \
  && find . -mindepth 1 -maxdepth 1 -type d ! -name sqs ! -name dynamodb ! -name sts ! -name 'sso*' -exec rm -r {} +
 COPY app /srv/app
-# The base image ships no bytecode of Python's own library: a quarter of a core would compile it for 2 s at each start.
-# unchecked-hash: the root is read-only and the sources never change, so nobody needs to look at their dates.
+# The base image has no bytecode of the standard library: compiling it takes 2 s of each start on a quarter of a core.
+# unchecked-hash: the root is read-only, so Python need not compare the sources' timestamps.
+# https://docs.python.org/3/reference/import.html#pyc-invalidation
 ENV PYTHONPYCACHEPREFIX=/bytecode
 RUN compile="python -m compileall -q -j 0 --invalidation-mode unchecked-hash" \
  && $compile /venv/lib /srv/app \
  && $compile -x '/(dist-packages|site-packages|test|idlelib|tkinter|turtledemo|ensurepip)/' \
     "$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
 
-# `docker build --target test .` fails when a test fails. Those of the documents and of the load test
-# want more than an image has: git, make and a `.venv`, Go, Chromium.
+# `docker build --target test .` fails when a test fails. The tests of the documents and of the load test require
+# tools that this image lacks: a `.venv`, Go, Chromium.
 FROM venv AS test
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends git make >/dev/null
 WORKDIR /srv
@@ -33,7 +34,7 @@ COPY . .
 ARG PYTEST_ARGS="--ignore=tests/test_documents.py --ignore=tests/loadtest"
 RUN python -m pytest $PYTEST_ARGS
 
-# vegeta and toxiproxy as go.mod pins them; Go itself comes as a hashed wheel, since Debian's is too old for go.mod.
+# vegeta and toxiproxy, pinned in go.mod; Go itself is a hashed wheel, since Debian's is too old for go.mod.
 FROM python:3.13-slim AS go
 COPY loadtest/tools/requirements.txt loadtest/tools/go.mod loadtest/tools/go.sum /tools/
 RUN pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /tools/requirements.txt \
@@ -47,7 +48,8 @@ USER 10001:10001
 EXPOSE 8474
 ENTRYPOINT ["toxiproxy-server", "-host", "0.0.0.0"]
 
-# (openjdk's package links manual pages into a folder that a slim image may not have.)
+# (openjdk's package links manual pages into a folder that a slim image may lack:
+# https://github.com/debuerreotype/debuerreotype/issues/10)
 FROM python:3.13-slim AS java
 RUN mkdir -p /usr/share/man/man1 && apt-get update -qq \
  && apt-get install -y -qq --no-install-recommends default-jre-headless >/dev/null && rm -rf /var/lib/apt/lists/*
@@ -61,7 +63,7 @@ FROM java AS elasticmq
 COPY --from=jars /jars /jars
 USER 10001:10001
 EXPOSE 9324
-# JAVA_TOOL_OPTIONS is the JVM's own variable: the place for -D options.
+# -D options: by JAVA_TOOL_OPTIONS, which the JVM reads.
 ENTRYPOINT ["java", "-cp", "/jars/*", "org.elasticmq.server.Main"]
 
 FROM venv AS loadtest
@@ -90,6 +92,7 @@ WORKDIR /srv
 ENV PATH=/venv/bin:$PATH PYTHONPYCACHEPREFIX=/bytecode PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 APP_HOST=0.0.0.0
 USER 10001:10001
 EXPOSE 8000
-# Exec form: the process is PID 1 and hears SIGTERM. The command names the process: web, later worker.
+# Exec form: the process is PID 1 and receives SIGTERM. The command names the process: web, later worker.
+# https://docs.docker.com/reference/dockerfile/#exec-form-entrypoint-example
 ENTRYPOINT ["python", "-m", "app"]
 CMD ["web"]
