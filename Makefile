@@ -1,4 +1,4 @@
-# Thin on purpose: each target is one command that can also be typed. `make help` lists them.
+# Each target is one command that can also be typed. `make help` lists them.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -12,22 +12,22 @@ help: ## list the targets
 run: .venv/local ## serve on http://127.0.0.1:8000 with an embedded queue
 	@APP_LOCAL=1 $(BIN)/python -m app web
 
-demo: .venv/local ## the whole way once: start, post the sample events, show what arrived
+demo: .venv/local ## end to end: start, post the sample events, show the messages in the queue
 	@$(BIN)/python -m app demo
 
-# More of them than two cores, as much of a test is waiting. (One test alone: .venv/bin/python -m pytest -k …)
+# More than two cores, since tests mostly wait. (A single test: .venv/bin/python -m pytest -k …)
 TEST_PROCESSES ?= 3
 PYTEST = $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES)
-# What the load test's tests need, made once and before them, where there is something to make it with.
+# The tools of the load test's tests, built once if Go or Maven is installed.
 TESTED := $(if $(shell command -v go),loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-server)
 TESTED += $(if $(shell command -v mvn),loadtest/elasticmq/target/classpath)
-test: .venv/dev $(TESTED) ## the tests, the contract on one release for each way to speak to SQS
+test: .venv/dev $(TESTED) ## the tests, the contract on one release per SQS client
 	$(PYTEST) $(ARGS)
 
 test-all: .venv/dev $(TESTED) ## the tests, the contract on every release
 	$(PYTEST) --releases all $(ARGS)
 
-coverage: .venv/dev $(TESTED) ## test-all, and the lines and branches of app/ and loadtest/ that it does not reach
+coverage: .venv/dev $(TESTED) ## test-all, and the lines and branches of app/ and loadtest/ not covered
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest --numprocesses $(TEST_PROCESSES) --releases all $(ARGS)
 	$(BIN)/coverage combine --quiet
@@ -40,7 +40,7 @@ test-elasticmq: .venv/dev loadtest/elasticmq/target/classpath ## the contract's 
 COG = $(BIN)/python -m cogapp -I .ci -p 'from parts import *' -P --verbosity=1
 GENERATED = README.md CHANGELOG.md
 
-check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated docs are fresh
+check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated docs are up to date
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -50,10 +50,10 @@ check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated 
 	$(BIN)/python -m loadtest.report --check
 	$(BIN)/python .ci/locks.py --check
 
-audit: .venv/dev ## security advisories for what the locks pin
+audit: .venv/dev ## security advisories for the pinned packages
 	$(BIN)/python .ci/audit.py
 
-docs: .venv/dev ## regenerate what is generated in README.md and CHANGELOG.md
+docs: .venv/dev ## regenerate the generated parts of README.md and CHANGELOG.md
 	$(COG) -r $(GENERATED)
 	$(BIN)/python -m loadtest.report
 
@@ -63,23 +63,24 @@ lock: .venv/dev ## resolve pyproject.toml into requirements*.lock (newer version
 profiles: .venv/dev ## profile each release on a slow queue: profiles/<release>.html and .txt
 	$(BIN)/python -m profiles.make $(ARGS)
 
-# What these measure wants a machine that does nothing else.
+# Measure on an otherwise idle machine.
 TOOLS := .venv/loadtest loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-server
 MEASURE = @PATH="$$PATH:$(CURDIR)/loadtest/tools/bin" $(BIN)/python -m
-history: $(TOOLS) ## replay the published history and draw it (ARGS=--quick for a look, --help for more)
+history: $(TOOLS) ## replay the published history and plot it (ARGS=--quick for a trial run, --help for more)
 	$(MEASURE) loadtest.history $(ARGS)
 
-tips: $(TOOLS) ## what each of the talk's tips is worth, on v07
+tips: $(TOOLS) ## the effect of each of the talk's tips, on v07
 	$(MEASURE) loadtest.tips $(ARGS)
 
-overload: $(TOOLS) ## two and three times its capacity for the newest release, refusals, 512 newcomers
+overload: $(TOOLS) ## the newest release at two and three times its capacity, refusals, 512 new connections
 	$(MEASURE) loadtest.overload $(ARGS)
 
-bench: $(TOOLS) ## CPU for each accepted webhook: every release, the floor, and a peer in Go
+bench: $(TOOLS) ## CPU per accepted webhook: every release, the floor, and a peer in Go
 	$(MEASURE) loadtest.bench $(ARGS)
 
-# Another builder: DOCKER, with BUILD_ARGS of its own; PREFIX stands before the images' names.
-# Docker without BuildKit builds every stage before the target, the tests among them; before 23 it wants to be told.
+# For another builder set DOCKER, BUILD_ARGS, and PREFIX, which precedes the images' names.
+# Without BuildKit, which is the default since Docker 23, every stage before the target is built, the tests too:
+# https://docs.docker.com/build/buildkit/
 export DOCKER_BUILDKIT := 1
 DOCKER ?= docker
 PREFIX ?=
@@ -91,20 +92,20 @@ LABELS = --build-arg VERSION=$(TAG) --build-arg REVISION=$$(git rev-parse --shor
 image: ## the service's image, invoice-webhook:dev
 	$(BUILD) $(LABELS) --target app --tag $(PREFIX)invoice-webhook:$(TAG) .
 
-images: image ## and those of the load test and its queue: nothing is pulled but Python's image
+images: image ## and those of the load test and its queue; only Python's image is pulled
 	for part in loadtest elasticmq toxiproxy; do $(BUILD) --target $$part --tag $(PREFIX)invoice-webhook-$$part:$(TAG) . || exit 1; done
 
-# (A thousand senders at once want more than 1,024 open files of the builder.)
+# (A test with a thousand senders requires more than 1,024 open files in the builder.)
 image-test: ## all tests but the documents', on the image's Python
 	$(BUILD) --target test .
 
 kind-load: ## copy the images into kind's node
 	kind load docker-image --name invoice-webhook $(IMAGES:%=%:$(TAG))
 
-k8s-test: .venv/dev ## prove deploy/k8s on the cluster of KUBECONFIG (one section: ARGS='-k rolling')
+k8s-test: .venv/dev ## test deploy/k8s on the cluster of KUBECONFIG (one section: ARGS='-k rolling')
 	$(BIN)/python -m pytest tests/cluster --override-ini timeout=1800 --capture=no --verbose $(ARGS)
 
-bench-start: .venv/dev ## memory, seconds to ready, and what importing costs most
+bench-start: .venv/dev ## memory, seconds to ready, and the slowest imports
 	$(BIN)/python -m loadtest.bench_start
 
 .venv/local: requirements-local.lock
@@ -115,7 +116,7 @@ bench-start: .venv/dev ## memory, seconds to ready, and what importing costs mos
 .venv/dev: SIZE := 780 MB
 .venv/local .venv/loadtest .venv/dev:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "error: Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
+	  { echo "error: Python 3.11 or newer is required, $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "error: Python's venv module is missing; on Debian: apt install python3-venv"; exit 1; }
 	@test -x $(BIN)/python || { echo "making .venv with $$($(PYTHON) -V) …"; $(PYTHON) -m venv .venv; }
@@ -123,10 +124,10 @@ bench-start: .venv/dev ## memory, seconds to ready, and what importing costs mos
 	@touch $@
 
 loadtest/elasticmq/target/classpath: loadtest/elasticmq/pom.xml
-	@echo "downloading ElasticMQ (some 40 MB), once …"
+	@echo "downloading ElasticMQ (about 40 MB), once …"
 	@mvn --quiet --batch-mode -Dstyle.color=never --file $< dependency:build-classpath -Dmdep.outputFile=target/classpath
 
-# Without the -ldflags, the tools could not say which version they are.
+# Without the -ldflags, the tools' `-version` prints no version.
 loadtest/tools/bin/vegeta: loadtest/tools/go.mod
 	@echo "building vegeta with Go, once: a minute or two …"
 	@cd loadtest/tools && go build -o bin/vegeta \
