@@ -1,4 +1,4 @@
-"""What must hold of rendered manifests: each function returns the flaws it finds, in words."""
+"""Rules on rendered manifests: each function yields a text per violation."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,10 @@ def web(objects: Objects) -> Any:
 
 
 def restricted(objects: Objects) -> Iterator[str]:
-    """Pod Security "restricted" to the letter, and a root that is read-only besides."""
+    """All of Pod Security "restricted", and a read-only root.
+
+    https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
+    """
     for workload in of(objects, "Deployment") + of(objects, "Job"):
         pod, name = workload["spec"]["template"]["spec"], workload["metadata"]["name"]
         context = pod.get("securityContext", {})
@@ -31,7 +34,7 @@ def restricted(objects: Objects) -> Iterator[str]:
         if context.get("seccompProfile") != {"type": "RuntimeDefault"}:
             yield f"{name}: no seccomp profile"
         if pod.get("automountServiceAccountToken") is not False:
-            yield f"{name}: has a token of the API"
+            yield f"{name}: mounts a token of the API"
         if any(pod.get(shared) for shared in ("hostNetwork", "hostPID", "hostIPC")):
             yield f"{name}: shares the node's namespaces"
         for volume in pod.get("volumes", []):
@@ -50,9 +53,9 @@ def _container(name: str, container: Any) -> Iterator[str]:
     if context.get("readOnlyRootFilesystem") is not True:
         yield f"{name}: root is writable"
     if context.get("runAsUser") == 0 or context.get("runAsNonRoot") is False or "seccompProfile" in context:
-        yield f"{name}: the container takes back what the pod promised"
+        yield f"{name}: the container overrides the pod's securityContext"
     if any("hostPort" in port for port in container.get("ports", [])):
-        yield f"{name}: takes a port of the node"
+        yield f"{name}: uses a port of the node"
     tag = container["image"].rpartition("/")[2].partition(":")[2]
     if tag in ("", "latest"):
         yield f"{name}: image {container['image']} is not pinned"
@@ -62,17 +65,17 @@ def _container(name: str, container: Any) -> Iterator[str]:
 
 
 def enforced(objects: Objects) -> Iterator[str]:
-    """The namespace enforces it, and holds every object."""
+    """The namespace enforces restricted, and contains all objects."""
     (namespace,) = of(objects, "Namespace")
     if namespace["metadata"]["labels"].get("pod-security.kubernetes.io/enforce") != "restricted":
         yield "the namespace does not enforce restricted"
     for found in objects:
         if found is not namespace and found["metadata"].get("namespace") != namespace["metadata"]["name"]:
-            yield f"{found['kind']} {found['metadata']['name']} lives elsewhere"
+            yield f"{found['kind']} {found['metadata']['name']} is in another namespace"
 
 
 def resources(objects: Objects, *, capped: bool) -> Iterator[str]:
-    """As published: 250m and 256 Mi requested, 512 Mi at most, no CPU limit unless the component sets one."""
+    """As published: 250m and 256 Mi requested, a limit of 512 Mi, no CPU limit unless the component sets one."""
     found = web(objects)["spec"]["template"]["spec"]["containers"][0]["resources"]
     limits = {"memory": "512Mi", **({"cpu": "250m"} if capped else {})}
     if found != {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": limits}:
@@ -80,18 +83,18 @@ def resources(objects: Objects, *, capped: bool) -> Iterator[str]:
 
 
 def settings(objects: Objects) -> Iterator[str]:
-    """The service accepts these values; no variable comes from a missing object."""
+    """The service would start with its variables; each comes from an existing object."""
     there = {found["metadata"]["name"]: found for found in of(objects, "ConfigMap") + of(objects, "Secret")}
     given: dict[str, str] = {}
     container = web(objects)["spec"]["template"]["spec"]["containers"][0]
     for source in container["envFrom"]:
         name = next(iter(source.values()))["name"]
-        if name not in there and name != "web-basic-auth":  # which a real cluster gets from elsewhere
-            yield f"{name} is referred to, and not there"
+        if name not in there and name != "web-basic-auth":  # on a real cluster not part of these manifests
+            yield f"{name} is referenced but missing"
         elif name in there and there[name]["kind"] == "ConfigMap":
             given |= there[name]["data"]
             if name == "web":
-                yield "the ConfigMap's name has no hash: a change would not roll the pods"
+                yield "the ConfigMap's name has no hash: a change would not start a roll-out"
     given |= {variable["name"]: variable.get("value", "") for variable in container.get("env", [])}
     yield from unknown_variables(given, Settings)
     known = {name[4:].lower(): value for name, value in given.items() if name[4:].lower() in Settings.model_fields}

@@ -1,4 +1,4 @@
-"""What kustomize makes of deploy/k8s: each overlay with each combination of components, and the load test's Job."""
+"""deploy/k8s rendered by kustomize: each overlay with each combination of components, and the load test's Job."""
 
 import json
 import os
@@ -21,7 +21,7 @@ COMBINATIONS = [
     for overlay in OVERLAYS
     for components in chain.from_iterable(combinations(COMPONENTS, size) for size in range(len(COMPONENTS) + 1))
 ]
-# The one of the lock: every machine renders with the same kustomize.
+# kubectl from the lock, so that every machine renders with the same kustomize.
 _KUBECTL = Path(sys.executable).with_name("kubectl")
 
 
@@ -29,15 +29,15 @@ def kustomize(folder: Path) -> list[Any]:
     """The objects of a kustomization."""
     ended = subprocess.run([_KUBECTL, "kustomize", folder], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert not ended.stderr, ended.stderr  # a deprecation, say
+    assert not ended.stderr, ended.stderr  # such as a deprecation
     return list(yaml.safe_load_all(ended.stdout))
 
 
 @cache
 def rendered(overlay: str, components: tuple[str, ...]) -> list[Any]:
-    """An overlay with the listed components. Not to be changed: the result is cached."""
+    """An overlay with components, as listed in its kustomization. Callers must not change it: it is cached."""
     (ROOT / ".run").mkdir(exist_ok=True)
-    # In here, as kustomize takes bases by relative paths; of its own, as xdist's workers render side by side.
+    # Inside the tree, as kustomize requires relative paths to bases; one folder per call, as tests run concurrently.
     with tempfile.TemporaryDirectory(dir=ROOT / ".run") as folder:
         base = os.path.relpath(K8S, folder)
         kustomization = {

@@ -1,4 +1,4 @@
-"""compose.yaml on an engine: a webhook, a slow queue, crashes and stops, and nothing left behind."""
+"""compose.yaml on an engine: a webhook, a slow queue, crashes and stops, and no containers left at the end."""
 
 import json
 import os
@@ -21,9 +21,9 @@ from loadtest.stage.queues import client
 from tests.deploy.rendering import ROOT
 from tests.harness import queues
 
-pytestmark = pytest.mark.timeout(900)  # the images may have to be built
+pytestmark = pytest.mark.timeout(900)  # the images may not be built yet
 USERS = 8
-# Free ports, and shorter time-outs than 10 s.
+# Free ports, and a shorter time-out than 10 s.
 OVERRIDE = """
 services:
   web: {{ ports: !override ["127.0.0.1:{web}:8000"], environment: {{ APP_SQS_TIMEOUT: "2" }} }}
@@ -33,14 +33,14 @@ services:
 
 
 def docker(*command: str) -> str:
-    """Raises AssertionError with Docker's output."""
+    """Raises AssertionError with Docker's error."""
     ended = subprocess.run(["docker", *command], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.strip()
 
 
 class Stack:
-    """What `docker compose` makes of compose.yaml, under a name of its own."""
+    """The stack of compose.yaml, under its own project name."""
 
     def __init__(self, folder: Path) -> None:
         ports = {service: free_port() for service in ("web", "toxiproxy", "elasticmq")}
@@ -54,7 +54,7 @@ class Stack:
         return docker("compose", *self._files, *command)
 
     def web(self) -> Any:
-        """What Docker knows about the service's container."""
+        """`docker inspect` of the service's container."""
         (found,) = json.loads(docker("inspect", f"{self.name}-web-1"))
         return found
 
@@ -63,14 +63,14 @@ class Stack:
 
     @contextmanager
     def slow(self, seconds: float) -> Iterator[None]:
-        """Every answer of the queue comes that much later."""
+        """Delays every response of the queue."""
         toxic = {"name": "slow", "type": "latency", "attributes": {"latency": round(seconds * 1000)}}
         httpx.post(f"{self._toxics}/proxies/sqs/toxics", json=toxic).raise_for_status()
         yield
         httpx.delete(f"{self._toxics}/proxies/sqs/toxics/slow").raise_for_status()
 
     def taken(self) -> list[bytes]:
-        """The messages of the queue, which are out of it then."""
+        """Drains the queue and returns its messages."""
         sqs = client(self._sqs)
         bodies = [body for body, _ in queues.drain(sqs, f"{self._sqs}/000000000000/invoice-webhooks")]
         sqs.close()
@@ -78,7 +78,7 @@ class Stack:
 
     @contextmanager
     def load(self, template: bytes) -> Iterator[set[bytes]]:
-        """Some users meanwhile; afterwards the bodies that got 200 are in the set."""
+        """Load by concurrent users; yields the set to which they add the bodies that got 200."""
         accepted: set[bytes] = set()
         over = threading.Event()
 
@@ -102,7 +102,7 @@ class Stack:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """Built once. Afterwards no container and no network is left."""
+    """Built once; at the end no container and no network must be left."""
     if shutil.which("docker") is None:
         pytest.skip("no docker")
     for command in (["info"], ["compose", "version"]):
@@ -119,27 +119,27 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture
 def stack(project: Stack) -> Stack:
-    """Up, whatever became of it before, and its queue is empty."""
+    """Up, in whatever state the last test left it, with an empty queue."""
     project.compose("up", "--wait")
     project.taken()
     return project
 
 
 def test_config_is_clean(project: Stack) -> None:
-    """compose prints no warning."""
+    """`docker compose config` prints no warning."""
     command = ["docker", "compose", f"--file={ROOT / 'compose.yaml'}", "config", "--quiet"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def test_a_webhook_is_queued(stack: Stack, event: bytes) -> None:
-    """As soon as `up --wait` is done; byte for byte."""
+    """Once `up --wait` has returned; byte for byte."""
     assert stack.post(event).status_code == 200
     assert stack.taken() == [event]
 
 
 def test_a_hard_quarter_of_a_core(stack: Stack) -> None:
-    """And 512 MiB, none of it swap; the root is read-only."""
+    """And 512 MiB without swap; the root is read-only."""
     host = stack.web()["HostConfig"]
     assert host["NanoCpus"] == 250_000_000
     assert host["Memory"] == host["MemorySwap"] == 512 * 1024 * 1024
@@ -160,21 +160,21 @@ def test_a_slow_queue(stack: Stack, event: bytes) -> None:
     assert stack.post(event).status_code == 200
 
 
-def test_a_crash_is_mended(stack: Stack, event: bytes) -> None:
-    """kill -9 of the process: Docker restarts it, and every webhook that got 200 is in the queue."""
+def test_a_crash_restarts_the_container(stack: Stack, event: bytes) -> None:
+    """kill -9 of the process: Docker starts it again, and what got 200 is in the queue."""
     pid = stack.web()["State"]["Pid"]
     host = ["--pid=host", "--user=0"]
     with stack.load(event) as accepted:
         docker("run", "--rm", *host, "--entrypoint=bash", "invoice-webhook:dev", "-c", f"kill -KILL {pid}")
         before = len(accepted)
-        while len(accepted) < before + 2 * USERS:  # whose answers were on their way are not counted as new ones
+        while len(accepted) < before + 2 * USERS:  # more than were in flight at the crash
             time.sleep(0.1)
     assert stack.web()["RestartCount"] == 1
     assert accepted <= set(stack.taken())
 
 
-def test_docker_kill_is_not_undone(stack: Stack, event: bytes) -> None:
-    """The service stays down until it is started again."""
+def test_docker_kill_is_no_crash(stack: Stack, event: bytes) -> None:
+    """The container stays down until the next `up`."""
     stack.compose("kill", "web")
     time.sleep(1)
     assert stack.web()["State"]["Status"] == "exited"
@@ -183,7 +183,7 @@ def test_docker_kill_is_not_undone(stack: Stack, event: bytes) -> None:
 
 
 def test_a_stop_loses_nothing(stack: Stack, event: bytes) -> None:
-    """Under load it ends with code 0, within its grace period."""
+    """Under load it exits with 0, within its grace period."""
     with stack.load(event) as accepted:
         stack.compose("stop", "web")
     assert stack.web()["State"]["ExitCode"] == 0
@@ -191,8 +191,8 @@ def test_a_stop_loses_nothing(stack: Stack, event: bytes) -> None:
     assert accepted <= set(stack.taken())
 
 
-def test_a_wrong_setting_stops_the_restarts(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three more tries, then it stays down; the log says what is allowed."""
+def test_a_wrong_setting_ends_up(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After three restarts, with the line that lists the allowed values in the log."""
     monkeypatch.setenv("APP_RELEASE", "v99")
     with pytest.raises(AssertionError, match="web-1"):
         stack.compose("up", "--wait")

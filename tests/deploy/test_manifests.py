@@ -1,4 +1,4 @@
-"""deploy/k8s without a cluster: it builds, it fits Kubernetes' schema, it keeps our rules."""
+"""deploy/k8s without a cluster: it builds, conforms to Kubernetes' schema and violates no rule."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -33,13 +33,13 @@ def test_there_is_something_to_check() -> None:
 
 @pytest.mark.parametrize(("overlay", "components"), COMBINATIONS)
 def test_schema(overlay: str, components: tuple[str, ...]) -> None:
-    """Every object is one that Kubernetes knows, with no field that it does not."""
+    """Every object conforms to Kubernetes' schema, without unknown fields."""
     for found in rendered(overlay, components):
         kubernetes_validate.validate(found, KUBERNETES, strict=True)
 
 
-def test_the_schema_refuses_a_typo() -> None:
-    """The validator checks every field."""
+def test_schema_rejects_a_typo() -> None:
+    """The validator is strict inside of containers too."""
     deployment = deepcopy(policy.web(rendered("kind", ())))
     deployment["spec"]["template"]["spec"]["containers"][0]["livenessProbes"] = {}
     with pytest.raises(kubernetes_validate.ValidationError):
@@ -49,13 +49,13 @@ def test_the_schema_refuses_a_typo() -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize(("overlay", "components"), COMBINATIONS)
 def test_rule(rule: Callable[..., Any], overlay: str, components: tuple[str, ...]) -> None:
-    """Each rule finds nothing."""
+    """Each rule finds no violation."""
     assert list(rule(rendered(overlay, components))) == []
 
 
 @pytest.mark.parametrize(("overlay", "components"), COMBINATIONS)
 def test_resources(overlay: str, components: tuple[str, ...]) -> None:
-    """As published; the component alone sets a limit."""
+    """As published; only the component sets a CPU limit."""
     assert list(policy.resources(rendered(overlay, components), capped="cpu-cap" in components)) == []
 
 
@@ -69,7 +69,7 @@ def test_the_release_component() -> None:
 
 
 def test_the_load_tests_job() -> None:
-    """Pod Security admits it in the service's namespace, and the NetworkPolicies let it reach the service."""
+    """It conforms to the service's namespace, and a NetworkPolicy admits it to the service."""
     (job,) = kustomize(ROOT / "loadtest" / "in-cluster")
     kubernetes_validate.validate(job, KUBERNETES, strict=True)
     assert list(policy.restricted([job])) == []
@@ -85,6 +85,6 @@ def test_the_load_tests_job() -> None:
 
 
 def test_every_variable_of_the_secret_is_a_setting() -> None:
-    """The names under which Basic credentials arrive."""
+    """The variables of the Basic credentials."""
     secret = next(found for found in rendered("kind", ()) if found["kind"] == "Secret")
     assert set(secret["data"]) <= {variable(name) for name in Settings.model_fields}

@@ -1,4 +1,4 @@
-"""Each rule can fail: a change of the rendered manifests that breaks it must be found."""
+"""Each rule can fail: mutations of the rendered manifests that violate it must be found."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -104,18 +104,18 @@ MUTATIONS = {
 
 @pytest.mark.parametrize(("rule", "mutate"), [(rule, mutate) for rule, some in MUTATIONS.items() for mutate in some])
 def test_rules_can_fail(rule: Callable[..., Any], mutate: Callable[[list[Any]], None]) -> None:
-    """Each mutation breaks its rule."""
+    """Each mutation violates its rule."""
     objects = deepcopy(rendered("kind", ()))
     mutate(objects)
     assert list(rule(objects)) != []
 
 
 def test_resources_can_fail() -> None:
-    """A limit that is not expected, one that is missing."""
+    """An unexpected limit, and a missing one."""
     assert list(policy.resources(rendered("kind", ("cpu-cap",)), capped=False)) != []
     assert list(policy.resources(rendered("kind", ()), capped=True)) != []
 
 
 def test_no_rule_is_left_out() -> None:
-    """A rule without a mutation might be one that cannot fail."""
+    """A rule without a mutation might never fail."""
     assert set(MUTATIONS) == set(RULES)
