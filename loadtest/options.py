@@ -81,7 +81,7 @@ def _here(parser: argparse.ArgumentParser) -> None:
 
 def _elsewhere(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running elsewhere")
-    drained = "its queue, emptied by the audit: a queue for load tests alone"
+    drained = "its queue, drained by the audit: a queue only for load tests"
     group.add_argument("--url", type=address, help="of the service, e.g. http://127.0.0.1:8000")
     group.add_argument("--queue-url", type=address, help=drained)
     group.add_argument("--sqs-endpoint", type=address, help="where that queue is (AWS itself)")

@@ -42,7 +42,7 @@ class Overload:
     ) -> Measurement:
         """Measures `what` and adds its row; `latency_s` is SQS's."""
         print(f"{kind}: {what.name} …", flush=True)
-        raise_as_far_as_possible()  # not the worst case: a service that refuses early has few open
+        raise_as_far_as_possible()  # not the worst case: a service that rejects early has few open
         raw = folders.raw(self.file, kind.replace(" ", "_"), what.name, 0)
         with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
             measured = measure(stack, what, budget, load, out=raw, progress=lambda sent: None)
@@ -69,7 +69,7 @@ def overloaded(overload: Overload, seconds: float) -> None:
 
 
 def refusals(overload: Overload) -> None:
-    """With one request in flight allowed, and 500 ms for each, nearly all are refused."""
+    """With one request in flight allowed, and 500 ms for each, nearly all get 503."""
     load = closed_loop(USERS, 5)
     refusing = overload.attack(
         "refusals", subject.release(NEWEST, **BOUNDS | {"APP_MAX_IN_FLIGHT": "1"}), "capped", load, latency_s=0.5

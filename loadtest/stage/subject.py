@@ -39,7 +39,7 @@ UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_
 
 @dataclass(frozen=True)
 class Subject:
-    """`command` serves on APP_PORT, with `flags` besides the stack's variables. `enqueues`: its 200s are audited."""
+    """`command` serves on APP_PORT, with `flags` and the stack's variables. `enqueues`: its 200s are audited."""
 
     name: str
     command: list[str]

@@ -24,7 +24,7 @@ def _is_there(*what: str) -> bool:
 def record() -> Iterator[Record]:
     """The record; deletes the namespace at the end. Exits if the namespace contains anything but overlays/kind."""
     if _is_there("namespace", "invoice-webhook") and not _is_there("deployment", "toxiproxy"):
-        pytest.exit("this cluster's namespace invoice-webhook is not overlays/kind: it is left alone", returncode=2)
+        pytest.exit("this cluster's namespace invoice-webhook is not overlays/kind: nothing is changed", returncode=2)
     version = json.loads(kubectl("version", "--output", "json"))["serverVersion"]["gitVersion"]
     (node, *others) = json.loads(kubectl("get", "nodes", "--output", "json"))["items"]
     machine = f"{1 + len(others)} × {node['status']['capacity']['cpu']} cores"

@@ -1,4 +1,4 @@
-"""Dockerfile and compose.yaml, as far as they can be checked without an engine."""
+"""Dockerfile and compose.yaml, the checks that require no engine."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ STAGES = re.findall(r"^FROM (\S+) AS (\S+)$", DOCKERFILE, re.MULTILINE)
 
 
 def test_stages() -> None:
-    """Each comes from the one pinned image or from another stage; the last one is the service, which builds nothing."""
+    """Each is based on the one pinned image or another stage; the last one is the service and has no RUN."""
     assert len(STAGES) == len(re.findall(r"^FROM", DOCKERFILE, re.MULTILINE))
     names = [name for _, name in STAGES]
     assert all(origin == "python:3.13-slim" or origin in names for origin, _ in STAGES)
@@ -33,7 +33,7 @@ def test_what_is_installed_has_hashes() -> None:
 
 
 def test_compose() -> None:
-    """It builds targets that exist, with the quarter of a core and variables that the service knows."""
+    """It builds existing targets, with a quarter of a core and no unknown variable."""
     compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())
     targets = {service["build"]["target"] for service in compose["services"].values()}
     assert targets == {"app", "toxiproxy", "elasticmq"} <= {name for _, name in STAGES}
