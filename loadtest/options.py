@@ -63,7 +63,7 @@ def _load(parser: argparse.ArgumentParser) -> None:
     users = "a closed loop instead: N users, each waits for its answer"
     group.add_argument("--users", type=_positive, metavar="N", help=users)
     group.add_argument("--timeout", type=seconds, default=30, metavar="D", help="of the client (30s)")
-    group.add_argument("--no-keepalive", action="store_true", help="a connection of its own for each webhook")
+    group.add_argument("--no-keepalive", action="store_true", help="a new connection for each webhook")
 
 
 def _here(parser: argparse.ArgumentParser) -> None:

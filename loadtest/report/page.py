@@ -65,7 +65,7 @@ def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
 
 def _html(table: str) -> Markup:
     """HTML of one of our Markdown tables."""
-    return Markup(MarkdownIt("js-default").render(table))  # noqa: S704  # it escapes what is in them
+    return Markup(MarkdownIt("js-default").render(table))  # noqa: S704  # it escapes their contents
 
 
 def _errors(comparison: Comparison) -> list[str]:

@@ -29,7 +29,7 @@ class Record:
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
         row = {"section": section, "check": check, "seen": seen, "holds": "yes" if holds else "NO", "date": now}
         self._rows.append({**row, **self._where})
-        print(f"\n  {'ok  ' if holds else 'FAIL'} {check}: {seen}", flush=True)  # make k8s-test shows it as it goes
+        print(f"\n  {'ok  ' if holds else 'FAIL'} {check}: {seen}", flush=True)  # printed while make k8s-test runs
         self.write()
 
     def write(self) -> None:

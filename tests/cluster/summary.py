@@ -49,7 +49,7 @@ def _seen(rows: list[Row]) -> list[str]:
         report = _REPORT.search(row["seen"])
         if report:
             reports.append(report)
-        # Before a report, `2 → 4 pods; ` is a figure of its own, `0 of 9,000: ` repeats the report.
+        # Before a report, `2 → 4 pods; ` is a separate figure, `0 of 9,000: ` repeats the report.
         own, semicolon, _ = row["seen"][: report.start()].partition("; ") if report else (row["seen"], True, "")
         check = _VARIANT.sub("", row["check"])
         if semicolon and check not in _IN_THE_RECORD_ONLY:
