@@ -41,7 +41,7 @@ def look_up(locks: list[str], url: str | None) -> list[dict[str, Any]]:
     except subprocess.TimeoutExpired:
         raise ServiceUnavailableError(f"no answer within {SECONDS} s") from None
     if not ended.stdout:
-        reason = (ended.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        reason = (ended.stderr.strip().splitlines() or ["no output"])[-1]
         if any(word in ended.stderr for word in OF_THE_SERVICE):
             raise ServiceUnavailableError(reason)
         sys.exit(f"pip-audit failed: {reason}")

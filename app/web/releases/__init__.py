@@ -1,7 +1,7 @@
 """The optimisation history: one lesson a file, one of them chosen at the start by APP_RELEASE.
 
 A release is a module with `lifespan(app)`, which opens what it needs and yields the state that its
-handler reads from `request.state`, and `receive(…)`, the handler. Releases never see each other.
+handler reads from `request.state`, and `receive(…)`, the handler. Releases do not import each other.
 """
 
 from contextlib import AbstractAsyncContextManager
