@@ -36,7 +36,7 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
     """
     settings = load_settings()
     with tempfile.TemporaryDirectory() as folder, start_service(Path(folder)) as run:
-        click.echo(f"{settings.release.value} on {run.url}, queue {run.queue_url}\n")
+        click.echo(f"{settings.release.value} on {run.url}, SQS at {run.endpoint}\n")
         problems = _samples(run, settings) if count is None else _burst(run, settings, count, concurrency, rate)
     for problem in problems:
         click.echo(f"FAILED: {problem}", err=True)
@@ -48,7 +48,7 @@ def _samples(run: LocalRun, settings: Settings) -> list[str]:
     """Posts every sample once; returns what was not as expected."""
     files = sample_files()
     answers = asyncio.run(_post(run, settings, files))
-    arrived = peek(run.endpoint, run.queue_url)
+    arrived = peek(run.endpoint, run.queue_url, run.ca_bundle)
     click.echo(f"\n{len(arrived)} messages in the queue:")
     for message in arrived:
         click.echo(f"  {len(message.body.encode()):>7,} bytes  {json.dumps(message.attributes)}")
@@ -74,7 +74,7 @@ def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate
 
     outcome = asyncio.run(send())
     click.echo(outcome.report())
-    arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url))
+    arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url, run.ca_bundle))
     lost = sum(body not in arrived for body in outcome.accepted)
     click.echo(f"audit: {len(outcome.accepted):,} got 200, {arrived.total():,} in the queue, {lost} lost")
     return [f"{lost} webhooks got 200 and are not in the queue"] if lost else []

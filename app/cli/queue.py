@@ -37,7 +37,7 @@ def queue(look: bool, limit: int, as_json: bool) -> None:
 
 def _local(run: LocalRun, look: bool, limit: int, as_json: bool) -> None:
     for url in (run.queue_url, run.dead_letter_queue_url):
-        messages = peek(run.endpoint, url)
+        messages = peek(run.endpoint, url, run.ca_bundle)
         _say(f"{url}: {len(messages):,} messages")
         if look:
             _show(messages[:limit], as_json)

@@ -13,9 +13,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.errors import ConfigurationError
+from app.local.tls import Certificates
 
 REGION = "us-east-1"
 # ministack is configured by environment variables only; by default it listens on 0.0.0.0 (8883 for MQTT too).
@@ -31,10 +33,11 @@ _CONFIGURATION = {
 
 
 class EmbeddedAws(NamedTuple):
-    """A running one."""
+    """A running one. `ca_bundle`: where it speaks TLS, the file that its clients trust."""
 
     pid: int
     endpoint: str
+    ca_bundle: Path | None = None
 
     def environment(self) -> dict[str, str]:
         """Variables with which an AWS SDK uses this endpoint only; the user's other AWS_ ones must be unset."""
@@ -49,17 +52,20 @@ class EmbeddedAws(NamedTuple):
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "AWS_EC2_METADATA_DISABLED": "true",
+            **({"AWS_CA_BUNDLE": str(self.ca_bundle)} if self.ca_bundle else {}),
         }
 
 
 @contextmanager
-def start(port: int = 0, delay: float = 0) -> Iterator[EmbeddedAws]:
+def start(port: int = 0, delay: float = 0, tls: Certificates | None = None) -> Iterator[EmbeddedAws]:
     """Runs an embedded AWS inside the context; `port` 0 picks a free one, `delay` is added to each call, in seconds.
 
+    With `tls` it speaks HTTPS.
     The child exits at the end of its standard input, so also when this process is killed. Raises ConfigurationError
     where it does not start.
     """
     command = [sys.executable, "-m", "app.local.embedded_aws", str(port), str(delay)]
+    command += [str(tls.certificate), str(tls.key)] if tls else []
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "TMPDIR", "LANG") if name in os.environ}
     # A session of its own: Ctrl-C in the terminal must not end the queue before the service has drained.
     with subprocess.Popen(
@@ -71,7 +77,7 @@ def start(port: int = 0, delay: float = 0) -> Iterator[EmbeddedAws]:
             ready = child.stdout.readline()
             if not ready:
                 raise ConfigurationError(f"the embedded AWS did not start on port {port} (see its error above)")
-            yield EmbeddedAws(child.pid, json.loads(ready)["endpoint"])
+            yield EmbeddedAws(child.pid, json.loads(ready)["endpoint"], tls.bundle if tls else None)
         finally:
             child.kill()
             child.stdin.close()
@@ -100,7 +106,7 @@ def _delayed(app: Any, delay: float) -> Any:
     return wait_and_serve
 
 
-def main(port: int, delay: float) -> None:
+def main(port: int, delay: float, certificate: str | None = None, key: str | None = None) -> None:
     """The child."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     listener = _listen(port)
@@ -112,12 +118,18 @@ def main(port: int, delay: float) -> None:
     except ImportError:
         sys.exit("the embedded AWS needs the group `local`: make .venv")
     # The socket listens already, so the address may be printed before the server accepts.
-    print(json.dumps({"endpoint": f"http://127.0.0.1:{port}"}), flush=True)
+    print(json.dumps({"endpoint": f"{'https' if certificate else 'http'}://127.0.0.1:{port}"}), flush=True)
     config = uvicorn.Config(
-        _delayed(app, delay) if delay else app, log_level="error", access_log=False, ws="none", interface="asgi3"
+        _delayed(app, delay) if delay else app,
+        log_level="error",
+        access_log=False,
+        ws="none",
+        interface="asgi3",
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
     )
     uvicorn.Server(config).run(sockets=[listener])
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), float(sys.argv[2]))
+    main(int(sys.argv[1]), float(sys.argv[2]), *sys.argv[3:])

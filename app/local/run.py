@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from app.errors import ConfigurationError
 from app.local import embedded_aws
 from app.local.embedded_aws import EmbeddedAws
+from app.local.tls import certificates
 from app.settings import Settings
 
 QUEUE = "invoice-webhooks"
@@ -23,12 +24,13 @@ MAX_RECEIVE_COUNT = 5
 
 @dataclass(frozen=True)
 class LocalRun:
-    """The content of `.run/local.json`. `url` is the service's, once its port is bound."""
+    """The content of `.run/local.json`. `url` is the service's, once its port is bound; `ca_bundle` with TLS."""
 
     pid: int
     endpoint: str
     queue_url: str
     dead_letter_queue_url: str
+    ca_bundle: str | None = None
     url: str | None = None
 
     def write(self, run_dir: Path) -> None:
@@ -59,7 +61,8 @@ def local_run(settings: Settings) -> Iterator[LocalRun]:
 
     Raises ConfigurationError where another run already uses the same APP_RUN_DIR.
     """
-    with _lock(settings.run_dir), embedded_aws.start(delay=settings.local_sqs_delay) as aws:
+    tls = certificates() if settings.local_tls else nullcontext()
+    with _lock(settings.run_dir), tls as issued, embedded_aws.start(delay=settings.local_sqs_delay, tls=issued) as aws:
         _shield(aws)
         run = _create_queues(aws)
         run.write(settings.run_dir)
@@ -100,7 +103,8 @@ def _create_queues(aws: EmbeddedAws) -> LocalRun:
     attributes = sqs.get_queue_attributes(QueueUrl=dead_letters, AttributeNames=["QueueArn"])["Attributes"]
     redrive = {"deadLetterTargetArn": attributes["QueueArn"], "maxReceiveCount": MAX_RECEIVE_COUNT}
     queue = sqs.create_queue(QueueName=QUEUE, Attributes={"RedrivePolicy": json.dumps(redrive)})["QueueUrl"]
-    return LocalRun(os.getpid(), aws.endpoint, queue, dead_letters)
+    ca_bundle = str(aws.ca_bundle) if aws.ca_bundle else None
+    return LocalRun(os.getpid(), aws.endpoint, queue, dead_letters, ca_bundle)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ class LaptopSettings(BaseModel):
     local_sqs_delay: float = Field(
         0.0, ge=0, le=60, description="Seconds of latency added to each call of the embedded SQS."
     )
+    local_tls: bool = Field(False, description="The embedded AWS speaks HTTPS, as AWS does, with a CA of its own.")
     run_dir: Path = Field(
         Path(".run"),
         description="Folder where a local run writes its address (`local.json`).",
