@@ -21,7 +21,12 @@ class QueueSettings(BaseModel):
         le=60,
         description="Seconds from the complete body to SQS's acknowledgement, waiting and retries included.",
     )
-    sqs_max_connections: int = Field(64, ge=1, le=1024, description="Connections to SQS, per process (v08 and later).")
+    sqs_max_connections: int | None = Field(
+        None,
+        ge=1,
+        le=1024,
+        description="Pool of connections to SQS; botocore's default of 10 (v02 to v07), 64 (v08, v09).",
+    )
     sqs_batches: int = Field(
         4, ge=1, le=64, description="SendMessageBatch calls in flight (v09); a FIFO queue always has one."
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
+from botocore.endpoint import MAX_POOL_CONNECTIONS
 
 from app.settings import Settings
 from app.sqs.failures import code_of, require_acknowledgement, require_queue_url
@@ -54,16 +55,18 @@ class BlockingQueue:
             raise refusal(code_of(error)) from error
 
 
-def build_queue(settings: Settings, connections: int) -> BlockingQueue:
+def build_queue(settings: Settings) -> BlockingQueue:
     """A client of boto3's default session, and the queue behind it; no call is made yet.
 
+    Ten pooled connections are botocore's default, as published: further ones are opened where threads need them, and
+    closed after their call.
     APP_SQS_TIMEOUT can only be approximated: botocore's time-outs are per attempt, and separate for connect and read.
     """
     seconds = settings.sqs_timeout / ATTEMPTS
     config = Config(
         connect_timeout=seconds,
         read_timeout=seconds,
-        max_pool_connections=connections,
+        max_pool_connections=settings.sqs_max_connections or MAX_POOL_CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
     return BlockingQueue(boto3.client("sqs", config=config), settings)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types_aiobotocore_sqs import SQSClient
 
 ATTEMPTS = 3
+CONNECTIONS = 64
 
 
 class NativeQueue:
@@ -74,7 +75,7 @@ def client_config(settings: Settings) -> AioConfig:
         # Not the whole time-out: a SYN that the network drops leaves time for another attempt.
         connect_timeout=settings.sqs_timeout / ATTEMPTS,
         read_timeout=settings.sqs_timeout,
-        max_pool_connections=settings.sqs_max_connections,
+        max_pool_connections=settings.sqs_max_connections or CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
 

@@ -7,8 +7,6 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 
 
-def set_tokens(app: FastAPI, tokens: int) -> int:
-    """Sets the limiter to `tokens`, or to APP_THREADPOOL_TOKENS where that is set; returns the number."""
-    chosen: int = app.state.settings.threadpool_tokens or tokens
-    current_default_thread_limiter().total_tokens = chosen
-    return chosen
+def set_tokens(app: FastAPI, tokens: int) -> None:
+    """Sets the limiter to `tokens`, or to APP_THREADPOOL_TOKENS where that is set."""
+    current_default_thread_limiter().total_tokens = app.state.settings.threadpool_tokens or tokens

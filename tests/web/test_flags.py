@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from anyio.to_thread import current_default_thread_limiter
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
@@ -111,13 +112,13 @@ def test_gc() -> None:
 @pytest.mark.parametrize("warm", [True, False])
 async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, warm: bool) -> None:
     """APP_WARM_CLIENTS: whether the lifespan builds a client before the first request does."""
-    built = []
+    built: list[Settings] = []
     module = load(release)
-    monkeypatch.setattr(module, "build_queue", lambda settings, connections: built.append(connections))
+    monkeypatch.setattr(module, "build_queue", built.append)
     app = create_app(Settings.model_validate({"release": release, "warm_clients": warm, "threadpool_tokens": 5}))
-    async with module.lifespan(app) as state:
-        assert state == {"tokens": 5}
-    assert built == ([5] if warm else [])
+    async with module.lifespan(app):
+        assert current_default_thread_limiter().total_tokens == 5
+    assert built == ([app.state.settings] if warm else [])
 
 
 def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The optimisation history: one lesson a file, one of them chosen at the start by APP_RELEASE.
 
-A release is a module with `lifespan(app)`, which opens what it needs and yields the state that its
+A release is a module with `lifespan(app)`, which opens what it needs and yields the state, if any, that its
 handler reads from `request.state`, and `receive(…)`, the handler. Releases do not import each other.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # showing the releases as texts needs no FastAPI
 class ReleaseModule(Protocol):
     """What a release exports."""
 
-    def lifespan(self, app: "FastAPI") -> AbstractAsyncContextManager[dict[str, Any]]: ...
+    def lifespan(self, app: "FastAPI") -> AbstractAsyncContextManager[Any]: ...
 
     def receive(self, *args: Any, **kwargs: Any) -> Any: ...
 

@@ -21,15 +21,15 @@ TOKENS = 100
 
 
 @asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, int]]:
-    tokens = set_tokens(app, TOKENS)
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    set_tokens(app, TOKENS)
     if app.state.settings.warm_clients:
-        build_queue(app.state.settings, tokens)  # thrown away: botocore has read its models now
-    yield {"tokens": tokens}
+        build_queue(app.state.settings)  # thrown away: botocore has read its models now
+    yield
 
 
 def open_queue(request: Request) -> BlockingQueue:
-    queue = build_queue(request.app.state.settings, request.state.tokens)
+    queue = build_queue(request.app.state.settings)
     queue.resolve()
     return queue
 

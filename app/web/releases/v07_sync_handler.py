@@ -21,8 +21,8 @@ TOKENS = 200
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, BlockingQueue]]:
-    tokens = set_tokens(app, TOKENS)
-    yield {"queue": build_queue(app.state.settings, tokens)}
+    set_tokens(app, TOKENS)
+    yield {"queue": build_queue(app.state.settings)}
 
 
 async def open_queue(request: Request) -> BlockingQueue:

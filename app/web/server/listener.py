@@ -73,7 +73,7 @@ def drop_new(listener: socket.socket) -> None:
 def max_connections(settings: Settings) -> int | None:
     """APP_MAX_CONNECTIONS, or less where there are fewer descriptors, whose soft limit is raised first."""
     files = _raise_open_files_limit()
-    possible = max(files - _RESERVED_FILES - settings.sqs_max_connections, 1) if files else None
+    possible = max(files - _RESERVED_FILES - max(settings.sqs_max_connections or 0, 64), 1) if files else None
     return min(filter(None, (settings.max_connections, possible)), default=None)
 
 
