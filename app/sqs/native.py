@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import aioboto3
 from aiobotocore.config import AioConfig
+from loguru import logger
 
 from app.errors import WebhookRefused
 from app.settings import Settings
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 CONNECTIONS = 64
+# Opened before the first webhook: the published load needs as many at once, and a TLS handshake each would delay it.
+WARM_CONNECTIONS = 8
+WARM_SECONDS = 3.0
 
 
 class NativeQueue:
-    """One queue. SQS may be down at the start: the first successful send resolves the URL, which is kept."""
+    """One queue. Its URL is resolved once, by `warm` or by the first send that succeeds, and kept."""
 
     def __init__(self, client: "SQSClient", settings: Settings) -> None:
         self._client = client
@@ -31,6 +35,17 @@ class NativeQueue:
         self._timeout = settings.sqs_timeout
         self._url: str | None = None
         self._resolving = asyncio.Lock()
+
+    async def warm(self) -> None:
+        """Resolves the URL and opens connections. SQS may be down: that is logged, after WARM_SECONDS at most."""
+        parameters: Any = self._address.parameters()
+        try:
+            async with asyncio.timeout(WARM_SECONDS):
+                calls = [self._client.get_queue_url(**parameters) for _ in range(WARM_CONNECTIONS)]
+                answers = await asyncio.gather(*calls)
+            self._url = require_queue_url(answers[0])
+        except Exception as error:
+            logger.warning("No connection to SQS yet: {}", code_of(error))
 
     async def send(self, message: Message) -> None:
         """Returns once SQS has acknowledged `message`, within APP_SQS_TIMEOUT.
@@ -82,6 +97,8 @@ def client_config(settings: Settings) -> AioConfig:
 
 @asynccontextmanager
 async def open_queue(settings: Settings) -> AsyncIterator[NativeQueue]:
-    """The queue of `settings`, with connections that live as long as the context."""
+    """The queue of `settings`, with warm connections where SQS can be reached; they live as long as the context."""
     async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
-        yield NativeQueue(client, settings)
+        queue = NativeQueue(client, settings)
+        await queue.warm()
+        yield queue
