@@ -1,0 +1,3 @@
+module invoice-webhook/loadtest/sqs
+
+go 1.24

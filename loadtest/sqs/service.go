@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	target = "AmazonSQS."
+	// A batch of 1 MiB in which JSON escapes each byte with six.
+	maxRequestBytes = 8 << 20
+)
+
+// service answers SQS's calls, and the test's own under /_stand-in/.
+type service struct {
+	verifier *verifier
+	scheme   string
+	buffers  sync.Pool
+	actions  map[string]action
+}
+
+// action answers one of SQS's calls.
+type action func(from call) (any, *refusal)
+
+// call is one request that was signed: `url` begins the addresses of its queues.
+type call struct {
+	data   []byte
+	url    string
+	region string
+	done   <-chan struct{}
+}
+
+func newService(verifier *verifier, scheme string) *service {
+	made := &service{verifier: verifier, scheme: scheme}
+	made.buffers.New = func() any { return new(bytes.Buffer) }
+	made.actions = map[string]action{}
+	return made
+}
+
+// ServeHTTP takes SQS's calls on any path, as it is signed: http.ServeMux would redirect some.
+func (s *service) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
+	buffer := s.buffers.Get().(*bytes.Buffer)
+	buffer.Reset()
+	defer s.buffers.Put(buffer)
+	if _, err := io.Copy(buffer, http.MaxBytesReader(writer, request.Body, maxRequestBytes)); err != nil {
+		named("BatchRequestTooLong", "The request is too long.").write(writer)
+		return
+	}
+	data := buffer.Bytes()
+	if refused := s.verifier.verify(request, data, time.Now()); refused != nil {
+		refused.write(writer)
+		return
+	}
+	action, known := strings.CutPrefix(request.Header.Get("X-Amz-Target"), target)
+	answer := s.actions[action]
+	if request.Method != http.MethodPost || !known || answer == nil {
+		unsupported("This stand-in does not know " + action).write(writer)
+		return
+	}
+	if !utf8.Valid(data) {
+		invalidParameter("The request is not UTF-8").write(writer)
+		return
+	}
+	parsed, _ := parseAuthorization(request.Header.Get("Authorization"))
+	from := call{data, s.scheme + "://" + request.Host, parsed.scope[2], request.Context().Done()}
+	reply(writer, answer, from)
+}
+
+// reply writes the answer or the refusal.
+func reply(writer http.ResponseWriter, answer action, from call) {
+	result, refused := answer(from)
+	if refused != nil {
+		refused.write(writer)
+		return
+	}
+	body, err := json.Marshal(result)
+	if err != nil {
+		panic(err) // no answer of ours can fail
+	}
+	writeJSON(writer, http.StatusOK, body)
+}
