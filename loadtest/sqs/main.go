@@ -36,7 +36,7 @@ func main() {
 		}()
 	}
 	fmt.Printf("{\"endpoint\": \"%s://%s\"}\n", scheme, listener.Addr())
-	service := newService(newVerifier(*accessKey, *secretKey), scheme)
+	service := newService(newVerifier(*accessKey, *secretKey), newQueues(), scheme)
 	server := &http.Server{
 		Handler: service,
 		// Longer than any client's own, so that a connection is never closed under a request.

@@ -20,6 +20,7 @@ const (
 // service answers SQS's calls, and the test's own under /_stand-in/.
 type service struct {
 	verifier *verifier
+	queues   *queues
 	scheme   string
 	buffers  sync.Pool
 	actions  map[string]action
@@ -36,15 +37,31 @@ type call struct {
 	done   <-chan struct{}
 }
 
-func newService(verifier *verifier, scheme string) *service {
-	made := &service{verifier: verifier, scheme: scheme}
+func newService(verifier *verifier, queues *queues, scheme string) *service {
+	made := &service{verifier: verifier, queues: queues, scheme: scheme}
 	made.buffers.New = func() any { return new(bytes.Buffer) }
-	made.actions = map[string]action{}
+	made.actions = map[string]action{
+		"SendMessage":        made.sendMessage,
+		"SendMessageBatch":   made.sendMessageBatch,
+		"GetQueueUrl":        made.getQueueURL,
+		"CreateQueue":        made.createQueue,
+		"DeleteQueue":        made.deleteQueue,
+		"GetQueueAttributes": made.getQueueAttributes,
+	}
 	return made
 }
 
 // ServeHTTP takes SQS's calls on any path, as it is signed: http.ServeMux would redirect some.
 func (s *service) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
+	switch request.Method + " " + request.URL.Path {
+	case "GET /_stand-in/messages":
+		s.audit(writer, request)
+	default:
+		s.receiveCall(writer, request)
+	}
+}
+
+func (s *service) receiveCall(writer http.ResponseWriter, request *http.Request) {
 	buffer := s.buffers.Get().(*bytes.Buffer)
 	buffer.Reset()
 	defer s.buffers.Put(buffer)
@@ -84,4 +101,12 @@ func reply(writer http.ResponseWriter, answer action, from call) {
 		panic(err) // no answer of ours can fail
 	}
 	writeJSON(writer, http.StatusOK, body)
+}
+
+// decode parses the call into `shape`, which names its queue by URL or name.
+func decode(from call, shape any) *refusal {
+	if err := json.Unmarshal(from.data, shape); err != nil {
+		return &refusal{http.StatusBadRequest, "SerializationException", "SerializationException", err.Error()}
+	}
+	return nil
 }

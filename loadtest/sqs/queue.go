@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	deduplicationWindow = 5 * time.Minute
+	chunkSize           = 4096
+)
+
+// stored is what remains of a message without its body.
+type stored struct{ body, attributes digest }
+
+// receipt is what SQS answers a message with. Sequence is empty outside FIFO.
+type receipt struct {
+	id, sequence string
+	digests      stored
+}
+
+// queue keeps 32 bytes a message, in chunks, since growing one slice would copy and double them all.
+type queue struct {
+	name       string
+	attributes map[string]string
+	created    time.Time
+
+	mutex    sync.Mutex
+	digests  [][]stored
+	sequence uint64
+	recent   map[string]duplicate // by deduplication id; FIFO only
+	swept    time.Time
+}
+
+// duplicate is the answer to whoever sends the same deduplication id again.
+type duplicate struct {
+	receipt receipt
+	until   time.Time
+}
+
+func (q *queue) isFIFO() bool       { return q.attributes["FifoQueue"] == "true" }
+func (q *queue) contentBased() bool { return q.attributes["ContentBasedDeduplication"] == "true" }
+
+// add stores the message.
+func (q *queue) add(sent *message, now time.Time) receipt {
+	digests := stored{bodyDigest(*sent.MessageBody), attributesDigest(sent.MessageAttributes)}
+	answer := receipt{id: messageID(), digests: digests}
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if q.isFIFO() {
+		key := q.deduplicationID(sent, digests)
+		if known, found := q.recent[key]; found && now.Before(known.until) {
+			return known.receipt
+		}
+		q.sequence++
+		answer.sequence = fmt.Sprintf("%020d", q.sequence)
+		q.sweep(now)
+		q.recent[key] = duplicate{answer, now.Add(deduplicationWindow)}
+	}
+	q.keep(digests)
+	return answer
+}
+
+// deduplicationID: SQS takes the SHA-256 of the body where none is given; any hash of it does.
+func (q *queue) deduplicationID(sent *message, digests stored) string {
+	if sent.MessageDeduplicationID != nil {
+		return *sent.MessageDeduplicationID
+	}
+	return string(digests.body[:])
+}
+
+// sweep forgets, once a window, what nobody can repeat any more.
+func (q *queue) sweep(now time.Time) {
+	if now.Sub(q.swept) < deduplicationWindow {
+		return
+	}
+	q.swept = now
+	for key, known := range q.recent {
+		if now.After(known.until) {
+			delete(q.recent, key)
+		}
+	}
+}
+
+func (q *queue) keep(digests stored) {
+	last := len(q.digests) - 1
+	if last < 0 || len(q.digests[last]) == chunkSize {
+		q.digests = append(q.digests, make([]stored, 0, chunkSize))
+		last++
+	}
+	q.digests[last] = append(q.digests[last], digests)
+}
+
+// count is that of all messages ever stored.
+func (q *queue) count() int {
+	if len(q.digests) == 0 {
+		return 0
+	}
+	last := len(q.digests) - 1
+	return last*chunkSize + len(q.digests[last])
+}
+
+// describe returns the attributes that were set, and those that SQS adds.
+func (q *queue) describe(region string) map[string]string {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	described := map[string]string{
+		"QueueArn":                              arn(region, q.name),
+		"CreatedTimestamp":                      strconv.FormatInt(q.created.Unix(), 10),
+		"VisibilityTimeout":                     "30",
+		"MaximumMessageSize":                    strconv.Itoa(maxMessageBytes),
+		"ApproximateNumberOfMessages":           strconv.Itoa(q.count()),
+		"ApproximateNumberOfMessagesNotVisible": "0",
+		"ApproximateNumberOfMessagesDelayed":    "0",
+	}
+	for name, value := range q.attributes {
+		described[name] = value
+	}
+	return described
+}
+
+func arn(region, name string) string { return "arn:aws:sqs:" + region + ":" + account + ":" + name }
+
+// messageID is a random UUID: of version 4, without a system call for each.
+func messageID() string {
+	var raw [16]byte
+	for i := range 2 {
+		for j, word := 0, rand.Uint64(); j < 8; j, word = j+1, word>>8 {
+			raw[i*8+j] = byte(word)
+		}
+	}
+	raw[6], raw[8] = raw[6]&0x0F|0x40, raw[8]&0x3F|0x80
+	text := hex.EncodeToString(raw[:])
+	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+}

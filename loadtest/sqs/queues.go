@@ -1,0 +1,56 @@
+package main
+
+import (
+	"maps"
+	"strings"
+	"sync"
+	"time"
+)
+
+const account = "000000000000"
+
+// queues are those that exist, by name.
+type queues struct {
+	mutex  sync.RWMutex
+	byName map[string]*queue
+}
+
+func newQueues() *queues { return &queues{byName: map[string]*queue{}} }
+
+// find takes a name, a URL or an ARN: the name is what it ends with.
+func (q *queues) find(address string) (*queue, *refusal) {
+	name := address[strings.LastIndexAny(address, "/:")+1:]
+	q.mutex.RLock()
+	defer q.mutex.RUnlock()
+	if found, exists := q.byName[name]; exists {
+		return found, nil
+	}
+	return nil, noSuchQueue()
+}
+
+// create makes a queue, or finds the one that was made with the same attributes.
+func (q *queues) create(name string, attributes map[string]string) *refusal {
+	fifo := attributes["FifoQueue"] == "true"
+	if !queueName.MatchString(name) || fifo != strings.HasSuffix(name, ".fifo") {
+		return invalidParameter("Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length; " +
+			"the name of a FIFO queue ends in .fifo")
+	}
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if known, exists := q.byName[name]; exists {
+		if !maps.Equal(known.attributes, attributes) {
+			return &refusal{400, "QueueNameExists", "QueueAlreadyExists",
+				"A queue already exists with the same name and a different value for attributes"}
+		}
+		return nil
+	}
+	made := &queue{name: name, attributes: attributes, created: time.Now(), recent: map[string]duplicate{}}
+	q.byName[name] = made
+	return nil
+}
+
+func (q *queues) remove(found *queue) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	delete(q.byName, found.name)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/hex"
+	"time"
+)
+
+// acknowledged is SendMessage's answer, and with an id an entry's.
+type acknowledged struct {
+	ID             string `json:"Id,omitempty"`
+	MessageID      string `json:"MessageId"`
+	BodyMD5        string `json:"MD5OfMessageBody"`
+	AttributesMD5  string `json:"MD5OfMessageAttributes,omitempty"`
+	SequenceNumber string `json:",omitempty"`
+}
+
+type failed struct {
+	ID          string `json:"Id"`
+	Code        string
+	Message     string
+	SenderFault bool
+}
+
+type entry struct {
+	ID string `json:"Id"`
+	message
+}
+
+func (s *service) sendMessage(from call) (any, *refusal) {
+	var asked struct {
+		naming
+		message
+	}
+	if refused := decode(from, &asked); refused != nil {
+		return nil, refused
+	}
+	found, refused := s.queueOf(asked.naming)
+	if refused != nil {
+		return nil, refused
+	}
+	return s.store(found, &asked.message, "")
+}
+
+// sendMessageBatch refuses the whole for what concerns the whole; an entry's own faults are answered with 200.
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
+func (s *service) sendMessageBatch(from call) (any, *refusal) {
+	var asked struct {
+		naming
+		Entries []entry
+	}
+	if refused := decode(from, &asked); refused != nil {
+		return nil, refused
+	}
+	found, refused := s.queueOf(asked.naming)
+	if refused != nil {
+		return nil, refused
+	}
+	if refused := checkBatch(asked.Entries); refused != nil {
+		return nil, refused
+	}
+	var answer struct {
+		Successful []*acknowledged
+		Failed     []failed `json:",omitempty"`
+	}
+	answer.Successful = make([]*acknowledged, 0, len(asked.Entries))
+	for i := range asked.Entries {
+		one := &asked.Entries[i]
+		stored, refused := s.store(found, &one.message, one.ID)
+		if refused != nil {
+			answer.Failed = append(answer.Failed, failed{one.ID, refused.code, refused.message, true})
+			continue
+		}
+		answer.Successful = append(answer.Successful, stored)
+	}
+	return answer, nil
+}
+
+func checkBatch(entries []entry) *refusal {
+	if len(entries) == 0 {
+		return named("EmptyBatchRequest", "There should be at least one SendMessageBatchRequestEntry in the request.")
+	}
+	if len(entries) > maxEntries {
+		return named("TooManyEntriesInBatchRequest", "Maximum number of entries per request are 10.")
+	}
+	total, seen := 0, make(map[string]bool, len(entries))
+	for i := range entries {
+		id := entries[i].ID
+		if !entryID.MatchString(id) {
+			return named("InvalidBatchEntryId", "A batch entry id can only contain alphanumeric characters, hyphens and "+
+				"underscores. It can be at most 80 letters long.")
+		}
+		if seen[id] {
+			return named("BatchEntryIdsNotDistinct", "Id "+id+" repeated.")
+		}
+		seen[id] = true
+		total += entries[i].size()
+	}
+	if total > maxMessageBytes {
+		return named("BatchRequestTooLong", "Batch requests cannot be longer than 1048576 bytes.")
+	}
+	return nil
+}
+
+// store checks the message, keeps it, and acknowledges it to `id`.
+func (s *service) store(found *queue, sent *message, id string) (*acknowledged, *refusal) {
+	if refused := sent.check(found.isFIFO(), found.contentBased()); refused != nil {
+		return nil, refused
+	}
+	answer := found.add(sent, time.Now())
+	result := &acknowledged{ID: id, MessageID: answer.id, SequenceNumber: answer.sequence}
+	result.BodyMD5 = hex.EncodeToString(answer.digests.body[:])
+	if len(sent.MessageAttributes) > 0 {
+		result.AttributesMD5 = hex.EncodeToString(answer.digests.attributes[:])
+	}
+	return result, nil
+}
