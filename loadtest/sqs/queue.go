@@ -45,8 +45,8 @@ type duplicate struct {
 func (q *queue) isFIFO() bool       { return q.attributes["FifoQueue"] == "true" }
 func (q *queue) contentBased() bool { return q.attributes["ContentBasedDeduplication"] == "true" }
 
-// add stores the message.
-func (q *queue) add(sent *message, now time.Time) receipt {
+// add stores the message that many times (a planted loss: 0, a planted double: 2) and acknowledges it once.
+func (q *queue) add(sent *message, copies int, now time.Time) receipt {
 	digests := stored{bodyDigest(*sent.MessageBody), attributesDigest(sent.MessageAttributes)}
 	answer := receipt{id: messageID(), digests: digests}
 	q.mutex.Lock()
@@ -61,7 +61,9 @@ func (q *queue) add(sent *message, now time.Time) receipt {
 		q.sweep(now)
 		q.recent[key] = duplicate{answer, now.Add(deduplicationWindow)}
 	}
-	q.keep(digests)
+	for range copies {
+		q.keep(digests)
+	}
 	return answer
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/hex"
+	"net/http"
 	"time"
 )
 
@@ -65,6 +66,10 @@ func (s *service) sendMessageBatch(from call) (any, *refusal) {
 	answer.Successful = make([]*acknowledged, 0, len(asked.Entries))
 	for i := range asked.Entries {
 		one := &asked.Entries[i]
+		if s.faults.happens(func(f *settings) float64 { return f.FailEntry }) {
+			answer.Failed = append(answer.Failed, failed{one.ID, "InternalError", "planted", false})
+			continue
+		}
 		stored, refused := s.store(found, &one.message, one.ID)
 		if refused != nil {
 			answer.Failed = append(answer.Failed, failed{one.ID, refused.code, refused.message, true})
@@ -106,11 +111,29 @@ func (s *service) store(found *queue, sent *message, id string) (*acknowledged, 
 	if refused := sent.check(found.isFIFO(), found.contentBased()); refused != nil {
 		return nil, refused
 	}
-	answer := found.add(sent, time.Now())
+	answer := found.add(sent, s.faults.copies(), time.Now())
 	result := &acknowledged{ID: id, MessageID: answer.id, SequenceNumber: answer.sequence}
 	result.BodyMD5 = hex.EncodeToString(answer.digests.body[:])
 	if len(sent.MessageAttributes) > 0 {
 		result.AttributesMD5 = hex.EncodeToString(answer.digests.attributes[:])
 	}
 	return result, nil
+}
+
+// send answers a SendMessage or SendMessageBatch, after the faults that concern the whole call.
+func (s *service) send(writer http.ResponseWriter, answer action, from call) {
+	planted := s.faults.draw(from.done)
+	switch {
+	case planted.gone:
+		panic(http.ErrAbortHandler)
+	case planted.throttle:
+		(&refusal{http.StatusBadRequest, "RequestThrottled", "RequestThrottled", "planted"}).write(writer)
+	case planted.error500:
+		(&refusal{http.StatusInternalServerError, "InternalFailure", "InternalFailure", "planted"}).write(writer)
+	case planted.reset:
+		_, _ = answer(from)
+		reset(writer)
+	default:
+		reply(writer, answer, from)
+	}
 }

@@ -21,6 +21,7 @@ const (
 type service struct {
 	verifier *verifier
 	queues   *queues
+	faults   *faults
 	scheme   string
 	buffers  sync.Pool
 	actions  map[string]action
@@ -38,7 +39,7 @@ type call struct {
 }
 
 func newService(verifier *verifier, queues *queues, scheme string) *service {
-	made := &service{verifier: verifier, queues: queues, scheme: scheme}
+	made := &service{verifier: verifier, queues: queues, faults: newFaults(), scheme: scheme}
 	made.buffers.New = func() any { return new(bytes.Buffer) }
 	made.actions = map[string]action{
 		"SendMessage":        made.sendMessage,
@@ -56,6 +57,10 @@ func (s *service) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	switch request.Method + " " + request.URL.Path {
 	case "GET /_stand-in/messages":
 		s.audit(writer, request)
+	case "GET /_stand-in/faults":
+		s.showFaults(writer, request)
+	case "PUT /_stand-in/faults":
+		s.setFaults(writer, request)
 	default:
 		s.receiveCall(writer, request)
 	}
@@ -86,6 +91,10 @@ func (s *service) receiveCall(writer http.ResponseWriter, request *http.Request)
 	}
 	parsed, _ := parseAuthorization(request.Header.Get("Authorization"))
 	from := call{data, s.scheme + "://" + request.Host, parsed.scope[2], request.Context().Done()}
+	if strings.HasPrefix(action, "SendMessage") {
+		s.send(writer, answer, from)
+		return
+	}
 	reply(writer, answer, from)
 }
 
