@@ -22,6 +22,7 @@ func main() {
 	keyFile := flag.String("key", "", "PEM file of its key")
 	accessKey := flag.String("access-key", "local", "access key that requests are signed with")
 	secretKey := flag.String("secret-key", "local", "its secret")
+	bodies := flag.Bool("bodies", false, "keep bodies too, so that messages can be received")
 	exitWithStdin := flag.Bool("exit-with-stdin", false, "exit when standard input ends, as it does with the parent")
 	flag.Parse()
 
@@ -36,7 +37,7 @@ func main() {
 		}()
 	}
 	fmt.Printf("{\"endpoint\": \"%s://%s\"}\n", scheme, listener.Addr())
-	service := newService(newVerifier(*accessKey, *secretKey), newQueues(), scheme)
+	service := newService(newVerifier(*accessKey, *secretKey), newQueues(*bodies), scheme)
 	server := &http.Server{
 		Handler: service,
 		// Longer than any client's own, so that a connection is never closed under a request.

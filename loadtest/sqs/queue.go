@@ -34,6 +34,7 @@ type queue struct {
 	sequence uint64
 	recent   map[string]duplicate // by deduplication id; FIFO only
 	swept    time.Time
+	shelf    *shelf // nil where no bodies are kept
 }
 
 // duplicate is the answer to whoever sends the same deduplication id again.
@@ -63,6 +64,9 @@ func (q *queue) add(sent *message, copies int, now time.Time) receipt {
 	}
 	for range copies {
 		q.keep(digests)
+		if q.shelf != nil {
+			q.shelf.put(sent, answer, now)
+		}
 	}
 	return answer
 }
@@ -110,14 +114,18 @@ func (q *queue) count() int {
 func (q *queue) describe(region string) map[string]string {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
+	visible, inFlight, delayed := q.count(), 0, 0
+	if q.shelf != nil {
+		visible, inFlight, delayed = q.shelf.numbers(time.Now())
+	}
 	described := map[string]string{
 		"QueueArn":                              arn(region, q.name),
 		"CreatedTimestamp":                      strconv.FormatInt(q.created.Unix(), 10),
 		"VisibilityTimeout":                     "30",
 		"MaximumMessageSize":                    strconv.Itoa(maxMessageBytes),
-		"ApproximateNumberOfMessages":           strconv.Itoa(q.count()),
-		"ApproximateNumberOfMessagesNotVisible": "0",
-		"ApproximateNumberOfMessagesDelayed":    "0",
+		"ApproximateNumberOfMessages":           strconv.Itoa(visible),
+		"ApproximateNumberOfMessagesNotVisible": strconv.Itoa(inFlight),
+		"ApproximateNumberOfMessagesDelayed":    strconv.Itoa(delayed),
 	}
 	for name, value := range q.attributes {
 		described[name] = value

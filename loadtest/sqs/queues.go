@@ -11,11 +11,12 @@ const account = "000000000000"
 
 // queues are those that exist, by name.
 type queues struct {
+	bodies bool
 	mutex  sync.RWMutex
 	byName map[string]*queue
 }
 
-func newQueues() *queues { return &queues{byName: map[string]*queue{}} }
+func newQueues(bodies bool) *queues { return &queues{bodies: bodies, byName: map[string]*queue{}} }
 
 // find takes a name, a URL or an ARN: the name is what it ends with.
 func (q *queues) find(address string) (*queue, *refusal) {
@@ -45,6 +46,9 @@ func (q *queues) create(name string, attributes map[string]string) *refusal {
 		return nil
 	}
 	made := &queue{name: name, attributes: attributes, created: time.Now(), recent: map[string]duplicate{}}
+	if q.bodies {
+		made.shelf = newShelf()
+	}
 	q.byName[name] = made
 	return nil
 }

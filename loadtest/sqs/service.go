@@ -48,6 +48,9 @@ func newService(verifier *verifier, queues *queues, scheme string) *service {
 		"CreateQueue":        made.createQueue,
 		"DeleteQueue":        made.deleteQueue,
 		"GetQueueAttributes": made.getQueueAttributes,
+		"ReceiveMessage":     made.receiveMessage,
+		"DeleteMessage":      made.deleteMessage,
+		"DeleteMessageBatch": made.deleteMessageBatch,
 	}
 	return made
 }

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const maxReceived = 10
+
+// receiving is what ReceiveMessage is asked for; nil takes the queue's own, or SQS's.
+type receiving struct {
+	naming
+	MaxNumberOfMessages         *int
+	VisibilityTimeout           *int
+	WaitTimeSeconds             *int
+	MessageAttributeNames       []string
+	AttributeNames              []string
+	MessageSystemAttributeNames []string
+}
+
+type received struct {
+	MessageID         string `json:"MessageId"`
+	ReceiptHandle     string
+	Body              string
+	BodyMD5           string               `json:"MD5OfBody"`
+	AttributesMD5     string               `json:"MD5OfMessageAttributes,omitempty"`
+	Attributes        map[string]string    `json:",omitempty"`
+	MessageAttributes map[string]attribute `json:",omitempty"`
+}
+
+// messagesFound has no member at all where there are none, as SQS has it.
+type messagesFound struct {
+	Messages []received `json:",omitempty"`
+}
+
+func (s *service) receiveMessage(from call) (any, *refusal) {
+	var asked receiving
+	if refused := decode(from, &asked); refused != nil {
+		return nil, refused
+	}
+	found, refused := s.shelfOf(asked.naming)
+	if refused != nil {
+		return nil, refused
+	}
+	most := or(asked.MaxNumberOfMessages, "", 1)
+	if most < 1 || most > maxReceived {
+		return nil, invalidParameter("Value " + strconv.Itoa(most) + " for parameter MaxNumberOfMessages is invalid. " +
+			"Reason: Must be between 1 and 10, if provided.")
+	}
+	hidden := time.Duration(or(asked.VisibilityTimeout, found.attributes["VisibilityTimeout"], 30)) * time.Second
+	wait := or(asked.WaitTimeSeconds, found.attributes["ReceiveMessageWaitTimeSeconds"], 0)
+	over := time.After(time.Duration(wait) * time.Second)
+	for {
+		messages, arrived := s.take(found, most, hidden, &asked)
+		if len(messages) > 0 || wait == 0 {
+			return messagesFound{messages}, nil
+		}
+		select {
+		case <-arrived:
+		case <-time.After(time.Second / 10): // for what becomes visible again
+		case <-over:
+			wait = 0
+		case <-from.done:
+			wait = 0
+		}
+	}
+}
+
+// shelfOf finds a queue whose messages can be received.
+func (s *service) shelfOf(name naming) (*queue, *refusal) {
+	found, refused := s.queueOf(name)
+	if refused == nil && found.shelf == nil {
+		return nil, unsupported("No bodies are kept: start the stand-in with -bodies")
+	}
+	return found, refused
+}
+
+// take receives up to `most` messages; what was received too often goes to the queue of the redrive policy.
+func (s *service) take(found *queue, most int, hidden time.Duration, asked *receiving) ([]received, <-chan struct{}) {
+	now := time.Now()
+	target, limit := redrive(found.attributes["RedrivePolicy"])
+	deadLetters, refused := s.queues.find(target)
+	if refused != nil || deadLetters.isFIFO() != found.isFIFO() {
+		limit = 0 // SQS refuses such a policy when it is set
+	}
+	found.mutex.Lock()
+	taken, dead := found.shelf.take(most, hidden, limit, found.isFIFO(), now)
+	messages, arrived := make([]received, 0, len(taken)), found.shelf.arrived
+	for _, held := range taken {
+		messages = append(messages, asked.show(held))
+	}
+	found.mutex.Unlock()
+	for _, held := range dead {
+		deadLetters.mutex.Lock()
+		deadLetters.keep(held.receipt.digests)
+		deadLetters.shelf.put(held.message, held.receipt, now)
+		deadLetters.mutex.Unlock()
+	}
+	return messages, arrived
+}
+
+// show is the message with those attributes that were asked for.
+func (r *receiving) show(held *shelved) received {
+	shown := received{
+		MessageID: held.receipt.id, ReceiptHandle: held.handle, Body: *held.message.MessageBody,
+		BodyMD5: hex.EncodeToString(held.receipt.digests.body[:]),
+	}
+	for name, value := range held.message.MessageAttributes {
+		if wants(r.MessageAttributeNames, name) {
+			if shown.MessageAttributes == nil {
+				shown.MessageAttributes = map[string]attribute{}
+			}
+			shown.MessageAttributes[name] = value
+		}
+	}
+	if shown.MessageAttributes != nil {
+		sum := attributesDigest(shown.MessageAttributes)
+		shown.AttributesMD5 = hex.EncodeToString(sum[:])
+	}
+	shown.Attributes = r.system(held)
+	return shown
+}
+
+func (r *receiving) system(held *shelved) map[string]string {
+	all := map[string]string{
+		"ApproximateReceiveCount": strconv.Itoa(held.received),
+		"SentTimestamp":           strconv.FormatInt(held.sentAt.UnixMilli(), 10),
+		"SequenceNumber":          held.receipt.sequence,
+	}
+	if id := held.message.MessageGroupID; id != nil {
+		all["MessageGroupId"] = *id
+	}
+	if id := held.message.MessageDeduplicationID; id != nil {
+		all["MessageDeduplicationId"] = *id
+	}
+	asked := slices.Concat(r.AttributeNames, r.MessageSystemAttributeNames)
+	for name, value := range all {
+		if value == "" || !wants(asked, name) {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+// wants: All, .* and a prefix before .* stand for several names.
+func wants(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(wanted string) bool {
+		prefix, several := strings.CutSuffix(wanted, ".*")
+		return wanted == "All" || wanted == name || several && strings.HasPrefix(name, prefix)
+	})
+}
+
+// or is the given number, else that of the queue's attribute, else SQS's own.
+func or(given *int, set string, usual int) int {
+	if given != nil {
+		return *given
+	}
+	if number, err := strconv.Atoi(set); err == nil {
+		return number
+	}
+	return usual
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// shelf holds whole messages, for tests that receive them. Its queue's mutex guards it.
+type shelf struct {
+	messages []*shelved // in the order in which they came
+	byHandle map[string]*shelved
+	arrived  chan struct{} // closed when a message comes, for whoever polls long
+}
+
+type shelved struct {
+	message  *message
+	receipt  receipt
+	sentAt   time.Time
+	visible  time.Time // from when on it can be received
+	received int
+	handle   string // of the last time it was received
+	gone     bool
+}
+
+func newShelf() *shelf {
+	return &shelf{byHandle: map[string]*shelved{}, arrived: make(chan struct{})}
+}
+
+func (s *shelf) put(sent *message, answer receipt, now time.Time) {
+	visible := now.Add(time.Duration(sent.DelaySeconds) * time.Second)
+	s.messages = append(s.messages, &shelved{message: sent, receipt: answer, sentAt: now, visible: visible})
+	close(s.arrived)
+	s.arrived = make(chan struct{})
+}
+
+// take hides up to `most` messages for `hidden`, and returns those that were received too often apart.
+func (s *shelf) take(most int, hidden time.Duration, limit int, fifo bool, now time.Time) (taken, dead []*shelved) {
+	s.compact()
+	busy := map[string]bool{} // groups with a message in flight: theirs wait
+	for _, held := range s.messages {
+		group := ""
+		if fifo {
+			group = *held.message.MessageGroupID
+		}
+		if busy[group] && fifo {
+			continue
+		}
+		if now.Before(held.visible) {
+			busy[group] = true
+			continue
+		}
+		if limit > 0 && held.received >= limit {
+			s.drop(held)
+			dead = append(dead, held)
+			continue
+		}
+		if len(taken) == most {
+			break
+		}
+		s.hand(held, now.Add(hidden))
+		taken = append(taken, held)
+	}
+	return taken, dead
+}
+
+func (s *shelf) hand(held *shelved, until time.Time) {
+	delete(s.byHandle, held.handle)
+	held.received++
+	held.visible, held.handle = until, messageID()
+	s.byHandle[held.handle] = held
+}
+
+// remove forgets the message with that receipt handle; an old or unknown one changes nothing, as on SQS.
+func (s *shelf) remove(handle string) {
+	if held, found := s.byHandle[handle]; found {
+		s.drop(held)
+	}
+}
+
+func (s *shelf) drop(held *shelved) {
+	delete(s.byHandle, held.handle)
+	held.gone = true
+}
+
+func (s *shelf) compact() {
+	kept := s.messages[:0]
+	for _, held := range s.messages {
+		if !held.gone {
+			kept = append(kept, held)
+		}
+	}
+	clear(s.messages[len(kept):])
+	s.messages = kept
+}
+
+func (s *shelf) numbers(now time.Time) (visible, inFlight, delayed int) {
+	for _, held := range s.messages {
+		switch {
+		case held.gone:
+		case !now.Before(held.visible):
+			visible++
+		case held.received == 0:
+			delayed++
+		default:
+			inFlight++
+		}
+	}
+	return visible, inFlight, delayed
+}
+
+// redrive reads a queue's RedrivePolicy; SDKs send the count as a number or as text.
+func redrive(policy string) (target string, limit int) {
+	var parsed struct {
+		Target string `json:"deadLetterTargetArn"`
+		Limit  any    `json:"maxReceiveCount"`
+	}
+	if json.Unmarshal([]byte(policy), &parsed) != nil {
+		return "", 0
+	}
+	switch value := parsed.Limit.(type) {
+	case float64:
+		limit = int(value)
+	case string:
+		limit, _ = strconv.Atoi(value)
+	}
+	return parsed.Target, limit
+}
