@@ -19,7 +19,7 @@ demo: .venv/local ## end to end: start, post the sample events, show the message
 TEST_PROCESSES ?= 3
 PYTEST = $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES)
 # The tools of the load test's tests, built once if Go or Maven is installed.
-TESTED := $(if $(shell command -v go),loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-server)
+TESTED := $(if $(shell command -v go),$(addprefix loadtest/,tools/bin/vegeta tools/bin/toxiproxy-server sqs/bin/sqs))
 TESTED += $(if $(shell command -v mvn),loadtest/elasticmq/target/classpath)
 test: .venv/dev $(TESTED) ## the tests, the contract on one release per SQS client
 	$(PYTEST) $(ARGS)
@@ -139,3 +139,7 @@ loadtest/tools/bin/toxiproxy-server: loadtest/tools/go.mod
 	@cd loadtest/tools && go build -o bin/toxiproxy-server \
 	  -ldflags "-X github.com/Shopify/toxiproxy/v2.Version=$$(go list -m -f '{{.Version}}' github.com/Shopify/toxiproxy/v2)" \
 	  github.com/Shopify/toxiproxy/v2/cmd/server
+
+# Its sources are ours, and Go's own library all that it uses: built again whenever they change.
+loadtest/sqs/bin/sqs: loadtest/sqs/go.mod $(wildcard loadtest/sqs/*.go)
+	@cd loadtest/sqs && go build -o bin/sqs .
