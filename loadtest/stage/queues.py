@@ -1,4 +1,4 @@
-"""A queue process: the embedded AWS or ElasticMQ. Each can be killed and started again on the same port."""
+"""A queue process: the embedded AWS, ElasticMQ or the stand-in. Each can be killed and started again on its port."""
 
 import re
 import shutil
@@ -14,6 +14,7 @@ from app.local.embedded_aws import EmbeddedAws
 from app.local.process import is_listening, wait_until_ready
 from loadtest.record.folders import ROOT
 from loadtest.stage.ports import free_port
+from loadtest.stage.stand_in import StandIn
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -24,7 +25,7 @@ START_SECONDS = 60
 
 
 class QueueProcess(Protocol):
-    """The interface of both emulators."""
+    """The interface of all of them."""
 
     name: str
     endpoint: str
@@ -90,7 +91,11 @@ class ElasticMq:
             self._process = None
 
 
-PROCESSES: dict[str, type[Embedded] | type[ElasticMq]] = {"embedded": Embedded, "elasticmq": ElasticMq}
+PROCESSES: dict[str, type[Embedded] | type[ElasticMq] | type[StandIn]] = {
+    "embedded": Embedded,
+    "elasticmq": ElasticMq,
+    "stand-in": StandIn,
+}
 
 
 def client(endpoint: str) -> "SQSClient":
@@ -100,7 +105,7 @@ def client(endpoint: str) -> "SQSClient":
         endpoint_url=endpoint,
         region_name=embedded_aws.REGION,
         aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106  # emulators require one and accept any
+        aws_secret_access_key="local",  # noqa: S106  # the stand-in checks it, emulators accept any
         config=Config(retries={"total_max_attempts": 1}, max_pool_connections=16),
     )
 

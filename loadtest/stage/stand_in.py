@@ -1,0 +1,88 @@
+"""The stand-in for SQS in Go, which does not bound a load test: see loadtest/sqs/main.go."""
+
+import json
+import ssl
+import subprocess
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from loadtest.record.folders import ROOT
+
+SOURCES = ROOT / "loadtest" / "sqs"
+BINARY = SOURCES / "bin" / "sqs"
+
+
+class Tls(NamedTuple):
+    """PEM files; `authority` is what a client has to trust."""
+
+    certificate: Path
+    key: Path
+    authority: Path
+
+
+@dataclass(frozen=True)
+class Digests:
+    """What a queue was given: MD5s in hexadecimal of bodies and of their attributes, and how often each came."""
+
+    count: int
+    bodies: dict[str, int]
+    attributes: dict[str, int]
+
+
+class StandIn:
+    """It comes back on its port with no queue. Made by `make loadtest/sqs/bin/sqs`, which needs Go.
+
+    Without `bodies`, ReceiveMessage is an unsupported operation, and a message takes 32 bytes.
+    """
+
+    name = "SQS stand-in"
+
+    def __init__(self, *, bodies: bool = True, tls: Tls | None = None) -> None:
+        self._bodies, self._tls = bodies, tls
+        self._process: subprocess.Popen[bytes] | None = None
+        self._port = 0
+
+    def start(self) -> None:
+        """Raises ChildProcessError where it ends instead of listening."""
+        command = [str(BINARY), "-exit-with-stdin", f"-port={self._port}", f"-bodies={str(self._bodies).lower()}"]
+        if self._tls is not None:
+            command += [f"-cert={self._tls.certificate}", f"-key={self._tls.key}"]
+        # A session of its own: Ctrl-C is for whoever started it, and still needs the queue.
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise ChildProcessError(f"{BINARY.name} ended with {self._process.wait()}")
+        self.endpoint: str = json.loads(line)["endpoint"]
+        self._port = urlsplit(self.endpoint).port or 0
+
+    def kill(self) -> None:
+        if self._process is not None:
+            with self._process as process:
+                process.kill()
+            self._process = None
+
+    def digests(self, queue: str) -> Digests:
+        """What the queue of that name or URL was given. Raises HTTPError where there is none."""
+        return Digests(**self._ask("GET", f"messages?queue={quote(queue, safe='')}"))
+
+    def faults(self, **planted: float | bool) -> dict[str, Any]:
+        """Plants those, by the names of loadtest/sqs/faults.go, in place of the ones before: none are left without."""
+        answer: dict[str, Any] = self._ask("PUT", "faults", json.dumps(planted).encode())
+        return answer
+
+    def _ask(self, method: str, path: str, data: bytes | None = None) -> Any:
+        request = urllib.request.Request(f"{self.endpoint}/_stand-in/{path}", data, method=method)  # noqa: S310  # ours
+        with self._opener().open(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def _opener(self) -> urllib.request.OpenerDirector:
+        """Without the user's proxies, trusting our authority alone."""
+        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
+        if self._tls is not None:
+            context = ssl.create_default_context(cafile=self._tls.authority)
+            handlers.append(urllib.request.HTTPSHandler(context=context))
+        return urllib.request.build_opener(*handlers)
