@@ -1,0 +1,57 @@
+"""One stand-in for all of these tests, and a queue of each test's own."""
+
+import shutil
+import subprocess
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from loadtest.record.folders import ROOT
+from loadtest.stage.queues import client
+from loadtest.stage.stand_in import BINARY, StandIn
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+
+@pytest.fixture(scope="session")
+def built() -> None:
+    """The binary, of the sources as they are. Skips the test where Go is missing."""
+    if shutil.which("go") is None:
+        pytest.skip("Go is not on PATH, and the SQS stand-in is written in it")
+    subprocess.run(["make", "--silent", str(BINARY.relative_to(ROOT))], cwd=ROOT, check=True)
+
+
+@pytest.fixture(scope="session")
+def keeping(built: None) -> Iterator[StandIn]:
+    """It keeps bodies."""
+    process = StandIn()
+    process.start()
+    yield process
+    process.kill()
+
+
+@pytest.fixture
+def stand_in(keeping: StandIn) -> Iterator[StandIn]:
+    """The same, and its faults end with the test."""
+    yield keeping
+    keeping.faults()
+
+
+@pytest.fixture(scope="session")
+def sqs(keeping: StandIn) -> Iterator["SQSClient"]:
+    sqs = client(keeping.endpoint)
+    yield sqs
+    sqs.close()
+
+
+@pytest.fixture
+def queue_url(sqs: "SQSClient") -> str:
+    return sqs.create_queue(QueueName=f"test-{uuid.uuid4().hex}")["QueueUrl"]
+
+
+@pytest.fixture
+def fifo_url(sqs: "SQSClient") -> str:
+    return sqs.create_queue(QueueName=f"test-{uuid.uuid4().hex}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]

@@ -1,0 +1,99 @@
+"""The process: TLS, its port, its parent, and the SDK for Go."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import boto3
+import httpx
+import pytest
+
+from app.local.embedded_aws import REGION
+from loadtest.stage import peers, subject
+from loadtest.stage.budget import open_budget
+from loadtest.stage.queues import client
+from loadtest.stage.stand_in import BINARY, StandIn, Tls
+from tests.harness import queues
+from tests.harness.service import PASSWORD, USER, environment
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> Tls:
+    """A certificate that is its own authority."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not on PATH, and a certificate is wanted")
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+    made = Tls(tmp_path / "cert.pem", tmp_path / "key.pem", tmp_path / "cert.pem")
+    options = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(made.key), "-out", str(made.certificate)]
+    subprocess.run([*command.split(), *options], check=True, capture_output=True)
+    return made
+
+
+def test_tls(built: None, tls: Tls) -> None:
+    """boto3 sends over it, trusting its authority; the audit is asked over it, too."""
+    stand_in = StandIn(bodies=False, tls=tls)
+    stand_in.start()
+    assert stand_in.endpoint.startswith("https://127.0.0.1:")
+    sqs = boto3.client(
+        "sqs",
+        endpoint_url=stand_in.endpoint,
+        region_name=REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",
+        verify=str(tls.authority),
+    )
+    queue_url = sqs.create_queue(QueueName="q")["QueueUrl"]
+    assert queue_url == f"{stand_in.endpoint}/000000000000/q"
+    sqs.send_message(QueueUrl=queue_url, MessageBody="x")
+    assert stand_in.digests("q").count == 1
+    sqs.close()
+    stand_in.kill()
+
+
+def test_it_comes_back_on_its_port(built: None) -> None:
+    """Empty, as nothing was written down."""
+    stand_in = StandIn()
+    stand_in.start()
+    endpoint, sqs = stand_in.endpoint, client(stand_in.endpoint)
+    sqs.create_queue(QueueName="q")
+    stand_in.kill()
+    stand_in.start()
+    assert stand_in.endpoint == endpoint
+    with pytest.raises(sqs.exceptions.QueueDoesNotExist):
+        sqs.get_queue_url(QueueName="q")
+    sqs.close()
+    stand_in.kill()
+
+
+def test_it_ends_with_its_parent(built: None) -> None:
+    """Its standard input ends when the parent does, whatever way it goes."""
+    with subprocess.Popen([BINARY, "-exit-with-stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b'{"endpoint": "http://127.0.0.1:')
+        process.stdin.close()
+        assert process.wait(10) == 0
+
+
+def test_a_port_in_use(keeping: StandIn) -> None:
+    """It says so, instead of not starting in silence."""
+    command = [str(BINARY), "-port", keeping.endpoint.rpartition(":")[2]]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "address already in use" in ended.stderr
+
+
+def test_the_sdk_for_go(stand_in: StandIn, queue_url: str, event: bytes, tmp_path: Path) -> None:
+    """Its signatures are taken, and it finds the MD5s as it expects them: it checks both."""
+    go = next(peer for peer in peers.peers() if peer.name == "go")
+    with (
+        open_budget("none") as budget,
+        subject.start(go, budget, environment(stand_in.endpoint, queue_url), tmp_path / "log") as running,
+    ):
+        answer = httpx.post(f"{running.url}/webhooks/chargebee", content=event, auth=(USER, PASSWORD))
+    assert answer.status_code == 200
+    sqs = client(stand_in.endpoint)
+    ((body, attributes),) = queues.drain(sqs, queue_url)
+    assert body == event
+    assert len(attributes) == 4
+    sqs.close()
