@@ -1,0 +1,94 @@
+"""The stand-in takes what botocore signs, and nothing else."""
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection
+from unittest.mock import patch
+from urllib.parse import quote, urlsplit
+
+import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSPreparedRequest, AWSRequest
+from botocore.credentials import Credentials
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loadtest.stage.stand_in import StandIn
+
+LOCAL = Credentials("local", "local")
+PATHS = st.text(max_size=20).map(lambda text: "/" + quote(text))
+VALUES = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=30)
+
+
+def signed(stand_in: StandIn, path: str, body: bytes, extra: str = "", by: Credentials = LOCAL) -> AWSPreparedRequest:
+    headers = {"X-Amz-Target": "AmazonSQS.Nothing", "Content-Type": "application/x-amz-json-1.0", "X-Amz-Extra": extra}
+    request = AWSRequest("POST", stand_in.endpoint + path, headers, body)
+    SigV4Auth(by, "sqs", "eu-central-1").add_auth(request)
+    return request.prepare()
+
+
+def send(request: AWSPreparedRequest) -> tuple[int, str]:
+    """The status, and the error's name without its namespace."""
+    url = urlsplit(request.url)
+    with closing(HTTPConnection(url.netloc, timeout=30)) as connection:
+        assert isinstance(request.body, bytes)
+        connection.request("POST", request.url.partition(url.netloc)[2], request.body, dict(request.headers.items()))
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())["__type"].partition("#")[2]
+
+
+@given(path=PATHS, body=st.binary(min_size=1), extra=VALUES)
+def test_what_botocore_signs_is_taken(keeping: StandIn, path: str, body: bytes, extra: str) -> None:
+    """Whatever the path, the body and a header: the operation is unknown, the signature is not the reason."""
+    assert send(signed(keeping, path, body, extra)) == (400, "UnsupportedOperation")
+
+
+@given(path=PATHS, body=st.binary(min_size=1), bit=st.integers(0, 7), data=st.data())
+def test_a_changed_body(keeping: StandIn, path: str, body: bytes, bit: int, data: st.DataObject) -> None:
+    """One bit of it."""
+    request = signed(keeping, path, body)
+    position = data.draw(st.integers(0, len(body) - 1))
+    request.body = body[:position] + bytes([body[position] ^ 1 << bit]) + body[position + 1 :]
+    assert send(request) == (403, "InvalidSignatureException")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda request: setattr(request, "url", request.url + "x"),
+        lambda request: setattr(request, "url", request.url + "?x=1"),
+        lambda request: request.headers.update({"X-Amz-Target": "AmazonSQS.Nothinh"}),
+        lambda request: request.headers.update({"X-Amz-Extra": "y"}),
+        lambda request: request.headers.update({"Content-Type": "application/json"}),
+    ],
+    ids=["path", "query", "target", "another header", "content type"],
+)
+def test_a_changed_request(keeping: StandIn, change: Callable[[AWSPreparedRequest], None]) -> None:
+    """The path, the query and every header that was signed."""
+    request = signed(keeping, "/path", b"{}", "x")
+    change(request)
+    assert send(request) == (403, "InvalidSignatureException")
+
+
+def test_other_credentials(keeping: StandIn) -> None:
+    """A wrong secret, an unknown key, a session token that was signed, one that was not, and none of all."""
+    assert send(signed(keeping, "/", b"{}", by=Credentials("local", "wrong"))) == (403, "InvalidSignatureException")
+    assert send(signed(keeping, "/", b"{}", by=Credentials("other", "local"))) == (403, "InvalidClientTokenId")
+    assert send(signed(keeping, "/", b"{}", by=Credentials("local", "local", "token"))) == (400, "UnsupportedOperation")
+    request = signed(keeping, "/", b"{}")
+    request.headers["X-Amz-Security-Token"] = "token"
+    assert send(request) == (403, "IncompleteSignature")
+    del request.headers["Authorization"]
+    assert send(request) == (403, "MissingAuthenticationToken")
+
+
+@pytest.mark.parametrize(("minutes", "name"), [(-14, "UnsupportedOperation"), (-16, "RequestExpired")])
+def test_a_clock_that_is_wrong(keeping: StandIn, minutes: int, name: str) -> None:
+    """Up to 15 minutes, before and after."""
+    for sign in (1, -1):
+        with patch("botocore.auth.get_current_datetime") as now:
+            now.return_value = datetime.now(UTC) + sign * timedelta(minutes=minutes)
+            request = signed(keeping, "/", b"{}")
+        assert send(request)[1] == name
