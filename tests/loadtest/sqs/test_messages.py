@@ -1,0 +1,143 @@
+"""What is sent is what the audit, the MD5s and a receiver see."""
+
+import hashlib
+import json
+import uuid
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.exceptions import ClientError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.local.sample_events import fresh_events
+from loadtest.stage.queues import client
+from loadtest.stage.stand_in import StandIn
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+PRINTABLE = st.text(st.characters(min_codepoint=0x20, max_codepoint=0xD7FF), min_size=1)
+ATTRIBUTES = st.dictionaries(
+    st.from_regex(r"[A-Za-z0-9_-]{1,40}", fullmatch=True),
+    st.one_of(
+        PRINTABLE.map(lambda value: {"DataType": "String", "StringValue": value}),
+        st.integers(-(10**30), 10**30).map(lambda value: {"DataType": "Number.int", "StringValue": str(value)}),
+        st.binary(min_size=1).map(lambda value: {"DataType": "Binary", "BinaryValue": value}),
+    ),
+    max_size=10,
+)
+
+
+def md5(text: str | bytes) -> str:
+    data = text.encode() if isinstance(text, str) else text
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def md5_of_attributes(attributes: dict[str, Any]) -> str:
+    """As SQS's documentation words it; botocore checks the body's alone."""
+    digest = hashlib.md5(usedforsecurity=False)
+    for name, value in sorted(attributes.items()):
+        data = value.get("BinaryValue") or value["StringValue"].encode()
+        for part in (name.encode(), value["DataType"].encode(), data):
+            if part is data:
+                digest.update(b"\x02" if "BinaryValue" in value else b"\x01")
+            digest.update(len(part).to_bytes(4, "big") + part)
+    return digest.hexdigest()
+
+
+@given(body=PRINTABLE, attributes=ATTRIBUTES)
+def test_the_md5s(sqs: "SQSClient", body: str, attributes: dict[str, Any]) -> None:
+    """Of the body, which botocore checks as well, and of the attributes; then the message comes back as it went."""
+    queue_url = sqs.create_queue(QueueName="md5s")["QueueUrl"]
+    answer = sqs.send_message(QueueUrl=queue_url, MessageBody=body, MessageAttributes=attributes)
+    assert answer["MD5OfMessageBody"] == md5(body)
+    assert answer.get("MD5OfMessageAttributes", "") == (md5_of_attributes(attributes) if attributes else "")
+    (message,) = sqs.receive_message(QueueUrl=queue_url, MessageAttributeNames=["All"])["Messages"]
+    assert (message["Body"], message.get("MessageAttributes", {})) == (body, attributes)
+    assert message.get("MD5OfMessageAttributes") == answer.get("MD5OfMessageAttributes")
+    sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
+
+
+def test_the_audit(stand_in: StandIn, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
+    """Every message sent, alone or in a batch, is counted by its digests; what is received stays counted."""
+    bodies = [body.decode() for body in fresh_events(event, 50)] + ["twice", "twice"]
+    tag: Any = {"tag": {"DataType": "String", "StringValue": "x"}}
+    for body in bodies[:12]:
+        sqs.send_message(QueueUrl=queue_url, MessageBody=body, MessageAttributes=tag)
+    for start in range(12, len(bodies), 10):
+        entries: list[Any] = [{"Id": str(i), "MessageBody": body} for i, body in enumerate(bodies[start : start + 10])]
+        sqs.send_message_batch(QueueUrl=queue_url, Entries=entries)
+    sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10)
+    seen = stand_in.digests(queue_url)
+    assert seen == stand_in.digests(queue_url.rpartition("/")[2])
+    assert (seen.count, seen.bodies) == (52, Counter(md5(body) for body in bodies))
+    assert seen.attributes == {md5_of_attributes(tag): 12, md5(""): 40}
+
+
+def test_without_bodies(built: None, event: bytes) -> None:
+    """The digests are there all the same; receiving is not supported."""
+    stand_in = StandIn(bodies=False)
+    stand_in.start()
+    sqs = client(stand_in.endpoint)
+    queue_url = sqs.create_queue(QueueName="q")["QueueUrl"]
+    for _ in range(10):
+        sqs.send_message_batch(QueueUrl=queue_url, Entries=[{"Id": str(i), "MessageBody": "x"} for i in range(10)])
+    with pytest.raises(sqs.exceptions.UnsupportedOperation):
+        sqs.receive_message(QueueUrl=queue_url)
+    numbers = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["ApproximateNumberOfMessages"])
+    assert numbers["Attributes"] == {"ApproximateNumberOfMessages": "100"}
+    assert stand_in.digests("q").bodies == {md5("x"): 100}
+    sqs.close()
+    stand_in.kill()
+
+
+def test_visibility(sqs: "SQSClient", queue_url: str) -> None:
+    """A received message is hidden, and comes back when its time-out is over; its old handle deletes nothing."""
+    sqs.send_message(QueueUrl=queue_url, MessageBody="x")
+    first = sqs.receive_message(QueueUrl=queue_url, VisibilityTimeout=1)["Messages"][0]
+    assert "Messages" not in sqs.receive_message(QueueUrl=queue_url)
+    names: list[Any] = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "QueueArn"]
+    told = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=names)["Attributes"]
+    assert (told["ApproximateNumberOfMessages"], told["ApproximateNumberOfMessagesNotVisible"]) == ("0", "1")
+    second = sqs.receive_message(QueueUrl=queue_url, WaitTimeSeconds=20, AttributeNames=["All"])["Messages"][0]
+    assert second["Attributes"]["ApproximateReceiveCount"] == "2"
+    sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=first["ReceiptHandle"])
+    sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=second["ReceiptHandle"])
+    told = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["All"])["Attributes"]
+    assert (told["ApproximateNumberOfMessages"], told["ApproximateNumberOfMessagesNotVisible"]) == ("0", "0")
+
+
+def test_redrive(sqs: "SQSClient", queue_url: str) -> None:
+    """Received as often as the policy allows, a message goes to the dead-letter queue; the policy is as it was set."""
+    arn = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    policy = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 2})
+    source = sqs.create_queue(QueueName=f"source-{uuid.uuid4().hex}", Attributes={"RedrivePolicy": policy})["QueueUrl"]
+    assert sqs.get_queue_attributes(QueueUrl=source, AttributeNames=["RedrivePolicy"])["Attributes"] == {
+        "RedrivePolicy": policy
+    }
+    sqs.send_message(QueueUrl=source, MessageBody="poison")
+    for _ in range(2):
+        assert sqs.receive_message(QueueUrl=source, VisibilityTimeout=0)["Messages"][0]["Body"] == "poison"
+    assert "Messages" not in sqs.receive_message(QueueUrl=source)
+    assert sqs.receive_message(QueueUrl=queue_url)["Messages"][0]["Body"] == "poison"
+
+
+def test_fifo(stand_in: StandIn, sqs: "SQSClient", fifo_url: str) -> None:
+    """A repeated deduplication id is acknowledged as the first was; a group waits for its message in flight."""
+
+    def send(body: str, group: str, key: str) -> str:
+        answer = sqs.send_message(QueueUrl=fifo_url, MessageBody=body, MessageGroupId=group, MessageDeduplicationId=key)
+        return answer["MessageId"] + answer["SequenceNumber"]
+
+    assert send("first", "a", "1") == send("first", "a", "1") != send("second", "a", "2")
+    send("other", "b", "3")
+    received = sqs.receive_message(QueueUrl=fifo_url, MaxNumberOfMessages=1)["Messages"]
+    assert [message["Body"] for message in received] == ["first"]
+    rest = sqs.receive_message(QueueUrl=fifo_url, MaxNumberOfMessages=10)["Messages"]
+    assert [message["Body"] for message in rest] == ["other"]
+    assert stand_in.digests(fifo_url).count == 3
+    for missing in ({"MessageGroupId": "a"}, {"MessageDeduplicationId": "9"}):
+        with pytest.raises(ClientError, match=r"MissingParameter|ContentBasedDeduplication"):
+            sqs.send_message(QueueUrl=fifo_url, MessageBody="x", **missing)  # type: ignore[arg-type]  # what is tested
