@@ -76,7 +76,7 @@ def _here(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable
     from loadtest.stage.stack import open_stack
 
     toxics = [toxiproxy.latency(chosen.sqs_latency, chosen.sqs_jitter), *chosen.toxic]
-    with open_stack(chosen.queue, toxics) as stack:
+    with open_stack(chosen.queue, toxics, plain=chosen.plain, bundle=chosen.bundle) as stack:
         return measure(stack, subject.release(_release(chosen), name), chosen.budget, load, out=out, progress=tick)
 
 

@@ -73,7 +73,11 @@ def _here(parser: argparse.ArgumentParser) -> None:
     toxics = "e.g. reset_peer:timeout=100,toxicity=0.01"
     group.add_argument("--release", metavar="R", help=newest)
     group.add_argument("--budget", choices=BUDGETS, default="burst", help=budgets)
-    group.add_argument("--queue", choices=("auto", "elasticmq", "embedded"), default="auto", help="auto: by Java")
+    queues = ("auto", "stand-in", "elasticmq", "embedded")
+    group.add_argument("--queue", choices=queues, default="auto", help="auto: the stand-in, by Go")
+    group.add_argument("--plain", action="store_true", help="SQS without TLS")
+    bundles = "openssl-1.1: as many CAs as load in the time that all took under OpenSSL 1.1.1"
+    group.add_argument("--bundle", choices=("full", "openssl-1.1"), default="full", help=bundles)
     group.add_argument("--sqs-latency", type=seconds, default=0.008, metavar="D", help="added to each answer (8ms)")
     group.add_argument("--sqs-jitter", type=seconds, default=0, metavar="D", help="of that latency, up or down (0ms)")
     group.add_argument("--toxic", type=toxic, action="append", default=[], metavar="T", help=toxics)

@@ -81,3 +81,7 @@ class Drain:
             self._changed.wait_for(settled)
         if self.error is not None:
             raise self.error
+
+    def forget(self, digest: bytes) -> int:
+        """Takes a digest out of `received`; how often it was there."""
+        return self.received.pop(digest, 0)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from loadtest.fire import vegeta
+from loadtest.fire.arrivals import Arrivals, arrivals
 from loadtest.fire.audit import audit
-from loadtest.fire.drain import Drain
 from loadtest.fire.precheck import check_one
 from loadtest.fire.probe import Prober
 from loadtest.fire.traffic import Traffic
@@ -43,15 +43,15 @@ def measure(stack: Stack, what: Subject, budget: str, load: Load, *, out: Path, 
     with ExitStack() as open_:
         limits = open_.enter_context(open_budget(budget))
         running = open_.enter_context(subject.start(what, limits, stack.environment(queue_url), out / "service.log"))
-        drain = open_.enter_context(Drain(stack.sqs, queue_url)) if what.enqueues else None
+        arrived = open_.enter_context(arrivals(stack, queue_url)) if what.enqueues else None
         traffic = Traffic(running.url, USER, PASSWORD)
-        check_one(traffic, drain)
+        check_one(traffic, arrived)
         before = limits.cpu_seconds()
         with Prober(running.url) as prober:
             vegeta.attack(load, what.name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
         # Before the drain: work on requests that the client has timed out is not part of the measurement.
         used = _used(budget, limits, running, limits.cpu_seconds() - before)
-        fired = _look(traffic, drain, out)
+        fired = _look(traffic, arrived, out)
     stack.sqs.delete_queue(QueueUrl=queue_url)
     measurement = _measurement(what.name, load, traffic, fired, prober)
     accepted = measurement.accepted
@@ -61,30 +61,30 @@ def measure(stack: Stack, what: Subject, budget: str, load: Load, *, out: Path, 
 
 
 def measure_elsewhere(
-    traffic: Traffic, drain: Drain | None, name: str, load: Load, *, out: Path, progress: Progress
+    traffic: Traffic, arrived: Arrivals | None, name: str, load: Load, *, out: Path, progress: Progress
 ) -> Measurement:
-    """Attacks the service at `traffic.url`; audits if there is a drain of its queue. Raises like `measure`."""
+    """Attacks the service at `traffic.url`; audits what `arrived` in its queue. Raises like `measure`."""
     out.mkdir(parents=True, exist_ok=True)
-    with drain or nullcontext():
-        check_one(traffic, drain)
+    with arrived or nullcontext():
+        check_one(traffic, arrived)
         with Prober(traffic.url) as prober:
             vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
-        return _measurement(name, load, traffic, _look(traffic, drain, out), prober)
+        return _measurement(name, load, traffic, _look(traffic, arrived, out), prober)
 
 
-def _look(traffic: Traffic, drain: Drain | None, out: Path) -> _Fired:
-    """Writes vegeta's reports, and audits once all webhooks with a 200 are drained or the queue stays empty."""
+def _look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> _Fired:
+    """Writes vegeta's reports, and audits once all webhooks with a 200 have arrived, or nothing arrives any more."""
     results = out / "results.bin"
     report = json.loads(vegeta.report(results, "json"))
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
     (out / "hdr.txt").write_text(vegeta.report(results, "hdrplot"))
     hits = vegeta.hits(results)
-    if drain is None:
+    if arrived is None:
         return _Fired(hits, report, None)
     accepted = [hit.event_id for hit in hits if hit.event_id is not None]
     wanted = {traffic.sent[event_id] for event_id in accepted if event_id in traffic.sent}
-    drain.wait(lambda received: len(received) >= len(wanted) and wanted <= received.keys())
-    return _Fired(hits, report, audit(traffic.sent, accepted, drain.received))
+    arrived.wait(lambda received: len(received) >= len(wanted) and wanted <= received.keys())
+    return _Fired(hits, report, audit(traffic.sent, accepted, arrived.received))
 
 
 def _used(name: str, budget: Budget, running: Running, cpu_s: float) -> Used:

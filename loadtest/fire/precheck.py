@@ -3,7 +3,7 @@
 import http.client
 from urllib.parse import urlsplit
 
-from loadtest.fire.drain import Drain
+from loadtest.fire.arrivals import Arrivals
 from loadtest.fire.traffic import Traffic
 
 
@@ -11,8 +11,8 @@ class PreCheckFailed(Exception):
     """The webhook before the attack did not get 200, or is not in the queue."""
 
 
-def check_one(traffic: Traffic, drain: Drain | None) -> None:
-    """Sends one webhook; without a `drain`, only its 200 is checked. Raises PreCheckFailed."""
+def check_one(traffic: Traffic, arrivals: Arrivals | None) -> None:
+    """Sends one webhook; without `arrivals`, only its 200 is checked. Raises PreCheckFailed."""
     body = next(traffic.bodies(1))
     event_id, digest = traffic.sent.popitem()
     parts = urlsplit(traffic.url)
@@ -28,7 +28,7 @@ def check_one(traffic: Traffic, drain: Drain | None) -> None:
         connection.close()
     if response.status != http.client.OK:
         raise PreCheckFailed(f"{traffic.url} answered {response.status}: {answer}")
-    if drain is not None:
-        drain.wait(lambda received: digest in received)
-        if drain.received.pop(digest, 0) != 1:
+    if arrivals is not None:
+        arrivals.wait(lambda received: digest in received)
+        if arrivals.forget(digest) != 1:
             raise PreCheckFailed(f"{event_id} got 200 and is not in the queue exactly once, as sent")

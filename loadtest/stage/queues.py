@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import boto3
@@ -12,6 +13,7 @@ from botocore.config import Config
 from app.local import embedded_aws
 from app.local.embedded_aws import EmbeddedAws
 from app.local.process import is_listening, wait_until_ready
+from app.local.tls import Certificates
 from loadtest.record.folders import ROOT
 from loadtest.stage.ports import free_port
 from loadtest.stage.stand_in import StandIn
@@ -40,12 +42,13 @@ class Embedded:
 
     name = "embedded (ministack)"
 
-    def __init__(self) -> None:
+    def __init__(self, tls: Certificates | None = None) -> None:
+        self._tls = tls
         self._running: AbstractContextManager[EmbeddedAws] | None = None
         self._port = 0
 
     def start(self) -> None:
-        self._running = embedded_aws.start(self._port)
+        self._running = embedded_aws.start(self._port, tls=self._tls)
         self.endpoint = self._running.__enter__().endpoint
         self._port = int(self.endpoint.rpartition(":")[2])
 
@@ -98,11 +101,12 @@ PROCESSES: dict[str, type[Embedded] | type[ElasticMq] | type[StandIn]] = {
 }
 
 
-def client(endpoint: str) -> "SQSClient":
-    """boto3 for a local queue process, without the user's AWS configuration."""
+def client(endpoint: str, ca: Path | None = None) -> "SQSClient":
+    """boto3 for a local queue process, without the user's AWS configuration; `ca` is what it trusts."""
     return boto3.client(
         "sqs",
         endpoint_url=endpoint,
+        verify=str(ca) if ca else None,
         region_name=embedded_aws.REGION,
         aws_access_key_id="local",
         aws_secret_access_key="local",  # noqa: S106  # the stand-in checks it, emulators accept any

@@ -4,19 +4,25 @@ import shutil
 import subprocess
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.local.embedded_aws import EmbeddedAws
+from app.local.tls import Certificates, certificates
 from loadtest.record.folders import ROOT
 from loadtest.stage import queues, toxiproxy
 from loadtest.stage.queues import QueueProcess
+from loadtest.stage.stand_in import BINARY, StandIn
 from loadtest.stage.toxiproxy import Toxic
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
+# The share of botocore's CAs in the bundle. Loading all of them takes 25 ms under OpenSSL 3.0 and took 4.6 ms under
+# 1.1.1, with which the history was published: `python -m loadtest.bench_tls` measures it here.
+BUNDLES = {"full": 1.0, "openssl-1.1": 4.6 / 25}
 USER = PASSWORD = "demo"  # noqa: S105  # as in local mode
 
 
@@ -24,10 +30,16 @@ USER = PASSWORD = "demo"  # noqa: S105  # as in local mode
 class Stack:
     """A running queue. `far` is its endpoint with the added latency, `sqs` a client without it."""
 
-    queue: str
+    process: QueueProcess
     toxics: list[Toxic]
     far: str
     sqs: "SQSClient"
+    tls: Certificates | None
+
+    @property
+    def queue(self) -> str:
+        """What it is, as results name it."""
+        return f"{self.process.name}, TLS" if self.tls else self.process.name
 
     def new_queue(self) -> str:
         """Creates an empty queue; its URL at the client's endpoint, without the latency."""
@@ -35,7 +47,7 @@ class Stack:
 
     def environment(self, queue_url: str) -> dict[str, str]:
         """Variables with which a service uses that queue with the latency."""
-        return EmbeddedAws(0, self.far).environment() | {
+        return EmbeddedAws(0, self.far, self.tls.bundle if self.tls else None).environment() | {
             "APP_SQS_QUEUE_URL": f"{self.far}/{queue_url.split('/', 3)[3]}",
             "APP_BASIC_AUTH_USERNAME": USER,
             "APP_BASIC_AUTH_PASSWORD": PASSWORD,
@@ -45,31 +57,42 @@ class Stack:
         }
 
 
-def choose(wanted: str) -> QueueProcess:
-    """`auto`: ElasticMQ if there is Java, and its jars or Maven; else the embedded one. Raises FileNotFoundError."""
-    if wanted == "embedded":
-        return queues.Embedded()
-    lacks = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
-    if queues.CLASSPATH.exists() and "mvn" in lacks:
-        lacks.remove("mvn")
-    if not lacks:
-        target = str(queues.CLASSPATH.relative_to(ROOT))
-        subprocess.run(["make", "--silent", target], cwd=ROOT, check=True)
-        return queues.ElasticMq()
+def choose(wanted: str, tls: Certificates | None) -> QueueProcess:
+    """`auto`: the stand-in if there is Go, else the embedded one. Builds what it needs.
+
+    Raises FileNotFoundError for what that requires, ValueError for TLS where there is none.
+    """
     if wanted == "elasticmq":
-        raise FileNotFoundError(
-            f"--queue=elasticmq: {' and '.join(lacks)} not on PATH (Java 17, Maven); allowed: embedded"
-        )
-    return queues.Embedded()
+        if tls is not None:
+            raise ValueError("--queue=elasticmq has no TLS: allowed with --plain")
+        _make(queues.CLASSPATH, "--queue=elasticmq", ("java", "mvn"))
+        return queues.ElasticMq()
+    if wanted == "stand-in" or (wanted == "auto" and (BINARY.exists() or shutil.which("go"))):
+        _make(BINARY, "--queue=stand-in", ("go",))
+        return StandIn(bodies=False, tls=tls)
+    return queues.Embedded(tls)
+
+
+def _make(target: Path, option: str, tools: tuple[str, ...]) -> None:
+    """Runs make for `target`, which is up to date or needs `tools`. Raises FileNotFoundError."""
+    lacks = [tool for tool in tools if shutil.which(tool) is None]
+    if lacks and not target.exists():
+        raise FileNotFoundError(f"{option}: {' and '.join(lacks)} not on PATH; allowed: embedded")
+    if not lacks:
+        subprocess.run(["make", "--silent", str(target.relative_to(ROOT))], cwd=ROOT, check=True)
 
 
 @contextmanager
-def open_stack(wanted: str, toxics: list[Toxic]) -> Iterator[Stack]:
-    """Starts both on free ports, and kills them at the end."""
-    process = choose(wanted)
-    try:
-        process.start()
-        with toxiproxy.proxy(process.endpoint, toxics) as far:
-            yield Stack(process.name, toxics, far, queues.client(process.endpoint))
-    finally:
-        process.kill()
+def open_stack(wanted: str, toxics: list[Toxic], *, plain: bool = False, bundle: str = "full") -> Iterator[Stack]:
+    """Starts queue and toxiproxy on free ports, and kills them at the end. `plain`: without TLS.
+
+    `bundle`: what clients load to trust the queue, one of BUNDLES.
+    """
+    with nullcontext() if plain else certificates(BUNDLES[bundle]) as tls:
+        process = choose(wanted, tls)
+        try:
+            process.start()
+            with toxiproxy.proxy(process.endpoint, toxics) as far:
+                yield Stack(process, toxics, far, queues.client(process.endpoint, tls.ca if tls else None), tls)
+        finally:
+            process.kill()

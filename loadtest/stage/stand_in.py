@@ -5,22 +5,14 @@ import ssl
 import subprocess
 import urllib.request
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, urlsplit
 
+from app.local.tls import Certificates
 from loadtest.record.folders import ROOT
 
 SOURCES = ROOT / "loadtest" / "sqs"
 BINARY = SOURCES / "bin" / "sqs"
-
-
-class Tls(NamedTuple):
-    """PEM files; `authority` is what a client has to trust."""
-
-    certificate: Path
-    key: Path
-    authority: Path
 
 
 @dataclass(frozen=True)
@@ -40,7 +32,7 @@ class StandIn:
 
     name = "SQS stand-in"
 
-    def __init__(self, *, bodies: bool = True, tls: Tls | None = None) -> None:
+    def __init__(self, *, bodies: bool = True, tls: Certificates | None = None) -> None:
         self._bodies, self._tls = bodies, tls
         self._process: subprocess.Popen[bytes] | None = None
         self._port = 0
@@ -83,6 +75,6 @@ class StandIn:
         """Without the user's proxies, trusting our authority alone."""
         handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
         if self._tls is not None:
-            context = ssl.create_default_context(cafile=self._tls.authority)
+            context = ssl.create_default_context(cafile=self._tls.ca)
             handlers.append(urllib.request.HTTPSHandler(context=context))
         return urllib.request.build_opener(*handlers)

@@ -15,7 +15,7 @@ from loadtest import interleaved, options
 from loadtest.interleaved import Case
 from loadtest.record.shapes import Load
 from loadtest.stage import subject
-from loadtest.stage.queues import QueueProcess, client
+from loadtest.stage.queues import Embedded, QueueProcess, client
 from loadtest.stage.stack import Stack
 from loadtest.stage.subject import Subject
 from tests.harness.service import PASSWORD, USER, Service
@@ -104,7 +104,8 @@ def test_what_a_deployment_has_exported_does_not_reach_the_history(
 
 def test_the_stack_takes_precedence() -> None:
     """Whatever the flags of a subject: the queue, the credentials and the bounds are the stack's."""
-    ours = Stack("embedded", [], "http://far", client("http://near")).environment("http://near/000000000000/q")
+    stack = Stack(Embedded(), [], "http://far", client("http://near"), None)
+    ours = stack.environment("http://near/000000000000/q")
     assert not set(ours) & set(subject.INHERITED)
     assert {name.removeprefix("APP_").lower() for name in subject.INHERITED} <= Settings.model_fields.keys()
     assert not any("PASSWORD" in name or "USERNAME" in name or "URL" in name for name in subject.INHERITED)

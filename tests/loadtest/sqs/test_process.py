@@ -1,6 +1,5 @@
 """The process: TLS, its port, its parent, and the SDK for Go."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,45 +8,35 @@ import httpx
 import pytest
 
 from app.local.embedded_aws import REGION
+from app.local.tls import certificates
 from loadtest.stage import peers, subject
 from loadtest.stage.budget import open_budget
 from loadtest.stage.queues import client
-from loadtest.stage.stand_in import BINARY, StandIn, Tls
+from loadtest.stage.stand_in import BINARY, StandIn
 from tests.harness import queues
 from tests.harness.service import PASSWORD, USER, environment
 
 
-@pytest.fixture
-def tls(tmp_path: Path) -> Tls:
-    """A certificate that is its own authority."""
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not on PATH, and a certificate is wanted")
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
-    made = Tls(tmp_path / "cert.pem", tmp_path / "key.pem", tmp_path / "cert.pem")
-    options = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(made.key), "-out", str(made.certificate)]
-    subprocess.run([*command.split(), *options], check=True, capture_output=True)
-    return made
-
-
-def test_tls(built: None, tls: Tls) -> None:
+def test_tls(built: None) -> None:
     """boto3 sends over it, trusting its authority; the audit is asked over it, too."""
-    stand_in = StandIn(bodies=False, tls=tls)
-    stand_in.start()
-    assert stand_in.endpoint.startswith("https://127.0.0.1:")
-    sqs = boto3.client(
-        "sqs",
-        endpoint_url=stand_in.endpoint,
-        region_name=REGION,
-        aws_access_key_id="local",
-        aws_secret_access_key="local",
-        verify=str(tls.authority),
-    )
-    queue_url = sqs.create_queue(QueueName="q")["QueueUrl"]
-    assert queue_url == f"{stand_in.endpoint}/000000000000/q"
-    sqs.send_message(QueueUrl=queue_url, MessageBody="x")
-    assert stand_in.digests("q").count == 1
-    sqs.close()
-    stand_in.kill()
+    with certificates() as tls:
+        stand_in = StandIn(bodies=False, tls=tls)
+        stand_in.start()
+        assert stand_in.endpoint.startswith("https://127.0.0.1:")
+        sqs = boto3.client(
+            "sqs",
+            endpoint_url=stand_in.endpoint,
+            region_name=REGION,
+            aws_access_key_id="local",
+            aws_secret_access_key="local",
+            verify=str(tls.ca),
+        )
+        queue_url = sqs.create_queue(QueueName="q")["QueueUrl"]
+        assert queue_url == f"{stand_in.endpoint}/000000000000/q"
+        sqs.send_message(QueueUrl=queue_url, MessageBody="x")
+        assert stand_in.digests("q").count == 1
+        sqs.close()
+        stand_in.kill()
 
 
 def test_it_comes_back_on_its_port(built: None) -> None:
