@@ -1,16 +1,17 @@
 """CPU per accepted webhook, at saturation on a quarter of a core: every release, the floor, and Go.
 
 The floor (asgi_noop) is the same server, which only reads the body and responds. The peer (go) does the same work as a
-release, with net/http and aws-sdk-go-v2. Ratios are within rounds of interleaved repeats. Writes bench.json to
+release, with net/http and aws-sdk-go-v2. Every subject runs beside the newest release, both at the same time, each in
+its own quarter of a core; the newest beside itself shows which differences can be told apart. Writes bench.json to
 loadtest/results/<date>-<commit>.
 """
 
 import click
 
-from app.settings import Release
-from loadtest import interleaved
+from app.settings import NEWEST, Release
+from loadtest import duet, interleaved
 from loadtest.failures import exit_on_failure
-from loadtest.interleaved import USERS, Case
+from loadtest.interleaved import USERS
 from loadtest.record import folders
 from loadtest.report import tables
 from loadtest.stage import subject
@@ -18,17 +19,24 @@ from loadtest.stage.peers import peers
 
 
 @click.command(help=__doc__)
-@click.option("--repeats", type=click.IntRange(1, 50), default=15, show_default=True)
+@click.option("--repeats", type=click.IntRange(1, 50), default=10, show_default=True)
 @click.option("--seconds", type=click.FloatRange(1, 600), default=3, show_default=True, help="Of each attack.")
 @click.option("--only", multiple=True, help="Only this subject: v09, go, … (repeatable).")
 def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
     with exit_on_failure():
-        subjects = [what for what in (*map(subject.release, Release), *peers()) if _wanted(what.name, only)]
+        others = [what for what in (*map(subject.release, list(Release)[:-1]), *peers()) if _wanted(what.name, only)]
         where = interleaved.environment()
         file = folders.comparison(where, quick=bool(only)) / "bench.json"
         load = interleaved.closed_loop(USERS, seconds)
-        chosen = [Case("saturated", what, "capped", load) for what in subjects]
-        comparison = interleaved.run("bench: CPU per accepted webhook", chosen, repeats, file, where)
+        comparison = duet.run(
+            "bench: CPU per accepted webhook",
+            reference=subject.release(NEWEST),
+            others=others,
+            load=load,
+            repeats=repeats,
+            file=file,
+            where=where,
+        )
         interleaved.finish(comparison, file, tables.bench(comparison))
 
 

@@ -53,13 +53,19 @@ def run(title: str, cases: list[Case], repeats: int, file: Path, where: Environm
     what = title.partition(":")[0]
     rounds = [(repeat, case) for repeat in range(repeats) for case in cases if repeat == 0 or not case.once]
     runs = []
-    with _warm_stack(file) as stack, progress.steps(what, len(rounds)) as step:
+    with warm_stack(file) as stack, progress.steps(what, len(rounds)) as step:
         for repeat, case in rounds:
             step(f"{case.subject.name}, {case.kind}, {repeat + 1}/{repeats}")
             raw = folders.raw(file, case.kind, case.subject.name, repeat)
             shutil.rmtree(raw, ignore_errors=True)
             measured = measure(stack, case.subject, case.budget, case.load, out=raw, progress=lambda sent: None)
             runs.append(Run(kind=case.kind, repeat=repeat, measurement=measured))
+    return write(title, runs, repeats, file, where)
+
+
+def write(title: str, runs: list[Run], repeats: int, file: Path, where: Environment) -> Comparison:
+    """Into `file`, with the command that was called."""
+    what = title.partition(":")[0]
     arguments = f' ARGS="{" ".join(sys.argv[1:])}"' if sys.argv[1:] else ""
     comparison = Comparison(
         title=title, command=f"make {what}{arguments}", environment=where, repeats=repeats, runs=runs
@@ -69,7 +75,7 @@ def run(title: str, cases: list[Case], repeats: int, file: Path, where: Environm
 
 
 @contextmanager
-def _warm_stack(file: Path) -> Iterator[Stack]:
+def warm_stack(file: Path) -> Iterator[Stack]:
     """A stack after a warm-up: the first attack on a cold JVM would measure its JIT compiler."""
     with open_stack("auto", [toxiproxy.latency(SQS_LATENCY_S)]) as stack:
         raw = folders.raw(file, "warm-up", NEWEST, 0)

@@ -33,8 +33,17 @@ class _Fired(NamedTuple):
     audit: Audit | None
 
 
-def measure(stack: Stack, what: Subject, budget: str, load: Load, *, out: Path, progress: Progress) -> Measurement:
-    """Starts a subject and attacks it. Calls `progress` with the number of webhooks sent.
+def measure(
+    stack: Stack,
+    what: Subject,
+    budget: str,
+    load: Load,
+    *,
+    out: Path,
+    progress: Progress,
+    begin: Callable[[], object] = lambda: None,
+) -> Measurement:
+    """Starts a subject and attacks it. Calls `begin` right before the attack, `progress` with the webhooks sent so far.
 
     Raises PreCheckFailed, ChildProcessError, CalledProcessError (vegeta) and botocore's errors.
     """
@@ -46,6 +55,7 @@ def measure(stack: Stack, what: Subject, budget: str, load: Load, *, out: Path, 
         arrived = open_.enter_context(arrivals(stack, queue_url)) if what.enqueues else None
         traffic = Traffic(running.url, USER, PASSWORD)
         check_one(traffic, arrived)
+        begin()
         before = limits.cpu_seconds()
         with Prober(running.url) as prober:
             vegeta.attack(load, what.name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))

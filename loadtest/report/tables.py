@@ -98,8 +98,25 @@ def history(comparison: Comparison) -> str:
 
 
 def bench(comparison: Comparison) -> str:
-    """Every release, the floor and Go, beside the newest release."""
-    return _ratios(comparison, "saturated", NEWEST)
+    """Every subject beside the newest release, in duets; the first row is that release beside itself."""
+    rows = []
+    for kind in dict.fromkeys(run.kind for run in comparison.runs):
+        ours, theirs = (_cpu(comparison, kind, name) for name in (kind, NEWEST))
+        throughput = _of(comparison.of(kind, kind), "rps").text(",.0f")
+        rows.append([kind, f"{estimate(ours).text('.3f')} ms", ratio(ours, theirs).text(".2f"), f"{throughput}/s"])
+    told = f"Differences of {100 * resolution(comparison):.0f} % or more can be told here."
+    return markdown(["", "CPU a webhook", f"times that of {NEWEST} beside it", "throughput"], rows) + f"\n\n{told}"
+
+
+def resolution(comparison: Comparison) -> float:
+    """How far from 1 the interval reaches for a release beside itself, at most."""
+    again = comparison.runs[0].kind
+    found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, NEWEST))
+    return max(found.high - 1, 1 - found.low)
+
+
+def _cpu(comparison: Comparison, kind: str, name: str) -> list[float | None]:
+    return [value_of(run, CPU) for run in comparison.of(kind, name)]
 
 
 def tips(comparison: Comparison) -> str:
@@ -109,15 +126,12 @@ def tips(comparison: Comparison) -> str:
 
 def _ratios(comparison: Comparison, kind: str, reference: str) -> str:
     """CPU per accepted webhook, and its ratio to `reference` (omitted where that was not measured)."""
-
-    def cpu(name: str) -> list[float | None]:
-        return [value_of(run, CPU) for run in comparison.of(kind, name)]
-
     names = comparison.names(kind)
     known = reference in names
     rows = []
     for name in names:
-        times = ratio(cpu(name), cpu(reference)).text(".2f") if known else "–"
+        cpu = _cpu(comparison, kind, name)
+        times = ratio(cpu, _cpu(comparison, kind, reference)).text(".2f") if known else "–"
         throughput = _of(comparison.of(kind, name), "rps").text(",.0f")
-        rows.append([name, f"{estimate(cpu(name)).text('.3f')} ms", times, f"{throughput}/s"])
+        rows.append([name, f"{estimate(cpu).text('.3f')} ms", times, f"{throughput}/s"])
     return markdown(["", "CPU a webhook", f"times that of {reference}", "throughput"], rows)

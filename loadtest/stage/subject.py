@@ -1,6 +1,7 @@
 """The process under attack: a release of the service, or a peer, under a budget."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -39,13 +40,17 @@ UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_
 
 @dataclass(frozen=True)
 class Subject:
-    """`command` serves on APP_PORT, with `flags` and the stack's variables. `enqueues`: its 200s are audited."""
+    """`command` serves on APP_PORT, with `flags` and the stack's variables. `enqueues`: its 200s are audited.
+
+    `core`: the only one that it may use.
+    """
 
     name: str
     command: list[str]
     flags: dict[str, str] = field(default_factory=dict)
     release: str | None = None
     enqueues: bool = True
+    core: int | None = None
 
 
 class Running(NamedTuple):
@@ -80,6 +85,13 @@ def environment(subject: Subject, stack: dict[str, str], port: int) -> dict[str,
     return ours if subject.release is None else ours | {"APP_RELEASE": subject.release}
 
 
+def _pinned(subject: Subject) -> list[str]:
+    """Its command, on its core where it has one and the system can (taskset is util-linux's)."""
+    if subject.core is None or shutil.which("taskset") is None:
+        return subject.command
+    return ["taskset", "--cpu-list", str(subject.core), *subject.command]
+
+
 @contextmanager
 def start(subject: Subject, budget: Budget, stack: dict[str, str], log: Path) -> Iterator[Running]:
     """Starts it on a free port and waits for its readyz. Raises ChildProcessError if it does not become ready."""
@@ -90,7 +102,7 @@ def start(subject: Subject, budget: Budget, stack: dict[str, str], log: Path) ->
     started = time.monotonic()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            budget.command(subject.command, ours),
+            budget.command(_pinned(subject), ours),
             env=kept | ours,
             cwd=ROOT,
             stdout=output,

@@ -1,0 +1,66 @@
+"""Duets: two subjects at the same time, each in its own quarter of a core, so that a slow machine slows both.
+
+Duet benchmarking (Bulej et al., ICPE 2020, https://doi.org/10.1145/3358960.3379132) told differences apart on shared
+machines that were 2 to 12 times smaller than those of sequential runs.
+"""
+
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from threading import Barrier
+
+from loadtest import interleaved
+from loadtest.fire import progress
+from loadtest.fire.measure import measure
+from loadtest.record import folders
+from loadtest.record.shapes import Comparison, Environment, Load, Measurement, Run
+from loadtest.stage.open_files import raise_limit
+from loadtest.stage.stack import Stack
+from loadtest.stage.subject import START_SECONDS, Subject
+
+AGAIN = "again"  # the second one of an A/A duet
+CORES = (0, 1)
+
+
+def run(
+    title: str, *, reference: Subject, others: list[Subject], load: Load, repeats: int, file: Path, where: Environment
+) -> Comparison:
+    """Every one of `others` beside `reference`, and `reference` beside itself; each round swaps the cores.
+
+    The runs of one duet have the name of its other subject as their kind. Raises what `loadtest.fire.measure` raises.
+    """
+    raise_limit(load)
+    duets = [replace(reference, name=f"{reference.name} {AGAIN}"), *others]
+    rounds = [(repeat, other) for repeat in range(repeats) for other in duets]
+    runs = []
+    what = title.partition(":")[0]
+    with interleaved.warm_stack(file) as stack, progress.steps(what, len(rounds)) as step:
+        for repeat, other in rounds:
+            step(f"{other.name} beside {reference.name}, {repeat + 1}/{repeats}")
+            pair = [replace(who, core=core) for who, core in zip((other, reference), _cores(repeat), strict=True)]
+            both = _duet(stack, pair, load, folders.raw(file, "duet", other.name, repeat))
+            runs += [Run(kind=other.name, repeat=repeat, measurement=measured) for measured in both]
+    return interleaved.write(title, runs, repeats, file, where)
+
+
+def _cores(repeat: int) -> tuple[int, int]:
+    return CORES if repeat % 2 == 0 else (CORES[1], CORES[0])
+
+
+def _duet(stack: Stack, pair: list[Subject], load: Load, raw: Path) -> list[Measurement]:
+    """Both start by themselves; the attacks begin together."""
+    shutil.rmtree(raw, ignore_errors=True)
+    together = Barrier(len(pair), timeout=START_SECONDS)
+
+    def attack(who: Subject, begin: Callable[[], object]) -> Measurement:
+        try:
+            return measure(stack, who, "capped", load, out=raw / who.name, progress=lambda sent: None, begin=begin)
+        except BaseException:
+            together.abort()  # or the other one would wait for this one
+            raise
+
+    with ThreadPoolExecutor(len(pair)) as both:
+        return list(both.map(partial(attack, begin=together.wait), pair))
