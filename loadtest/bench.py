@@ -1,9 +1,9 @@
 """CPU per accepted webhook, at saturation on a quarter of a core: every release, the floor, and Go.
 
-The floor (asgi_noop) is the same server, which only reads the body and responds. The peer (go) does the same work as a
-release, with net/http and aws-sdk-go-v2. Every subject runs beside the newest release, both at the same time, each in
-its own quarter of a core; the newest beside itself shows which differences can be told apart. Writes bench.json to
-loadtest/results/<date>-<commit>.
+The floor (asgi_noop) is the same server, which only reads the body and responds. The peers in Go do the same work as a
+release, with net/http and aws-sdk-go-v2: one SendMessage per webhook (go), or group commit (go_group_commit). Every
+subject runs beside the newest release, both at the same time, each in its own quarter of a core; the newest beside
+itself shows which differences can be told apart. Writes bench.json to loadtest/results/<date>-<commit>.
 """
 
 import click

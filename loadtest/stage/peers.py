@@ -21,4 +21,5 @@ def peers() -> list[Subject]:
         print("go is not on PATH: the peer in Go is omitted", file=sys.stderr)
         return [floor()]
     subprocess.run(["go", "build", "-o", "bin/peer", "."], cwd=GO, check=True)
-    return [floor(), Subject("go", [str(GO / "bin" / "peer")])]
+    peer = str(GO / "bin" / "peer")
+    return [floor(), Subject("go", [peer]), Subject("go_group_commit", [peer, "-group-commit"])]

@@ -1,4 +1,5 @@
-// The same work in Go: Basic auth, a validated Chargebee event, one SendMessage per webhook, then 200.
+// The same work in Go: Basic auth, a validated Chargebee event, one SendMessage per webhook, then 200. With -group-commit,
+// the webhooks that wait at the same time share a SendMessageBatch.
 // Configured by variables of the service: APP_PORT, APP_SQS_QUEUE_URL, APP_BASIC_AUTH_….
 package main
 
@@ -12,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"regexp"
 	"strconv"
 	"syscall"
 	"time"
@@ -32,79 +32,26 @@ const (
 	connections = 64
 )
 
-var eventID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
-
-// event holds the required fields of a Chargebee event; pointers distinguish a missing field from a zero value.
-type event struct {
-	ID            string           `json:"id"`
-	OccurredAt    *int64           `json:"occurred_at"`
-	Source        *string          `json:"source"`
-	Object        string           `json:"object"`
-	APIVersion    *string          `json:"api_version"`
-	EventType     *string          `json:"event_type"`
-	WebhookStatus *string          `json:"webhook_status"`
-	Content       *json.RawMessage `json:"content"`
-}
-
-type content struct {
-	Invoice *struct {
-		ID            *string `json:"id"`
-		CustomerID    *string `json:"customer_id"`
-		Recurring     *bool   `json:"recurring"`
-		Status        *string `json:"status"`
-		PriceType     *string `json:"price_type"`
-		CurrencyCode  *string `json:"currency_code"`
-		Tax           *int64  `json:"tax"`
-		SubTotal      *int64  `json:"sub_total"`
-		TermFinalized *bool   `json:"term_finalized"`
-		IsGifted      *bool   `json:"is_gifted"`
-		LineItems     []struct {
-			DateFrom    *int64  `json:"date_from"`
-			DateTo      *int64  `json:"date_to"`
-			UnitAmount  *int64  `json:"unit_amount"`
-			IsTaxed     *bool   `json:"is_taxed"`
-			Description *string `json:"description"`
-			EntityType  *string `json:"entity_type"`
-		} `json:"line_items"`
-	} `json:"invoice"`
-}
-
-func parse(body []byte) (*event, error) {
-	var parsed event
-	if err := json.Unmarshal(body, &parsed); err != nil {
-		return nil, err
-	}
-	missing := parsed.OccurredAt == nil || parsed.Source == nil || parsed.APIVersion == nil ||
-		parsed.EventType == nil || parsed.WebhookStatus == nil || parsed.Content == nil
-	if missing || parsed.Object != "event" || !eventID.MatchString(parsed.ID) {
-		return nil, errors.New("not an event")
-	}
-	var inner content
-	if err := json.Unmarshal(*parsed.Content, &inner); err != nil {
-		return nil, err
-	}
-	invoice := inner.Invoice
-	if invoice == nil || invoice.ID == nil || invoice.CustomerID == nil || invoice.Recurring == nil ||
-		invoice.Status == nil || invoice.PriceType == nil || invoice.CurrencyCode == nil || invoice.Tax == nil ||
-		invoice.SubTotal == nil || invoice.TermFinalized == nil || invoice.IsGifted == nil {
-		return nil, errors.New("not an invoice")
-	}
-	for _, item := range invoice.LineItems {
-		if item.DateFrom == nil || item.DateTo == nil || item.UnitAmount == nil || item.IsTaxed == nil ||
-			item.Description == nil || item.EntityType == nil {
-			return nil, errors.New("not a line item")
-		}
-	}
-	return &parsed, nil
-}
-
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 func text(value string) types.MessageAttributeValue {
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &value}
 }
 
-func receive(client *sqs.Client, queueURL, username, password string) http.HandlerFunc {
+// sender returns once SQS has acknowledged the message.
+type sender func(ctx context.Context, body string, attributes map[string]types.MessageAttributeValue) error
+
+// one sends each message by a call of its own, as v08 does.
+func one(client *sqs.Client, queueURL string) sender {
+	return func(ctx context.Context, body string, attributes map[string]types.MessageAttributeValue) error {
+		_, err := client.SendMessage(ctx, &sqs.SendMessageInput{
+			QueueUrl: &queueURL, MessageBody: &body, MessageAttributes: attributes,
+		})
+		return err
+	}
+}
+
+func receive(send sender, username, password string) http.HandlerFunc {
 	return func(writer http.ResponseWriter, request *http.Request) {
 		user, pass, _ := request.BasicAuth()
 		if !same(user, username) || !same(pass, password) {
@@ -123,15 +70,11 @@ func receive(client *sqs.Client, queueURL, username, password string) http.Handl
 		}
 		ctx, cancel := context.WithTimeout(request.Context(), sqsTimeout)
 		defer cancel()
-		_, err = client.SendMessage(ctx, &sqs.SendMessageInput{
-			QueueUrl:    &queueURL,
-			MessageBody: aws.String(string(body)),
-			MessageAttributes: map[string]types.MessageAttributeValue{
-				"event_id":    text(parsed.ID),
-				"event_type":  text(*parsed.EventType),
-				"api_version": text(*parsed.APIVersion),
-				"received_at": text(strconv.FormatInt(time.Now().UnixMilli(), 10)),
-			},
+		err = send(ctx, string(body), map[string]types.MessageAttributeValue{
+			"event_id":    text(parsed.ID),
+			"event_type":  text(*parsed.EventType),
+			"api_version": text(*parsed.APIVersion),
+			"received_at": text(strconv.FormatInt(time.Now().UnixMilli(), 10)),
 		})
 		if err != nil {
 			http.Error(writer, "SQS has not acknowledged", http.StatusServiceUnavailable)
@@ -154,8 +97,12 @@ func main() {
 	}
 	env := os.Getenv
 	http.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
-	http.HandleFunc("POST /webhooks/chargebee", receive(sqs.NewFromConfig(configuration),
-		env("APP_SQS_QUEUE_URL"), env("APP_BASIC_AUTH_USERNAME"), env("APP_BASIC_AUTH_PASSWORD")))
+	send := one(sqs.NewFromConfig(configuration), env("APP_SQS_QUEUE_URL"))
+	if len(os.Args) > 1 && os.Args[1] == "-group-commit" {
+		send = batches(sqs.NewFromConfig(configuration), env("APP_SQS_QUEUE_URL"))
+	}
+	http.HandleFunc("POST /webhooks/chargebee",
+		receive(send, env("APP_BASIC_AUTH_USERNAME"), env("APP_BASIC_AUTH_PASSWORD")))
 	server := &http.Server{Addr: "127.0.0.1:" + env("APP_PORT"), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()

@@ -1,13 +1,16 @@
 """The peers do the same work as the service they are compared with."""
 
+import json
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
+from app.local.sample_events import fresh_events
 from loadtest.stage import peers, subject
 from loadtest.stage.budget import open_budget
 from loadtest.stage.queues import QueueProcess
@@ -20,10 +23,10 @@ if TYPE_CHECKING:
 PATH = "/webhooks/chargebee"
 
 
-@pytest.fixture
-def go(aws: QueueProcess, queue_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
+@pytest.fixture(params=["go", "go_group_commit"])
+def go(request: pytest.FixtureRequest, aws: QueueProcess, queue_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
     """A client of the peer in Go, on the queue."""
-    go = next(peer for peer in peers.peers() if peer.name == "go")
+    go = next(peer for peer in peers.peers() if peer.name == request.param)
     with (
         open_budget("none") as budget,
         subject.start(go, budget, environment(aws.endpoint, queue_url), tmp_path / "log") as running,
@@ -55,3 +58,12 @@ def test_the_floor_answers(tmp_path: Path) -> None:
     """With any body, once it is complete."""
     with open_budget("none") as budget, subject.start(peers.floor(), budget, {}, tmp_path / "log") as running:
         assert httpx.post(running.url + PATH, content=b"x" * 200_000).json()["status"] == "ignored"
+
+
+def test_go_answers_many_at_once(go: httpx.Client, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
+    """Each webhook has its own answer, and its message is in the queue."""
+    bodies = list(fresh_events(event, 200))
+    with ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(lambda body: go.post(PATH, content=body), bodies))
+    assert [answer.json()["event_id"] for answer in answers] == [json.loads(body)["id"] for body in bodies]
+    assert sorted(body for body, _ in queues.drain(sqs, queue_url)) == sorted(bodies)
