@@ -14,6 +14,7 @@ import click
 
 from app.local.chargebee.load import Outcome, load
 from app.local.chargebee.sender import open_prober, open_session, post
+from app.local.machine import Watch
 from app.local.peek import peek
 from app.local.run import LocalRun
 from app.local.sample_events import default_file, fresh_events_of, sample_files
@@ -72,8 +73,11 @@ def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate
                 answered = partial(bar.update, 1)
                 return await load(client, prober, bodies, concurrency=concurrency, rate=rate, answered=answered)
 
-    outcome = asyncio.run(send())
+    with Watch() as watch:
+        outcome = asyncio.run(send())
     click.echo(outcome.report())
+    for doubt in watch.busy.doubts():
+        click.echo(f"DOUBTFUL: {doubt} meanwhile, so these times are not the release's alone")
     arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url, run.ca_bundle))
     lost = sum(body not in arrived for body in outcome.accepted)
     click.echo(f"audit: {len(outcome.accepted):,} got 200, {arrived.total():,} in the queue, {lost} lost")

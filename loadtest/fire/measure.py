@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from loadtest.fire import vegeta
 from loadtest.fire.arrivals import Arrivals, arrivals
 from loadtest.fire.audit import audit
+from loadtest.fire.conditions import Observer
 from loadtest.fire.precheck import check_one
 from loadtest.fire.probe import Prober
 from loadtest.fire.traffic import Traffic
@@ -57,7 +58,7 @@ def measure(
         check_one(traffic, arrived)
         begin()
         before = limits.cpu_seconds()
-        with Prober(running.url) as prober:
+        with Observer(stack) as observer, Prober(running.url) as prober:
             vegeta.attack(load, what.name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
         # Before the drain: work on requests that the client has timed out is not part of the measurement.
         used = _used(budget, limits, running, limits.cpu_seconds() - before)
@@ -66,7 +67,8 @@ def measure(
     measurement = _measurement(what.name, load, traffic, fired, prober)
     accepted = measurement.accepted
     used.cpu_ms_per_accepted = 1000 * used.cpu_s / accepted if accepted else None
-    ours = {"release": what.release, "flags": what.flags, "used": used}
+    conditions = observer.conditions(load, fired.hits)
+    ours = {"release": what.release, "flags": what.flags, "used": used, "conditions": conditions}
     return measurement.model_copy(update=ours | {"sqs": {"queue": stack.queue, "toxics": stack.toxics}})
 
 

@@ -64,6 +64,21 @@ class Probes(_Record):
     slowest: float
 
 
+class Conditions(_Record):
+    """What else was going on during an attack. Cores are averages.
+
+    `late_ms`: 99 % of an open loop's requests left at most that late; `ping_ms`: median response of the queue through
+    toxiproxy. `doubts`: why the attack may have measured something else, a line each.
+    """
+
+    foreign_cores: float
+    stolen_cores: float
+    queue_cores: float
+    late_ms: float | None
+    ping_ms: float | None
+    doubts: list[str]
+
+
 class Used(_Record):
     """The budget and what was used of it. `ready_s`: from the start of the process to the first 200 from readyz."""
 
@@ -98,6 +113,7 @@ class Measurement(_Record):
     rps: float
     latencies: Latencies
     probes: Probes | None = None
+    conditions: Conditions | None = None
     distribution: list[tuple[float, float]]
     audit: Audit | None
 

@@ -20,6 +20,8 @@ def attack(attack: Attack, out: Path) -> None:
         times = f"p50 {probes.p50:,.0f} ms, p99 {probes.p99:,.0f} ms, slowest {probes.slowest:,.0f} ms"
         print(f"/healthz, on a new connection each: {probes.number}{failed}; {times}")
     print(f"audit: {_audit(measured.audit)}")
+    for doubt in measured.conditions.doubts if measured.conditions else ():
+        print(f"DOUBTFUL: {doubt}")
     print(f"results: {out} (plot.html shows latency over time)")
 
 

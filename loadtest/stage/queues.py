@@ -32,6 +32,11 @@ class QueueProcess(Protocol):
     name: str
     endpoint: str
 
+    @property
+    def pid(self) -> int:
+        """Of the running process."""
+        ...
+
     def start(self) -> None: ...
 
     def kill(self) -> None: ...
@@ -49,8 +54,13 @@ class Embedded:
 
     def start(self) -> None:
         self._running = embedded_aws.start(self._port, tls=self._tls)
-        self.endpoint = self._running.__enter__().endpoint
+        entered = self._running.__enter__()
+        self.endpoint, self._pid = entered.endpoint, entered.pid
         self._port = int(self.endpoint.rpartition(":")[2])
+
+    @property
+    def pid(self) -> int:
+        return self._pid
 
     def kill(self) -> None:
         if self._running is not None:
@@ -86,6 +96,11 @@ class ElasticMq:
             [*command, "org.elasticmq.server.Main"], stdout=subprocess.DEVNULL, start_new_session=True
         )
         wait_until_ready(self._process, lambda: is_listening(self._port), START_SECONDS)
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     def kill(self) -> None:
         if self._process is not None:

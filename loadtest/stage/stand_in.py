@@ -51,6 +51,11 @@ class StandIn:
         self.endpoint: str = json.loads(line)["endpoint"]
         self._port = urlsplit(self.endpoint).port or 0
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         if self._process is not None:
             with self._process as process:
