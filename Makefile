@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all coverage test-elasticmq check audit docs lock profiles history tips overload bench
+.PHONY: help run demo test test-all coverage test-elasticmq check audit docs lock profiles history calibrated tips overload bench
 .PHONY: bench-start image images image-test kind-load k8s-test
 
 help: ## list the targets
@@ -68,6 +68,9 @@ TOOLS := .venv/loadtest loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-s
 MEASURE = @PATH="$$PATH:$(CURDIR)/loadtest/tools/bin" $(BIN)/python -m
 history: $(TOOLS) ## replay the published history and plot it (ARGS=--quick for a trial run, --help for more)
 	$(MEASURE) loadtest.history $(ARGS)
+
+calibrated: $(TOOLS) ## the published attack in the time of the published machine: f from v02, all others beside it
+	$(MEASURE) loadtest.calibrated $(ARGS)
 
 tips: $(TOOLS) ## the effect of each of the talk's tips, on v07
 	$(MEASURE) loadtest.tips $(ARGS)

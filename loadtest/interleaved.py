@@ -23,6 +23,17 @@ SQS_LATENCY_S = 0.008
 WARM_UP = Load(rate=300, duration_s=3, timeout_s=30)
 
 
+class Sqs(NamedTuple):
+    """The queue of a run: its latency, in seconds, and how it is connected (see `open_stack`)."""
+
+    latency_s: float = SQS_LATENCY_S
+    plain: bool = False
+    bundle: str = "full"
+
+
+AWS = Sqs()
+
+
 class Case(NamedTuple):
     """`kind` names the attack, as in a table's heading; `once`: not repeated, for it takes too long."""
 
@@ -42,7 +53,9 @@ def closed_loop(users: int, duration_s: float) -> Load:
     return Load(rate=0, duration_s=duration_s, timeout_s=30, users=users)
 
 
-def run(title: str, cases: list[Case], repeats: int, file: Path, where: Environment) -> Comparison:
+def run(
+    title: str, cases: list[Case], repeats: int, file: Path, where: Environment, *, sqs: Sqs = AWS, factor: float = 1
+) -> Comparison:
     """Runs all cases and writes `file`, with raw results beside it; the run continues after a failed audit.
 
     Raises what `loadtest.fire.measure` raises.
@@ -53,31 +66,33 @@ def run(title: str, cases: list[Case], repeats: int, file: Path, where: Environm
     what = title.partition(":")[0]
     rounds = [(repeat, case) for repeat in range(repeats) for case in cases if repeat == 0 or not case.once]
     runs = []
-    with warm_stack(file) as stack, progress.steps(what, len(rounds)) as step:
+    with warm_stack(file, sqs) as stack, progress.steps(what, len(rounds)) as step:
         for repeat, case in rounds:
             step(f"{case.subject.name}, {case.kind}, {repeat + 1}/{repeats}")
             raw = folders.raw(file, case.kind, case.subject.name, repeat)
             shutil.rmtree(raw, ignore_errors=True)
             measured = measure(stack, case.subject, case.budget, case.load, out=raw, progress=lambda sent: None)
             runs.append(Run(kind=case.kind, repeat=repeat, measurement=measured))
-    return write(title, runs, repeats, file, where)
+    return write(title, runs, repeats, file, where, factor=factor)
 
 
-def write(title: str, runs: list[Run], repeats: int, file: Path, where: Environment) -> Comparison:
+def write(
+    title: str, runs: list[Run], repeats: int, file: Path, where: Environment, *, factor: float = 1
+) -> Comparison:
     """Into `file`, with the command that was called."""
     what = title.partition(":")[0]
     arguments = f' ARGS="{" ".join(sys.argv[1:])}"' if sys.argv[1:] else ""
     comparison = Comparison(
-        title=title, command=f"make {what}{arguments}", environment=where, repeats=repeats, runs=runs
+        title=title, command=f"make {what}{arguments}", environment=where, repeats=repeats, runs=runs, factor=factor
     )
     file.write_text(comparison.model_dump_json() + "\n")
     return comparison
 
 
 @contextmanager
-def warm_stack(file: Path) -> Iterator[Stack]:
+def warm_stack(file: Path, sqs: Sqs = AWS) -> Iterator[Stack]:
     """A stack after a warm-up: the first attack on a cold JVM would measure its JIT compiler."""
-    with open_stack("auto", [toxiproxy.latency(SQS_LATENCY_S)]) as stack:
+    with open_stack("auto", [toxiproxy.latency(sqs.latency_s)], plain=sqs.plain, bundle=sqs.bundle) as stack:
         raw = folders.raw(file, "warm-up", NEWEST, 0)
         measure(stack, subject.release(NEWEST), "none", WARM_UP, out=raw, progress=lambda sent: None)
         yield stack

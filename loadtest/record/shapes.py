@@ -139,13 +139,17 @@ class Run(_Record):
 
 
 class Comparison(_Record):
-    """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares."""
+    """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares.
+
+    `factor`: by how much time was dilated.
+    """
 
     title: str
     command: str
     environment: Environment
     repeats: int
     runs: list[Run]
+    factor: float = 1
 
     def of(self, kind: str, name: str) -> list[Measurement]:
         """The repeats of one case, in order; empty where it was not run."""

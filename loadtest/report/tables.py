@@ -59,6 +59,29 @@ def published(comparison: Comparison) -> str:
     return markdown(["release", "success", "throughput", "fastest", "p50", "p99", "CPU a webhook", "memory"], rows)
 
 
+def calibrated(comparison: Comparison) -> str:
+    """The attack in dilated time, converted back: published → measured, and the ratio."""
+    factor = comparison.factor
+    rows = []
+    for name in comparison.names("calibrated"):
+        runs = comparison.of("calibrated", name)
+        rate = estimate(run.rps * factor for run in runs)
+        known = PUBLISHED.get(name, {}).get("rps")
+        times = {key: milliseconds(_of(runs, f"latencies.{key}").median / factor) for key in ("p50", "p99")}
+        rows.append(
+            [
+                name,
+                _pair(name, "rps", f"{rate.text('.0f')}/s", "/s"),
+                f"{rate.median / known:.2f} ({rate.low / known:.2f}–{rate.high / known:.2f})" if known else "–",
+                _pair(name, "success", f"{_of(runs, 'success').text('.1f')} %", " %"),
+                *(_pair(name, f"{key}_ms", time) for key, time in times.items()),
+                f"{_of(runs, CPU).median / factor:.2f} ms",
+            ]
+        )
+    head = ["release", "throughput", "measured ÷ published", "success", "p50", "p99", "CPU a webhook"]
+    return markdown(head, rows) + f"\n\nTime is dilated by {factor:.2f}: see `loadtest/calibrated.py`."
+
+
 def saturated(comparison: Comparison) -> str:
     """The closed loop on a quarter of a core."""
     rows = []
