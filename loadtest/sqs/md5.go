@@ -4,12 +4,14 @@ import (
 	"crypto/md5"
 	"encoding/binary"
 	"slices"
+	"unsafe"
 )
 
 // digest is an MD5, which SQS answers with anyway: the audit costs nothing more.
 type digest [md5.Size]byte
 
-func bodyDigest(body string) digest { return md5.Sum([]byte(body)) }
+// bodyDigest reads the text in place: a copy of each body would double what the collector has to do.
+func bodyDigest(body string) digest { return md5.Sum(unsafe.Slice(unsafe.StringData(body), len(body))) }
 
 // attributesDigest is that of the attributes by name: each name, type and value behind its length, the value also
 // behind a byte for how it was transported.

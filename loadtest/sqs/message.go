@@ -4,12 +4,11 @@ import "strings"
 
 // message is what SendMessage and an entry of SendMessageBatch have in common.
 type message struct {
-	MessageBody             *string
-	MessageAttributes       map[string]attribute
-	MessageSystemAttributes map[string]attribute
-	DelaySeconds            int
-	MessageGroupID          *string `json:"MessageGroupId"`
-	MessageDeduplicationID  *string `json:"MessageDeduplicationId"`
+	MessageBody            *string
+	MessageAttributes      map[string]attribute
+	DelaySeconds           int
+	MessageGroupID         *string `json:"MessageGroupId"`
+	MessageDeduplicationID *string `json:"MessageDeduplicationId"`
 }
 
 type attribute struct {
