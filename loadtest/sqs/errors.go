@@ -43,6 +43,10 @@ func missingParameter(name string) *refusal {
 		"The request must contain the parameter " + name + "."}
 }
 
+func serialization(err error) *refusal {
+	return &refusal{http.StatusBadRequest, "SerializationException", "SerializationException", err.Error()}
+}
+
 func forbidden(shape, message string) *refusal {
 	return &refusal{http.StatusForbidden, shape, shape, message}
 }

@@ -7,8 +7,8 @@ type message struct {
 	MessageBody            *string
 	MessageAttributes      map[string]attribute
 	DelaySeconds           int
-	MessageGroupID         *string `json:"MessageGroupId"`
-	MessageDeduplicationID *string `json:"MessageDeduplicationId"`
+	MessageGroupID         *string
+	MessageDeduplicationID *string
 }
 
 type attribute struct {

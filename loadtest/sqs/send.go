@@ -23,49 +23,43 @@ type failed struct {
 }
 
 type entry struct {
-	ID string `json:"Id"`
+	ID string
 	message
 }
 
 func (s *service) sendMessage(from call) (any, *refusal) {
-	var asked struct {
-		naming
-		message
-	}
-	if refused := decode(from, &asked); refused != nil {
-		return nil, refused
-	}
-	found, refused := s.queueOf(asked.naming)
+	name, sent, refused := readMessage(from.data)
 	if refused != nil {
 		return nil, refused
 	}
-	return s.store(found, &asked.message, "")
+	found, refused := s.queueOf(name)
+	if refused != nil {
+		return nil, refused
+	}
+	return s.store(found, sent, "")
 }
 
 // sendMessageBatch refuses the whole for what concerns the whole; an entry's own faults are answered with 200.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
 func (s *service) sendMessageBatch(from call) (any, *refusal) {
-	var asked struct {
-		naming
-		Entries []entry
-	}
-	if refused := decode(from, &asked); refused != nil {
-		return nil, refused
-	}
-	found, refused := s.queueOf(asked.naming)
+	name, entries, refused := readBatch(from.data)
 	if refused != nil {
 		return nil, refused
 	}
-	if refused := checkBatch(asked.Entries); refused != nil {
+	found, refused := s.queueOf(name)
+	if refused != nil {
+		return nil, refused
+	}
+	if refused := checkBatch(entries); refused != nil {
 		return nil, refused
 	}
 	var answer struct {
 		Successful []*acknowledged
 		Failed     []failed `json:",omitempty"`
 	}
-	answer.Successful = make([]*acknowledged, 0, len(asked.Entries))
-	for i := range asked.Entries {
-		one := &asked.Entries[i]
+	answer.Successful = make([]*acknowledged, 0, len(entries))
+	for i := range entries {
+		one := &entries[i]
 		if s.faults.happens(func(f *settings) float64 { return f.FailEntry }) {
 			answer.Failed = append(answer.Failed, failed{one.ID, "InternalError", "planted", false})
 			continue

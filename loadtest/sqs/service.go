@@ -118,7 +118,7 @@ func reply(writer http.ResponseWriter, answer action, from call) {
 // decode parses the call into `shape`, which names its queue by URL or name.
 func decode(from call, shape any) *refusal {
 	if err := json.Unmarshal(from.data, shape); err != nil {
-		return &refusal{http.StatusBadRequest, "SerializationException", "SerializationException", err.Error()}
+		return serialization(err)
 	}
 	return nil
 }

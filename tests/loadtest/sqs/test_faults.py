@@ -1,6 +1,5 @@
 """Each fault, planted and seen; the same seed plants the same."""
 
-import subprocess
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ from urllib.error import HTTPError
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 
-from loadtest.stage.stand_in import SOURCES, StandIn
+from loadtest.stage.stand_in import StandIn
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -101,10 +100,3 @@ def test_an_unknown_fault(stand_in: StandIn) -> None:
     """It is refused, rather than that a test plants nothing."""
     with pytest.raises(HTTPError, match="400"):
         stand_in.faults(loose=1)
-
-
-def test_go_is_formatted_and_vetted(built: None) -> None:
-    """As Go's own tools want it."""
-    said = subprocess.run(["gofmt", "-l", "."], cwd=SOURCES, check=True, capture_output=True, text=True).stdout
-    assert not said
-    subprocess.run(["go", "vet", "./..."], cwd=SOURCES, check=True)

@@ -12,7 +12,7 @@ from app.local.tls import certificates
 from loadtest.stage import peers, subject
 from loadtest.stage.budget import open_budget
 from loadtest.stage.queues import client
-from loadtest.stage.stand_in import BINARY, StandIn
+from loadtest.stage.stand_in import BINARY, SOURCES, StandIn
 from tests.harness import queues
 from tests.harness.service import PASSWORD, USER, environment
 
@@ -86,3 +86,11 @@ def test_the_sdk_for_go(stand_in: StandIn, queue_url: str, event: bytes, tmp_pat
     assert body == event
     assert len(attributes) == 4
     sqs.close()
+
+
+def test_go_is_formatted_vetted_and_tested(built: None) -> None:
+    """As Go's own tools want it; its tests hold the reader of JSON against Go's own."""
+    said = subprocess.run(["gofmt", "-l", "."], cwd=SOURCES, check=True, capture_output=True, text=True).stdout
+    assert not said
+    subprocess.run(["go", "vet", "./..."], cwd=SOURCES, check=True)
+    subprocess.run(["go", "test", "./..."], cwd=SOURCES, check=True)
