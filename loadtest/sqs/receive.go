@@ -1,10 +1,7 @@
 package main
 
 import (
-	"encoding/hex"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -19,16 +16,6 @@ type receiving struct {
 	MessageAttributeNames       []string
 	AttributeNames              []string
 	MessageSystemAttributeNames []string
-}
-
-type received struct {
-	MessageID         string `json:"MessageId"`
-	ReceiptHandle     string
-	Body              string
-	BodyMD5           string               `json:"MD5OfBody"`
-	AttributesMD5     string               `json:"MD5OfMessageAttributes,omitempty"`
-	Attributes        map[string]string    `json:",omitempty"`
-	MessageAttributes map[string]attribute `json:",omitempty"`
 }
 
 // messagesFound has no member at all where there are none, as SQS has it.
@@ -100,57 +87,6 @@ func (s *service) take(found *queue, most int, hidden time.Duration, asked *rece
 		deadLetters.mutex.Unlock()
 	}
 	return messages, arrived
-}
-
-// show is the message with those attributes that were asked for.
-func (r *receiving) show(held *shelved) received {
-	shown := received{
-		MessageID: held.receipt.id, ReceiptHandle: held.handle, Body: *held.message.MessageBody,
-		BodyMD5: hex.EncodeToString(held.receipt.digests.body[:]),
-	}
-	for name, value := range held.message.MessageAttributes {
-		if wants(r.MessageAttributeNames, name) {
-			if shown.MessageAttributes == nil {
-				shown.MessageAttributes = map[string]attribute{}
-			}
-			shown.MessageAttributes[name] = value
-		}
-	}
-	if shown.MessageAttributes != nil {
-		sum := attributesDigest(shown.MessageAttributes)
-		shown.AttributesMD5 = hex.EncodeToString(sum[:])
-	}
-	shown.Attributes = r.system(held)
-	return shown
-}
-
-func (r *receiving) system(held *shelved) map[string]string {
-	all := map[string]string{
-		"ApproximateReceiveCount": strconv.Itoa(held.received),
-		"SentTimestamp":           strconv.FormatInt(held.sentAt.UnixMilli(), 10),
-		"SequenceNumber":          held.receipt.sequence,
-	}
-	if id := held.message.MessageGroupID; id != nil {
-		all["MessageGroupId"] = *id
-	}
-	if id := held.message.MessageDeduplicationID; id != nil {
-		all["MessageDeduplicationId"] = *id
-	}
-	asked := slices.Concat(r.AttributeNames, r.MessageSystemAttributeNames)
-	for name, value := range all {
-		if value == "" || !wants(asked, name) {
-			delete(all, name)
-		}
-	}
-	return all
-}
-
-// wants: All, .* and a prefix before .* stand for several names.
-func wants(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(wanted string) bool {
-		prefix, several := strings.CutSuffix(wanted, ".*")
-		return wanted == "All" || wanted == name || several && strings.HasPrefix(name, prefix)
-	})
 }
 
 // or is the given number, else that of the queue's attribute, else SQS's own.
