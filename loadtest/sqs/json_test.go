@@ -46,3 +46,13 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// A client that sends one has a text that it cannot have hashed: SQS's MD5 would be that of another.
+func TestLoneSurrogate(t *testing.T) {
+	for _, text := range []string{`"\ud83d"`, `"\ude00"`, `"\ud83d\u0041"`, `"\ude00\ud83d"`} {
+		read := newReader([]byte(text))
+		if read.text(); read.end() == nil {
+			t.Errorf("%s was taken", text)
+		}
+	}
+}

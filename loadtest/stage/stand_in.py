@@ -17,7 +17,10 @@ BINARY = SOURCES / "bin" / "sqs"
 
 @dataclass(frozen=True)
 class Digests:
-    """What a queue was given: MD5s in hexadecimal of bodies and of their attributes, and how often each came."""
+    """What a queue was given: MD5s in hexadecimal of bodies and of their attributes, and how often each came.
+
+    Attributes are digested as MD5OfMessageAttributes is; a message without any counts under the MD5 of nothing.
+    """
 
     count: int
     bodies: dict[str, int]
@@ -38,7 +41,7 @@ class StandIn:
         self._port = 0
 
     def start(self) -> None:
-        """Raises ChildProcessError where it ends instead of listening."""
+        """Raises FileNotFoundError where it is not built, ChildProcessError where it ends instead of listening."""
         command = [str(BINARY), "-exit-with-stdin", f"-port={self._port}", f"-bodies={str(self._bodies).lower()}"]
         if self._tls is not None:
             command += [f"-cert={self._tls.certificate}", f"-key={self._tls.key}"]
