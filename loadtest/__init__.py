@@ -4,6 +4,7 @@ Commands (python -m loadtest.…; on a failure they exit with one line, see fail
 
 attack.sh, attack    one attack; the script finds or builds the tools first. Its options: options.py
 history              `make history`: every release, interleaved repeats
+calibrated           `make calibrated`: the published attack in dilated time
 tips, bench          `make tips`, `make bench`: CPU per webhook, as ratios within one run
 overload             `make overload`: two and three times the capacity, refusals, a burst of new connections
 same_order           whether two histories order the releases alike
@@ -12,8 +13,9 @@ bench_json, bench_queue, bench_start    benchmarks of parsing, of the embedded q
 Packages, each importing only from those below it (checked by import-linter):
 
 report/              output of measurements: terminal, page, pictures, documents
+duet.py              two subjects at the same time
 interleaved.py       many attacks in one run
 fire/                one attack with vegeta, and its audit
 stage/               the environment of an attack: queue and toxiproxy, the service or one of peers/, its budget
-record/              data of measurements: shapes, environment, estimates, folders of results/
+record/              data of measurements: shapes, comparisons, environment, estimates, folders of results/
 """

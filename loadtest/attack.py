@@ -31,7 +31,8 @@ def main() -> int:
 def _run(chosen: Namespace) -> int:
     from loadtest.fire import progress
     from loadtest.record import folders, meta
-    from loadtest.record.shapes import Attack, Load
+    from loadtest.record.comparison import Attack
+    from loadtest.record.shapes import Load
     from loadtest.report import show
     from loadtest.stage import open_files, subject
 

@@ -13,7 +13,7 @@ from loadtest import duet, interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS
 from loadtest.record import folders
-from loadtest.report import tables
+from loadtest.report import ratios
 from loadtest.stage import subject
 from loadtest.stage.peers import peers
 
@@ -37,7 +37,7 @@ def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
             file=file,
             where=where,
         )
-        interleaved.finish(comparison, file, tables.bench(comparison))
+        interleaved.finish(comparison, file, ratios.bench(comparison))
 
 
 def _wanted(name: str, only: tuple[str, ...]) -> bool:

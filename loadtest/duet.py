@@ -16,7 +16,8 @@ from loadtest import interleaved
 from loadtest.fire import progress
 from loadtest.fire.measure import measure
 from loadtest.record import folders
-from loadtest.record.shapes import Comparison, Environment, Load, Measurement, Run
+from loadtest.record.comparison import Comparison, Environment, Run
+from loadtest.record.shapes import Load, Measurement
 from loadtest.stage.open_files import raise_limit
 from loadtest.stage.stack import Stack
 from loadtest.stage.subject import START_SECONDS, Subject

@@ -11,7 +11,8 @@ from app.settings import NEWEST
 from loadtest.fire import progress
 from loadtest.fire.measure import measure
 from loadtest.record import folders, meta
-from loadtest.record.shapes import Comparison, Environment, Load, Run
+from loadtest.record.comparison import Comparison, Environment, Run
+from loadtest.record.shapes import Load
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.open_files import raise_limit
 from loadtest.stage.stack import Stack, open_stack

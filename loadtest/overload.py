@@ -15,7 +15,8 @@ from loadtest.fire import vegeta
 from loadtest.fire.measure import measure
 from loadtest.interleaved import SQS_LATENCY_S, USERS, closed_loop
 from loadtest.record import folders
-from loadtest.record.shapes import Comparison, Load, Measurement, Run
+from loadtest.record.comparison import Comparison, Run
+from loadtest.record.shapes import Load, Measurement
 from loadtest.report import overload as report
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.open_files import raise_as_far_as_possible

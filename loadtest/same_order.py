@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
+from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import Estimate, estimate
-from loadtest.record.shapes import Comparison
 
 KINDS = ("published", "saturated")
 Order = dict[tuple[str, str], int]

@@ -10,7 +10,7 @@ from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS, Case
 from loadtest.record import folders
-from loadtest.report import tables
+from loadtest.report import ratios
 from loadtest.stage import subject
 
 UNDONE = {
@@ -36,11 +36,11 @@ def main(repeats: int, seconds: float) -> None:
         where = interleaved.environment()
         file = folders.comparison(where) / "tips.json"
         load = interleaved.closed_loop(USERS, seconds)
-        variants = {tables.ALL_TIPS: {}, **UNDONE}
+        variants = {ratios.ALL_TIPS: {}, **UNDONE}
         subjects = [subject.release(Release.V07_SYNC_HANDLER, name, **flags) for name, flags in variants.items()]
         chosen = [Case("saturated", what, "capped", load) for what in subjects]
         comparison = interleaved.run("tips: v07 with one tip undone", chosen, repeats, file, where)
-        interleaved.finish(comparison, file, tables.tips(comparison))
+        interleaved.finish(comparison, file, ratios.tips(comparison))
 
 
 if __name__ == "__main__":

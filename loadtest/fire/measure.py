@@ -16,7 +16,7 @@ from loadtest.fire.precheck import check_one
 from loadtest.fire.probe import Prober
 from loadtest.fire.traffic import Traffic
 from loadtest.fire.vegeta import Hit
-from loadtest.record.shapes import Audit, Load, Measurement, Used
+from loadtest.record.shapes import Audit, Conditions, Load, Measurement, Used
 from loadtest.stage import subject
 from loadtest.stage.budget import LIMITS, Budget, open_budget
 from loadtest.stage.budget.limits import MIB
@@ -65,11 +65,18 @@ def measure(
         fired = _look(traffic, arrived, out)
     stack.sqs.delete_queue(QueueUrl=queue_url)
     measurement = _measurement(what.name, load, traffic, fired, prober)
+    return _with_ours(measurement, stack, what, used, observer.conditions(load, fired.hits))
+
+
+def _with_ours(
+    measurement: Measurement, stack: Stack, what: Subject, used: Used, conditions: Conditions
+) -> Measurement:
+    """What is known only of a subject that was started here."""
     accepted = measurement.accepted
     used.cpu_ms_per_accepted = 1000 * used.cpu_s / accepted if accepted else None
-    conditions = observer.conditions(load, fired.hits)
-    ours = {"release": what.release, "flags": what.flags, "used": used, "conditions": conditions}
-    return measurement.model_copy(update=ours | {"sqs": {"queue": stack.queue, "toxics": stack.toxics}})
+    sqs = {"queue": stack.queue, "toxics": stack.toxics}
+    ours = {"release": what.release, "flags": what.flags, "used": used, "sqs": sqs, "conditions": conditions}
+    return measurement.model_copy(update=ours)
 
 
 def measure_elsewhere(

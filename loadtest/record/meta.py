@@ -7,8 +7,8 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
+from loadtest.record.comparison import Environment
 from loadtest.record.folders import ROOT
-from loadtest.record.shapes import Environment
 
 _RESULTS = ("loadtest/results", "tests/cluster/record.json", "*.md")
 

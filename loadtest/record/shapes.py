@@ -1,15 +1,15 @@
-"""The schema of measurements: `meta.json` of an attack, and the JSON file of a comparison."""
+"""The schema of a measurement."""
 
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 
-class _Record(BaseModel):
+class Record(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Load(_Record):
+class Load(Record):
     """`users` None: an open loop of `rate` requests a second; else a closed loop of that many users."""
 
     rate: int
@@ -19,16 +19,7 @@ class Load(_Record):
     keepalive: bool = True
 
 
-class Environment(_Record):
-    """See `loadtest.record.meta`. `commit` ends in -dirty where the code differs from that commit."""
-
-    commit: str
-    started: str
-    machine: dict[str, str]
-    tools: dict[str, str]
-
-
-class Audit(_Record):
+class Audit(Record):
     """See `loadtest.fire.audit`."""
 
     accepted: int
@@ -43,7 +34,7 @@ class Audit(_Record):
         return not self.lost and not self.unasked and not self.altered
 
 
-class Latencies(_Record):
+class Latencies(Record):
     """Milliseconds, over all requests, failed ones too."""
 
     fastest: float
@@ -54,7 +45,7 @@ class Latencies(_Record):
     slowest: float
 
 
-class Probes(_Record):
+class Probes(Record):
     """Latency of /healthz on new connections during an attack, in milliseconds. `failed`: no 200 within 30 s."""
 
     number: int
@@ -64,7 +55,7 @@ class Probes(_Record):
     slowest: float
 
 
-class Conditions(_Record):
+class Conditions(Record):
     """What else was going on during an attack. Cores are averages.
 
     `late_ms`: 99 % of an open loop's requests left at most that late; `ping_ms`: median response of the queue through
@@ -79,7 +70,7 @@ class Conditions(_Record):
     doubts: list[str]
 
 
-class Used(_Record):
+class Used(Record):
     """The budget and what was used of it. `ready_s`: from the start of the process to the first 200 from readyz."""
 
     budget: str
@@ -93,7 +84,7 @@ class Used(_Record):
     ready_s: float
 
 
-class Measurement(_Record):
+class Measurement(Record):
     """One attack. `used` and `sqs` are None for a service at --url, `audit` without a --queue-url.
 
     `distribution`: pairs of percentile and milliseconds.
@@ -121,40 +112,3 @@ class Measurement(_Record):
     def success(self) -> float:
         """Percentage of the requests that got 200."""
         return 100 * self.accepted / self.requests if self.requests else 0.0
-
-
-class Attack(_Record):
-    """`meta.json`."""
-
-    environment: Environment
-    measurement: Measurement
-
-
-class Run(_Record):
-    """One of the repeats of one case. `kind`: which of the attacks on the subject."""
-
-    kind: str
-    repeat: int
-    measurement: Measurement
-
-
-class Comparison(_Record):
-    """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares.
-
-    `factor`: by how much time was dilated.
-    """
-
-    title: str
-    command: str
-    environment: Environment
-    repeats: int
-    runs: list[Run]
-    factor: float = 1
-
-    def of(self, kind: str, name: str) -> list[Measurement]:
-        """The repeats of one case, in order; empty where it was not run."""
-        return [run.measurement for run in self.runs if (run.kind, run.measurement.name) == (kind, name)]
-
-    def names(self, kind: str) -> list[str]:
-        """The subjects of that kind, in the order of their first repeat."""
-        return list(dict.fromkeys(run.measurement.name for run in self.runs if run.kind == kind))

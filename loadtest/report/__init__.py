@@ -1,7 +1,7 @@
 """Output of measurements: in a terminal, as a page, and in README and CHANGELOG.
 
 show.py        the report that attack.sh prints
-tables.py      Markdown tables
+tables.py      Markdown tables of the history; ratios.py: of CPU, within one run
 overload.py    the table of `make overload`
 charts.py      Vega-Lite, in the colours of theme.py
 page.py        report.html

@@ -7,8 +7,8 @@ from typing import Any
 import altair as alt
 
 from loadtest.fire.vegeta import Hit
+from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import estimate
-from loadtest.record.shapes import Comparison
 from loadtest.report.figures import METRICS, PUBLISHED, Scale, middle, value_of
 
 Spec = dict[str, Any]

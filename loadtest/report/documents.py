@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from loadtest.record.comparison import Comparison
 from loadtest.record.folders import RESULTS, ROOT
-from loadtest.record.shapes import Comparison
-from loadtest.report import pictures, tables
+from loadtest.report import pictures, ratios, tables
 
 
 class NotMeasured(Exception):
@@ -73,13 +73,13 @@ def sustained() -> str:
 def bench() -> str:
     """CPU of each release, the floor and Go."""
     comparison, _ = newest("bench")
-    return f"{tables.bench(comparison)}\n\n{provenance(comparison)}"
+    return f"{ratios.bench(comparison)}\n\n{provenance(comparison)}"
 
 
 def tips() -> str:
     """The effect of each tip."""
     comparison, _ = newest("tips")
-    return f"{tables.tips(comparison)}\n\n{provenance(comparison)}"
+    return f"{ratios.tips(comparison)}\n\n{provenance(comparison)}"
 
 
 def stale_pictures() -> list[str]:

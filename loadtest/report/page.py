@@ -12,7 +12,7 @@ from markupsafe import Markup
 from loadtest.fire import vegeta
 from loadtest.fire.vegeta import Hit
 from loadtest.record import folders
-from loadtest.record.shapes import Comparison
+from loadtest.record.comparison import Comparison
 from loadtest.report import charts, figures, tables, theme
 from loadtest.report.charts import Spec
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import vl_convert
 
-from loadtest.record.shapes import Comparison
+from loadtest.record.comparison import Comparison
 from loadtest.report import charts, figures, theme
 
 SVG_SIZE = (640, 280)

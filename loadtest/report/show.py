@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from loadtest.fire import vegeta
-from loadtest.record.shapes import Attack, Audit, Used
+from loadtest.record.comparison import Attack
+from loadtest.record.shapes import Audit, Used
 
 NAMED = 3  # of the lost ones; the others are in meta.json
 

@@ -1,12 +1,11 @@
 """Markdown tables of a comparison, for a terminal, README and CHANGELOG."""
 
-from app.settings import NEWEST
-from loadtest.record.estimate import Estimate, estimate, ratio
-from loadtest.record.shapes import Comparison, Measurement
+from loadtest.record.comparison import Comparison
+from loadtest.record.estimate import Estimate, estimate
+from loadtest.record.shapes import Measurement
 from loadtest.report.figures import CPU, PUBLISHED, value_of
 
 THOUSAND = 1000
-ALL_TIPS = "all tips"  # the name of the subject with none undone
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
@@ -15,7 +14,8 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, aligned, *rows))
 
 
-def _of(measured: list[Measurement], value: str) -> Estimate:
+def of(measured: list[Measurement], value: str) -> Estimate:
+    """Of a value by its path, as in `figures`."""
     return estimate(value_of(measurement, value) for measurement in measured)
 
 
@@ -36,7 +36,7 @@ def short(success: float, rps: float, p50_ms: float, p99_ms: float, **_: float) 
 
 def short_measured(runs: list[Measurement]) -> str:
     """The same of the median repeat of each value."""
-    success, rps, p50, p99 = (_of(runs, value).median for value in ("success", "rps", "latencies.p50", "latencies.p99"))
+    success, rps, p50, p99 = (of(runs, value).median for value in ("success", "rps", "latencies.p50", "latencies.p99"))
     return short(success, rps, p50, p99)
 
 
@@ -45,15 +45,15 @@ def published(comparison: Comparison) -> str:
     rows = []
     for name in comparison.names("published"):
         runs = comparison.of("published", name)
-        times = {key: milliseconds(_of(runs, f"latencies.{key}").median) for key in ("fastest", "p50", "p99")}
+        times = {key: milliseconds(of(runs, f"latencies.{key}").median) for key in ("fastest", "p50", "p99")}
         rows.append(
             [
                 name,
-                _pair(name, "success", f"{_of(runs, 'success').text('.1f')} %", " %"),
-                _pair(name, "rps", f"{_of(runs, 'rps').text('.0f')}/s", "/s"),
+                _pair(name, "success", f"{of(runs, 'success').text('.1f')} %", " %"),
+                _pair(name, "rps", f"{of(runs, 'rps').text('.0f')}/s", "/s"),
                 *(_pair(name, f"{key}_ms", time) for key, time in times.items()),
-                f"{_of(runs, CPU).median:.2f} ms",
-                f"{_of(runs, 'used.peak_mib').median:.0f} MiB",
+                f"{of(runs, CPU).median:.2f} ms",
+                f"{of(runs, 'used.peak_mib').median:.0f} MiB",
             ]
         )
     return markdown(["release", "success", "throughput", "fastest", "p50", "p99", "CPU a webhook", "memory"], rows)
@@ -67,15 +67,15 @@ def calibrated(comparison: Comparison) -> str:
         runs = comparison.of("calibrated", name)
         rate = estimate(run.rps * factor for run in runs)
         known = PUBLISHED.get(name, {}).get("rps")
-        times = {key: milliseconds(_of(runs, f"latencies.{key}").median / factor) for key in ("p50", "p99")}
+        times = {key: milliseconds(of(runs, f"latencies.{key}").median / factor) for key in ("p50", "p99")}
         rows.append(
             [
                 name,
                 _pair(name, "rps", f"{rate.text('.0f')}/s", "/s"),
                 f"{rate.median / known:.2f} ({rate.low / known:.2f}–{rate.high / known:.2f})" if known else "–",
-                _pair(name, "success", f"{_of(runs, 'success').text('.1f')} %", " %"),
+                _pair(name, "success", f"{of(runs, 'success').text('.1f')} %", " %"),
                 *(_pair(name, f"{key}_ms", time) for key, time in times.items()),
-                f"{_of(runs, CPU).median / factor:.2f} ms",
+                f"{of(runs, CPU).median / factor:.2f} ms",
             ]
         )
     head = ["release", "throughput", "measured ÷ published", "success", "p50", "p99", "CPU a webhook"]
@@ -90,10 +90,10 @@ def saturated(comparison: Comparison) -> str:
         rows.append(
             [
                 name,
-                f"{_of(runs, 'rps').text('.0f')}/s",
-                *(milliseconds(_of(runs, f"latencies.{key}").median) for key in ("p50", "p99")),
-                f"{_of(runs, CPU).text('.2f')} ms",
-                f"{_of(runs, 'used.peak_mib').median:.0f} MiB",
+                f"{of(runs, 'rps').text('.0f')}/s",
+                *(milliseconds(of(runs, f"latencies.{key}").median) for key in ("p50", "p99")),
+                f"{of(runs, CPU).text('.2f')} ms",
+                f"{of(runs, 'used.peak_mib').median:.0f} MiB",
             ]
         )
     return markdown(["release", "throughput", "p50", "p99", "CPU a webhook", "memory"], rows)
@@ -118,43 +118,3 @@ def history(comparison: Comparison) -> str:
     if comparison.names("sustained"):
         parts.append(sustained(comparison))
     return "\n\n".join(parts)
-
-
-def bench(comparison: Comparison) -> str:
-    """Every subject beside the newest release, in duets; the first row is that release beside itself."""
-    rows = []
-    for kind in dict.fromkeys(run.kind for run in comparison.runs):
-        ours, theirs = (_cpu(comparison, kind, name) for name in (kind, NEWEST))
-        throughput = _of(comparison.of(kind, kind), "rps").text(",.0f")
-        rows.append([kind, f"{estimate(ours).text('.3f')} ms", ratio(ours, theirs).text(".2f"), f"{throughput}/s"])
-    told = f"Differences of {100 * resolution(comparison):.0f} % or more can be told here."
-    return markdown(["", "CPU a webhook", f"times that of {NEWEST} beside it", "throughput"], rows) + f"\n\n{told}"
-
-
-def resolution(comparison: Comparison) -> float:
-    """How far from 1 the interval reaches for a release beside itself, at most."""
-    again = comparison.runs[0].kind
-    found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, NEWEST))
-    return max(found.high - 1, 1 - found.low)
-
-
-def _cpu(comparison: Comparison, kind: str, name: str) -> list[float | None]:
-    return [value_of(run, CPU) for run in comparison.of(kind, name)]
-
-
-def tips(comparison: Comparison) -> str:
-    """Every tip undone, beside all of them."""
-    return _ratios(comparison, "saturated", ALL_TIPS)
-
-
-def _ratios(comparison: Comparison, kind: str, reference: str) -> str:
-    """CPU per accepted webhook, and its ratio to `reference` (omitted where that was not measured)."""
-    names = comparison.names(kind)
-    known = reference in names
-    rows = []
-    for name in names:
-        cpu = _cpu(comparison, kind, name)
-        times = ratio(cpu, _cpu(comparison, kind, reference)).text(".2f") if known else "–"
-        throughput = _of(comparison.of(kind, name), "rps").text(",.0f")
-        rows.append([name, f"{estimate(cpu).text('.3f')} ms", times, f"{throughput}/s"])
-    return markdown(["", "CPU a webhook", f"times that of {reference}", "throughput"], rows)

@@ -1,6 +1,6 @@
 """The environment of an attack: the queue behind toxiproxy, the service or a peer, its budget.
 
-stack.py        queues.py (ElasticMQ or embedded) behind toxiproxy.py
+stack.py        queues.py (stand_in.py, ElasticMQ or embedded) behind toxiproxy.py
 subject.py      the process under attack: a release, or one of peers/
 peers.py        the floor and the same work in Go, as subjects
 budget/         limits its CPU and memory, by the mechanism that the machine has

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from app.settings import Release
 from loadtest import interleaved
 from loadtest.interleaved import Case
-from loadtest.record.shapes import Comparison, Load
+from loadtest.record.comparison import Comparison
+from loadtest.record.shapes import Load
 from loadtest.report import figures, page, pictures, theme
 from loadtest.stage import subject
 

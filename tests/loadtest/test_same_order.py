@@ -5,7 +5,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from loadtest import same_order
-from loadtest.record.shapes import Comparison, Environment, Latencies, Load, Measurement, Run
+from loadtest.record.comparison import Comparison, Environment, Run
+from loadtest.record.shapes import Latencies, Load, Measurement
 
 LOAD = Load(rate=500, duration_s=2, timeout_s=30)
 LATENCIES = Latencies(fastest=1, mean=1, p50=1, p90=1, p99=1, slowest=1)

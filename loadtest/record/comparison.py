@@ -1,0 +1,49 @@
+"""The schema of what is written: `meta.json` of an attack, and the JSON file of a comparison."""
+
+from loadtest.record.shapes import Measurement, Record
+
+
+class Environment(Record):
+    """See `loadtest.record.meta`. `commit` ends in -dirty where the code differs from that commit."""
+
+    commit: str
+    started: str
+    machine: dict[str, str]
+    tools: dict[str, str]
+
+
+class Attack(Record):
+    """`meta.json`."""
+
+    environment: Environment
+    measurement: Measurement
+
+
+class Run(Record):
+    """One of the repeats of one case. `kind`: which of the attacks on the subject."""
+
+    kind: str
+    repeat: int
+    measurement: Measurement
+
+
+class Comparison(Record):
+    """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares.
+
+    `factor`: by how much time was dilated.
+    """
+
+    title: str
+    command: str
+    environment: Environment
+    repeats: int
+    runs: list[Run]
+    factor: float = 1
+
+    def of(self, kind: str, name: str) -> list[Measurement]:
+        """The repeats of one case, in order; empty where it was not run."""
+        return [run.measurement for run in self.runs if (run.kind, run.measurement.name) == (kind, name)]
+
+    def names(self, kind: str) -> list[str]:
+        """The subjects of that kind, in the order of their first repeat."""
+        return list(dict.fromkeys(run.measurement.name for run in self.runs if run.kind == kind))

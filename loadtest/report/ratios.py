@@ -1,0 +1,49 @@
+"""Markdown tables of CPU per accepted webhook, as ratios within one run."""
+
+from app.settings import NEWEST
+from loadtest.record.comparison import Comparison
+from loadtest.record.estimate import estimate, ratio
+from loadtest.report.figures import CPU, value_of
+from loadtest.report.tables import markdown, of
+
+ALL_TIPS = "all tips"  # the name of the subject with none undone
+
+
+def bench(comparison: Comparison) -> str:
+    """Every subject beside the newest release, in duets; the first row is that release beside itself."""
+    rows = []
+    for kind in dict.fromkeys(run.kind for run in comparison.runs):
+        ours, theirs = (_cpu(comparison, kind, name) for name in (kind, NEWEST))
+        throughput = of(comparison.of(kind, kind), "rps").text(",.0f")
+        rows.append([kind, f"{estimate(ours).text('.3f')} ms", ratio(ours, theirs).text(".2f"), f"{throughput}/s"])
+    told = f"Differences of {100 * resolution(comparison):.0f} % or more can be told here."
+    return markdown(["", "CPU a webhook", f"times that of {NEWEST} beside it", "throughput"], rows) + f"\n\n{told}"
+
+
+def resolution(comparison: Comparison) -> float:
+    """How far from 1 the interval reaches for a release beside itself, at most."""
+    again = comparison.runs[0].kind
+    found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, NEWEST))
+    return max(found.high - 1, 1 - found.low)
+
+
+def _cpu(comparison: Comparison, kind: str, name: str) -> list[float | None]:
+    return [value_of(run, CPU) for run in comparison.of(kind, name)]
+
+
+def tips(comparison: Comparison) -> str:
+    """Every tip undone, beside all of them."""
+    return _ratios(comparison, "saturated", ALL_TIPS)
+
+
+def _ratios(comparison: Comparison, kind: str, reference: str) -> str:
+    """CPU per accepted webhook, and its ratio to `reference` (omitted where that was not measured)."""
+    names = comparison.names(kind)
+    known = reference in names
+    rows = []
+    for name in names:
+        cpu = _cpu(comparison, kind, name)
+        times = ratio(cpu, _cpu(comparison, kind, reference)).text(".2f") if known else "–"
+        throughput = of(comparison.of(kind, name), "rps").text(",.0f")
+        rows.append([name, f"{estimate(cpu).text('.3f')} ms", times, f"{throughput}/s"])
+    return markdown(["", "CPU a webhook", f"times that of {reference}", "throughput"], rows)
