@@ -8,7 +8,7 @@ calibrated           `make calibrated`: the published attack in dilated time
 tips, bench          `make tips`, `make bench`: CPU per webhook, as ratios within one run
 overload             `make overload`: two and three times the capacity, refusals, a burst of new connections
 same_order           whether two histories order the releases alike
-bench_json, bench_queue, bench_start    benchmarks of parsing, of the embedded queue and of a start
+bench_json, bench_queue, bench_start, bench_tls    parsing, the embedded queue, a start, CA bundles
 
 Packages, each importing only from those below it (checked by import-linter):
 
