@@ -29,9 +29,8 @@ test-all: .venv/dev $(TESTED) ## the tests, the contract on every release
 
 coverage: .venv/dev $(TESTED) ## test-all, and the lines and branches of app/ and loadtest/ not covered
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest --numprocesses $(TEST_PROCESSES) --releases all $(ARGS)
-	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report
+	@$(BIN)/coverage run -m pytest --numprocesses $(TEST_PROCESSES) --releases all $(ARGS); passed=$$?; \
+	  $(BIN)/coverage combine --quiet; $(BIN)/coverage report; exit $$passed
 
 test-elasticmq: .venv/dev loadtest/elasticmq/target/classpath ## the contract's tests on ElasticMQ (Java 17, Maven)
 	$(PYTEST) tests/web/test_contract.py --queue elasticmq $(ARGS)

@@ -1,6 +1,5 @@
 """Markdown tables of CPU per accepted webhook, as ratios within one run."""
 
-from app.settings import NEWEST
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import estimate, ratio
 from loadtest.report.figures import CPU, value_of
@@ -10,20 +9,21 @@ ALL_TIPS = "all tips"  # the name of the subject with none undone
 
 
 def bench(comparison: Comparison) -> str:
-    """Every subject beside the newest release, in duets; the first row is that release beside itself."""
+    """Every subject beside the reference, in duets; the first row is the reference beside itself."""
+    reference = comparison.runs[1].measurement.name
     rows = []
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
-        ours, theirs = (_cpu(comparison, kind, name) for name in (kind, NEWEST))
+        ours, theirs = (_cpu(comparison, kind, name) for name in (kind, reference))
         throughput = of(comparison.of(kind, kind), "rps").text(",.0f")
         rows.append([kind, f"{estimate(ours).text('.3f')} ms", ratio(ours, theirs).text(".2f"), f"{throughput}/s"])
     told = f"Differences of {100 * resolution(comparison):.0f} % or more can be told here."
-    return markdown(["", "CPU a webhook", f"times that of {NEWEST} beside it", "throughput"], rows) + f"\n\n{told}"
+    return markdown(["", "CPU a webhook", f"times that of {reference} beside it", "throughput"], rows) + f"\n\n{told}"
 
 
 def resolution(comparison: Comparison) -> float:
-    """How far from 1 the interval reaches for a release beside itself, at most."""
-    again = comparison.runs[0].kind
-    found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, NEWEST))
+    """How far from 1 the interval reaches for the reference beside itself, at most."""
+    again, reference = (run.measurement.name for run in comparison.runs[:2])
+    found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, reference))
     return max(found.high - 1, 1 - found.low)
 
 
