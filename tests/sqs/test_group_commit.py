@@ -1,7 +1,7 @@
 """Group commit, with the real client, against a stand-in SQS that waits and fails on demand."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -11,18 +11,9 @@ from app.settings import Settings
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.message import Message
 from app.sqs.native import client_config, open_queue
-from tests.harness import queues
 from tests.harness.sqs_stand_in import MIB, Call, Failure, SqsStandIn
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqsStandIn]:
-    with SqsStandIn() as stand_in:
-        for name, value in queues.environment(stand_in.endpoint).items():
-            monkeypatch.setenv(name, value)
-        yield stand_in
 
 
 @asynccontextmanager

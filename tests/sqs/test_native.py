@@ -1,27 +1,16 @@
 """The asynchronous client's start."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app.settings import Settings
 from app.sqs import native
 from app.sqs.message import Message
 from app.sqs.native import WARM_CONNECTIONS, open_queue
-from tests.harness import queues
 from tests.harness.sqs_stand_in import SqsStandIn
 
 pytestmark = pytest.mark.anyio
 
 MESSAGE = Message("body", {}, 4)
-
-
-@pytest.fixture
-def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqsStandIn]:
-    with SqsStandIn() as stand_in:
-        for name, value in queues.environment(stand_in.endpoint).items():
-            monkeypatch.setenv(name, value)
-        yield stand_in
 
 
 async def test_the_start_opens_connections(sqs: SqsStandIn) -> None:
