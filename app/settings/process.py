@@ -17,9 +17,10 @@ class ProcessSettings(BaseModel):
     backlog: int = Field(
         2048, ge=1, le=65535, description="Connections that the kernel queues until they are accepted."
     )
-    accept: Literal["all", "one"] = Field(
-        "all",
-        description="Connections accepted per iteration of the event loop: all pending ones, or one, as by uvloop.",
+    accept: Literal["all", "one"] | None = Field(
+        None,
+        description="Connections accepted per iteration of the event loop: all that wait (v08 and later), or as by the"
+        " loop itself, where uvloop accepts one (v02 to v07).",
     )
     max_connections: int = Field(
         8192, ge=0, description="Open connections; past it, the one idle longest is closed. 0: no limit."

@@ -16,6 +16,11 @@ class Release(StrEnum):
     V09_GROUP_COMMIT = "v09_group_commit"
 
     @property
+    def published(self) -> bool:
+        """Whether the talk and the blog post have it; later releases are our own."""
+        return self < Release.V08_NATIVE_ASYNC
+
+    @property
     def version(self) -> str:
         """v08 → 0.8.0, v10 → 1.0.0."""
         major, minor = divmod(int(self.value[1:3]), 10)

@@ -2,12 +2,12 @@
 
 import gc
 
-from app.settings import Release, Settings
+from app.settings import Settings
 
 
 def configure_gc(settings: Settings) -> None:
     """APP_GC, or the release's own: v02 to v07 keep Python's thresholds, since discarded clients are cyclic garbage."""
-    own = "tuned" if settings.release >= Release.V08_NATIVE_ASYNC else "default"
+    own = "default" if settings.release.published else "tuned"
     if (settings.gc or own) == "tuned":
         tune_gc()
 

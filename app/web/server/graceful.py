@@ -61,7 +61,7 @@ class Server(uvicorn.Server):
             self._waits,
             lambda: len(self.server_state.connections),
             bound=listener.max_connections(settings),
-            at_once=1 if settings.accept == "one" else settings.backlog,
+            at_once=listener.accepted_at_once(settings),
         )
         configure_gc(settings)
         self._acceptor.start()

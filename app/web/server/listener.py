@@ -70,6 +70,16 @@ def drop_new(listener: socket.socket) -> None:
             listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_)
 
 
+def accepted_at_once(settings: Settings) -> int:
+    """APP_ACCEPT, or the release's own, as connections per iteration of the event loop.
+
+    v02 to v07 accept as their loop does by itself: uvloop one, asyncio the whole backlog. It decides how many webhooks
+    they hold at a time: the others wait in the backlog, where they take no memory of the process.
+    """
+    own = "one" if settings.release.published and settings.loop == "uvloop" else "all"
+    return 1 if (settings.accept or own) == "one" else settings.backlog
+
+
 def max_connections(settings: Settings) -> int | None:
     """APP_MAX_CONNECTIONS, or less where there are fewer descriptors, whose soft limit is raised first."""
     files = _raise_open_files_limit()
