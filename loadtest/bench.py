@@ -20,7 +20,7 @@ from loadtest.stage.peers import peers
 
 @click.command(help=__doc__)
 @click.option("--repeats", type=click.IntRange(1, 50), default=10, show_default=True)
-@click.option("--seconds", type=click.FloatRange(1, 600), default=3, show_default=True, help="Of each attack.")
+@click.option("--seconds", type=click.FloatRange(1, 600), default=5, show_default=True, help="Of each attack.")
 @click.option("--only", multiple=True, help="Only this subject: v09, go, … (repeatable).")
 def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
     with exit_on_failure():

@@ -1,16 +1,17 @@
 """Duets: two subjects at the same time, each in its own quarter of a core, so that a slow machine slows both.
 
+They change cores ten times a second, so that a slow core slows both as well.
+
 Duet benchmarking (Bulej et al., ICPE 2020, https://doi.org/10.1145/3358960.3379132) told differences apart on shared
 machines that were 2 to 12 times smaller than those of sequential runs.
 """
 
 import shutil
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, BrokenBarrierError, Event
 
 from loadtest import interleaved
 from loadtest.fire import progress
@@ -18,9 +19,10 @@ from loadtest.fire.measure import measure
 from loadtest.record import folders
 from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Load, Measurement
+from loadtest.stage import cores
 from loadtest.stage.open_files import raise_limit
 from loadtest.stage.stack import Stack
-from loadtest.stage.subject import START_SECONDS, Subject
+from loadtest.stage.subject import START_SECONDS, Running, Subject
 
 AGAIN = "again"  # the second one of an A/A duet
 CORES = (0, 1)
@@ -29,7 +31,7 @@ CORES = (0, 1)
 def run(
     title: str, *, reference: Subject, others: list[Subject], load: Load, repeats: int, file: Path, where: Environment
 ) -> Comparison:
-    """Every one of `others` beside `reference`, and `reference` beside itself; each round swaps the cores.
+    """Every one of `others` beside `reference`, and `reference` beside itself; each round begins on the other core.
 
     The runs of one duet have the name of its other subject as their kind. Raises what `loadtest.fire.measure` raises.
     """
@@ -54,14 +56,26 @@ def _cores(repeat: int) -> tuple[int, int]:
 def _duet(stack: Stack, pair: list[Subject], load: Load, raw: Path) -> list[Measurement]:
     """Both start by themselves; the attacks begin together."""
     shutil.rmtree(raw, ignore_errors=True)
-    together = Barrier(len(pair), timeout=START_SECONDS)
+    together = Barrier(len(pair) + 1, timeout=START_SECONDS)
+    pids: dict[str, int] = {}
+    ended = Event()
 
-    def attack(who: Subject, begin: Callable[[], object]) -> Measurement:
+    def attack(who: Subject) -> Measurement:
+        def begin(running: Running) -> None:
+            pids[who.name] = running.pid
+            together.wait()
+
         try:
             return measure(stack, who, "capped", load, out=raw / who.name, progress=lambda sent: None, begin=begin)
         except BaseException:
             together.abort()  # or the other one would wait for this one
             raise
+        finally:
+            ended.set()
 
     with ThreadPoolExecutor(len(pair)) as both:
-        return list(both.map(partial(attack, begin=together.wait), pair))
+        attacks = [both.submit(attack, who) for who in pair]
+        with suppress(BrokenBarrierError):  # then one of them has failed, and raises
+            together.wait()
+            cores.swap(list(pids.values()), CORES, ended)
+        return [attack.result() for attack in attacks]

@@ -42,7 +42,7 @@ def measure(
     *,
     out: Path,
     progress: Progress,
-    begin: Callable[[], object] = lambda: None,
+    begin: Callable[[Running], object] = lambda running: None,
 ) -> Measurement:
     """Starts a subject and attacks it. Calls `begin` right before the attack, `progress` with the webhooks sent so far.
 
@@ -56,7 +56,7 @@ def measure(
         arrived = open_.enter_context(arrivals(stack, queue_url)) if what.enqueues else None
         traffic = Traffic(running.url, USER, PASSWORD)
         check_one(traffic, arrived)
-        begin()
+        begin(running)
         before = limits.cpu_seconds()
         with Observer(stack) as observer, Prober(running.url) as prober:
             vegeta.attack(load, what.name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
@@ -86,9 +86,11 @@ def measure_elsewhere(
     out.mkdir(parents=True, exist_ok=True)
     with arrived or nullcontext():
         check_one(traffic, arrived)
-        with Prober(traffic.url) as prober:
+        with Observer() as observer, Prober(traffic.url) as prober:
             vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
-        return _measurement(name, load, traffic, _look(traffic, arrived, out), prober)
+        fired = _look(traffic, arrived, out)
+        measurement = _measurement(name, load, traffic, fired, prober)
+    return measurement.model_copy(update={"conditions": observer.conditions(load, fired.hits)})
 
 
 def _look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> _Fired:

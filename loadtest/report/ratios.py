@@ -3,7 +3,7 @@
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import estimate, ratio
 from loadtest.report.figures import CPU, value_of
-from loadtest.report.tables import markdown, of
+from loadtest.report.tables import label, markdown, of
 
 ALL_TIPS = "all tips"  # the name of the subject with none undone
 
@@ -14,8 +14,11 @@ def bench(comparison: Comparison) -> str:
     rows = []
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
         ours, theirs = (_cpu(comparison, kind, name) for name in (kind, reference))
-        throughput = of(comparison.of(kind, kind), "rps").text(",.0f")
-        rows.append([kind, f"{estimate(ours).text('.3f')} ms", ratio(ours, theirs).text(".2f"), f"{throughput}/s"])
+        runs = comparison.of(kind, kind)
+        throughput = of(runs, "rps").text(",.0f")
+        rows.append(
+            [label(kind, runs), f"{estimate(ours).text('.3f')} ms", ratio(ours, theirs).text(".2f"), f"{throughput}/s"]
+        )
     told = f"Differences of {100 * resolution(comparison):.0f} % or more can be told here."
     return markdown(["", "CPU a webhook", f"times that of {reference} beside it", "throughput"], rows) + f"\n\n{told}"
 
@@ -45,5 +48,7 @@ def _ratios(comparison: Comparison, kind: str, reference: str) -> str:
         cpu = _cpu(comparison, kind, name)
         times = ratio(cpu, _cpu(comparison, kind, reference)).text(".2f") if known else "–"
         throughput = of(comparison.of(kind, name), "rps").text(",.0f")
-        rows.append([name, f"{estimate(cpu).text('.3f')} ms", times, f"{throughput}/s"])
+        rows.append(
+            [label(name, comparison.of(kind, name)), f"{estimate(cpu).text('.3f')} ms", times, f"{throughput}/s"]
+        )
     return markdown(["", "CPU a webhook", f"times that of {reference}", "throughput"], rows)

@@ -42,7 +42,7 @@ UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_
 class Subject:
     """`command` serves on APP_PORT, with `flags` and the stack's variables. `enqueues`: its 200s are audited.
 
-    `core`: the only one that it may use.
+    `core`: the only one that it may use from its start on.
     """
 
     name: str
@@ -54,9 +54,10 @@ class Subject:
 
 
 class Running(NamedTuple):
-    """A subject that is ready. `ready_s`: seconds from its start."""
+    """A subject that is ready. `ready_s`: seconds from its start. `pid`: of the service, or of what encloses it."""
 
     url: str
+    pid: int
     ready_s: float
 
 
@@ -112,7 +113,7 @@ def start(subject: Subject, budget: Budget, stack: dict[str, str], log: Path) ->
     try:
         _wait(url, process, log)
         budget.attach(process.pid)
-        yield Running(url, time.monotonic() - started)
+        yield Running(url, process.pid, time.monotonic() - started)
     finally:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):

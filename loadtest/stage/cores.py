@@ -1,0 +1,31 @@
+"""Which core a process may use, on systems that can choose it: Linux."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+
+# As long as a period of the CPU quota.
+SWAP_SECONDS = 0.1
+
+
+def swap(pids: list[int], cores: tuple[int, ...], ended: Event) -> None:
+    """Moves the n-th process to the n-th core, then all of them one core on, ten times a second, until `ended`.
+
+    What slows one core (a neighbour on the host, the load generator) then slows all of them alike.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    turn = 0
+    while not ended.wait(SWAP_SECONDS):
+        for number, pid in enumerate(pids):
+            _move(pid, cores[(number + turn) % len(cores)])
+        turn += 1
+
+
+def _move(pid: int, core: int) -> None:
+    """All threads of a process that may have ended."""
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                os.sched_setaffinity(int(thread.name), {core})
