@@ -101,9 +101,20 @@ def warm_stack(file: Path, sqs: Sqs = AWS) -> Iterator[Stack]:
 
 def finish(comparison: Comparison, file: Path, table: str) -> None:
     """Prints it; exits with 1 if an audit failed."""
-    print(f"{table}\n\n{file}")
+    print("\n\n".join([table, *doubts(comparison), str(file)]))
     if failed := failed_audits(comparison):
         sys.exit("\n".join(["the audit failed:", *failed]))
+
+
+def doubts(comparison: Comparison) -> list[str]:
+    """A paragraph about the repeats that may have measured something else, if there are any."""
+    lines = [
+        f"DOUBTFUL: {run.measurement.name}, {run.kind}, repeat {run.repeat + 1}: {doubt}"
+        for run in comparison.runs
+        if run.measurement.conditions is not None
+        for doubt in run.measurement.conditions.doubts
+    ]
+    return ["\n".join(lines)] if lines else []
 
 
 def failed_audits(comparison: Comparison) -> list[str]:

@@ -6,6 +6,6 @@ traffic.py     webhooks with distinct ids, and the digest of each
 arrivals.py    what has arrived in the queue: the stand-in's digests, or what drain.py receives meanwhile
 audit.py       every event id with a 200 is in the queue, exactly as sent
 probe.py       /healthz during the attack
-conditions.py  whether the attack measured something else
+conditions.py  whether the attack measured something else: the machine, or the queue (queue_watch.py)
 progress.py    progress bars
 """

@@ -58,13 +58,14 @@ class Probes(Record):
 class Conditions(Record):
     """What else was going on during an attack. Cores are averages.
 
+    Those used by other processes and by the queue are None for a service at --url, which may be one of the former.
     `late_ms`: 99 % of an open loop's requests left at most that late; `ping_ms`: median response of the queue through
     toxiproxy. `doubts`: why the attack may have measured something else, a line each.
     """
 
-    foreign_cores: float
+    foreign_cores: float | None
     stolen_cores: float
-    queue_cores: float
+    queue_cores: float | None
     late_ms: float | None
     ping_ms: float | None
     doubts: list[str]

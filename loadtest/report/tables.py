@@ -19,6 +19,12 @@ def of(measured: list[Measurement], value: str) -> Estimate:
     return estimate(value_of(measurement, value) for measurement in measured)
 
 
+def label(name: str, measured: list[Measurement]) -> str:
+    """The name, marked where repeats may have measured something else (see `loadtest.fire.conditions`)."""
+    doubtful = sum(bool(run.conditions and run.conditions.doubts) for run in measured)
+    return f"{name} (DOUBTFUL: {doubtful} of {len(measured)})" if doubtful else name
+
+
 def milliseconds(value: float) -> str:
     return f"{value:,.0f} ms" if value < THOUSAND else f"{value / THOUSAND:,.1f} s"
 
@@ -48,7 +54,7 @@ def published(comparison: Comparison) -> str:
         times = {key: milliseconds(of(runs, f"latencies.{key}").median) for key in ("fastest", "p50", "p99")}
         rows.append(
             [
-                name,
+                label(name, runs),
                 _pair(name, "success", f"{of(runs, 'success').text('.1f')} %", " %"),
                 _pair(name, "rps", f"{of(runs, 'rps').text('.0f')}/s", "/s"),
                 *(_pair(name, f"{key}_ms", time) for key, time in times.items()),
@@ -70,7 +76,7 @@ def calibrated(comparison: Comparison) -> str:
         times = {key: milliseconds(of(runs, f"latencies.{key}").median / factor) for key in ("p50", "p99")}
         rows.append(
             [
-                name,
+                label(name, runs),
                 _pair(name, "rps", f"{rate.text('.0f')}/s", "/s"),
                 f"{rate.median / known:.2f} ({rate.low / known:.2f}–{rate.high / known:.2f})" if known else "–",
                 _pair(name, "success", f"{of(runs, 'success').text('.1f')} %", " %"),
@@ -89,7 +95,7 @@ def saturated(comparison: Comparison) -> str:
         runs = comparison.of("saturated", name)
         rows.append(
             [
-                name,
+                label(name, runs),
                 f"{of(runs, 'rps').text('.0f')}/s",
                 *(milliseconds(of(runs, f"latencies.{key}").median) for key in ("p50", "p99")),
                 f"{of(runs, CPU).text('.2f')} ms",
@@ -108,7 +114,7 @@ def sustained(comparison: Comparison) -> str:
         used = run.used
         assert used is not None
         memory = "–" if used.peak_mib is None else f"{used.peak_mib:.0f} MiB"
-        rows.append([name, f"{run.accepted:,} of {run.requests:,}", f"{run.rps:.1f}/s", *times, memory])
+        rows.append([label(name, [run]), f"{run.accepted:,} of {run.requests:,}", f"{run.rps:.1f}/s", *times, memory])
     return markdown(["release", "got 200", "throughput", "fastest", "mean", "p50", "p99", "memory"], rows)
 
 

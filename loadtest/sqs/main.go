@@ -2,6 +2,7 @@
 // audit. It speaks TLS by itself and keeps no bodies unless told to, so that it does not bound what it measures.
 //
 //	sqs -port 0 -cert FILE -key FILE    prints {"endpoint": "https://127.0.0.1:PORT"} once it listens
+//	sqs -upstream URL …                 is only the TLS in front of another queue, which has none
 package main
 
 import (
@@ -12,6 +13,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"runtime"
 	"time"
@@ -24,6 +27,7 @@ func main() {
 	accessKey := flag.String("access-key", "local", "access key that requests are signed with")
 	secretKey := flag.String("secret-key", "local", "its secret")
 	bodies := flag.Bool("bodies", false, "keep bodies too, so that messages can be received")
+	upstream := flag.String("upstream", "", "pass everything on to the queue at this URL")
 	exitWithStdin := flag.Bool("exit-with-stdin", false, "exit when standard input ends, as it does with the parent")
 	flag.Parse()
 
@@ -41,7 +45,14 @@ func main() {
 	// The heap is so small that it would be collected 30 times a second, for a tenth of the CPU: it is collected when it
 	// has grown by as much as it holds, and this counts as held without taking memory, as it is never written to.
 	ballast := make([]byte, 24<<20)
-	service := newService(newVerifier(*accessKey, *secretKey), newQueues(*bodies), scheme)
+	var service http.Handler = newService(newVerifier(*accessKey, *secretKey), newQueues(*bodies), scheme)
+	if *upstream != "" {
+		queue, err := url.Parse(*upstream)
+		if err != nil {
+			log.Fatal(err)
+		}
+		service = httputil.NewSingleHostReverseProxy(queue)
+	}
 	server := &http.Server{
 		Handler: service,
 		// Longer than any client's own, so that a connection is never closed under a request.

@@ -6,6 +6,7 @@ import subprocess
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
@@ -16,7 +17,7 @@ from app.local.process import is_listening, wait_until_ready
 from app.local.tls import Certificates
 from loadtest.record.folders import ROOT
 from loadtest.stage.ports import free_port
-from loadtest.stage.stand_in import StandIn
+from loadtest.stage.stand_in import StandIn, launch
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -107,6 +108,32 @@ class ElasticMq:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+
+class Terminated:
+    """A queue that has no TLS, behind a terminator."""
+
+    def __init__(self, queue: QueueProcess, tls: Certificates) -> None:
+        self.name = queue.name
+        self._queue, self._tls = queue, tls
+        self._terminator: subprocess.Popen[bytes] | None = None
+        self._port = 0
+
+    def start(self) -> None:
+        self._queue.start()
+        self._terminator, self.endpoint = launch(self._tls, self._port, f"-upstream={self._queue.endpoint}")
+        self._port = urlsplit(self.endpoint).port or 0
+
+    @property
+    def pid(self) -> int:
+        return self._queue.pid
+
+    def kill(self) -> None:
+        if self._terminator is not None:
+            with self._terminator as process:
+                process.kill()
+            self._terminator = None
+        self._queue.kill()
 
 
 PROCESSES: dict[str, type[Embedded] | type[ElasticMq] | type[StandIn]] = {

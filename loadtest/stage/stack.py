@@ -60,13 +60,14 @@ class Stack:
 def choose(wanted: str, tls: Certificates | None) -> QueueProcess:
     """`auto`: the stand-in if there is Go, else the embedded one. Builds what it needs.
 
-    Raises FileNotFoundError for what that requires, ValueError for TLS where there is none.
+    Raises FileNotFoundError for what that requires.
     """
     if wanted == "elasticmq":
-        if tls is not None:
-            raise ValueError("--queue=elasticmq has no TLS: allowed with --plain")
         _make(queues.CLASSPATH, "--queue=elasticmq", ("java", "mvn"))
-        return queues.ElasticMq()
+        if tls is None:
+            return queues.ElasticMq()
+        _make(BINARY, "--queue=elasticmq with TLS", ("go",))
+        return queues.Terminated(queues.ElasticMq(), tls)
     if wanted == "stand-in" or (wanted == "auto" and (BINARY.exists() or shutil.which("go"))):
         _make(BINARY, "--queue=stand-in", ("go",))
         return StandIn(bodies=False, tls=tls)

@@ -15,6 +15,20 @@ SOURCES = ROOT / "loadtest" / "sqs"
 BINARY = SOURCES / "bin" / "sqs"
 
 
+def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subprocess.Popen[bytes], str]":
+    """The binary as a process that ends with this one, and its endpoint. Raises like `StandIn.start`."""
+    command = [str(BINARY), "-exit-with-stdin", f"-port={port}", *options]
+    if tls is not None:
+        command += [f"-cert={tls.certificate}", f"-key={tls.key}"]
+    # A session of its own: Ctrl-C is for whoever started it, and still needs the queue.
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if not line:
+        raise ChildProcessError(f"{BINARY.name} ended with {process.wait()}")
+    return process, json.loads(line)["endpoint"]
+
+
 @dataclass(frozen=True)
 class Digests:
     """What a queue was given: MD5s in hexadecimal of bodies and of their attributes, and how often each came.
@@ -42,16 +56,7 @@ class StandIn:
 
     def start(self) -> None:
         """Raises FileNotFoundError where it is not built, ChildProcessError where it ends instead of listening."""
-        command = [str(BINARY), "-exit-with-stdin", f"-port={self._port}", f"-bodies={str(self._bodies).lower()}"]
-        if self._tls is not None:
-            command += [f"-cert={self._tls.certificate}", f"-key={self._tls.key}"]
-        # A session of its own: Ctrl-C is for whoever started it, and still needs the queue.
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise ChildProcessError(f"{BINARY.name} ended with {self._process.wait()}")
-        self.endpoint: str = json.loads(line)["endpoint"]
+        self._process, self.endpoint = launch(self._tls, self._port, f"-bodies={str(self._bodies).lower()}")
         self._port = urlsplit(self.endpoint).port or 0
 
     @property
