@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Release(StrEnum):
-    """A value is the name of its module in `app.web.releases`."""
+    """A value is the name of its module in `app.web.releases`; `v03` is short for `v03_threadpool`."""
 
     V02_BLOCKING = "v02_blocking"
     V03_THREADPOOL = "v03_threadpool"
@@ -14,6 +14,10 @@ class Release(StrEnum):
     V07_SYNC_HANDLER = "v07_sync_handler"
     V08_NATIVE_ASYNC = "v08_native_async"
     V09_GROUP_COMMIT = "v09_group_commit"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Release | None":
+        return next((release for release in cls if release.value.partition("_")[0] == value), None)
 
     @property
     def published(self) -> bool:

@@ -13,10 +13,10 @@ _RELEASES = Path(__file__).parent
 
 def find(name: str) -> Release:
     """`v03` or `v03_threadpool`. Raises ConfigurationError with what is allowed."""
-    for release in Release:
-        if name in (release.value, release.value.partition("_")[0]):
-            return release
-    raise ConfigurationError(f"{name} is not a release: allowed are {', '.join(Release)}")
+    try:
+        return Release(name)
+    except ValueError:
+        raise ConfigurationError(f"{name} is not a release: allowed are {', '.join(Release)}") from None
 
 
 def change(release: Release) -> str:
