@@ -9,6 +9,11 @@ class LaptopSettings(BaseModel):
     profile: bool = Field(
         False, description="Profile webhooks with pyinstrument, one at a time, into `profiles` in APP_RUN_DIR."
     )
+    timeline: Path | None = Field(
+        None,
+        description="File for a timeline of event loop, threads and webhooks, written at the end (`app compare`).",
+        json_schema_extra={"allowed": "a file"},
+    )
     docs: bool = Field(
         False, description="Serve /docs and /openapi.json with local assets (fastapi-offline); on in local mode."
     )

@@ -1,5 +1,9 @@
 """The composition root of process 1."""
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
 from fastapi import FastAPI
 
 from app import __version__
@@ -18,10 +22,15 @@ def create_app(settings: Settings) -> FastAPI:
     Raises ConfigurationError where APP_DOCS needs a package that is not installed.
     """
     release = releases.load(settings.release)
+    lifespan: Callable[[Any], AbstractAsyncContextManager[Any]] = release.lifespan
+    if settings.timeline is not None:
+        from app.telemetry.timeline import recorded  # not imported without APP_TIMELINE
+
+        lifespan = recorded(lifespan, settings.timeline, PATH)
     app = DescribedFastAPI(
         title="invoice-webhook",
         version=__version__,
-        lifespan=release.lifespan,
+        lifespan=lifespan,
         exception_handlers=problems.HANDLERS,
         redirect_slashes=False,
         openapi_url="/openapi.json" if settings.docs else None,

@@ -1,0 +1,53 @@
+"""`python -m app compare v02 v03`: the same webhooks to several releases, as timelines."""
+
+import shutil
+from pathlib import Path
+
+import click
+
+from app.local.compare import svg, text
+from app.local.compare.look import LOOKS
+from app.local.compare.run import Recorded, record
+from app.settings import load_settings
+from app.telemetry.timeline.states import State
+from app.web.releases import lessons
+
+
+@click.command()
+@click.argument("releases", nargs=-1, required=True)
+@click.option("--count", type=click.IntRange(1, 100), default=20, show_default=True, help="Webhooks, all at once.")
+@click.option("--svg", "file", type=click.Path(path_type=Path, dir_okay=False), help="Also as a picture, in this file.")
+def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
+    """Post the same webhooks to RELEASES, one release after the other, and show who waited for what.
+
+    Settings apply: APP_LOCAL_SQS_DELAY=0.1 … compare v02 v03 is on a queue with 100 ms of latency, APP_LOCAL_TLS=1
+    over TLS. What waits for what is the same on a busy machine; times are not.
+    """
+    chosen = [lessons.find(name) for name in releases]
+    settings = load_settings()
+    recorded = []
+    with click.progressbar(chosen, label="Recording", item_show_func=lambda one: one and one.value) as bar:
+        recorded = [record(release, settings, count) for release in bar]
+    seconds = max(one.seconds for one in recorded)
+    for one in recorded:
+        _show(one, seconds)
+    if file is not None:
+        file.write_text(svg.draw(recorded))
+        click.echo(f"picture: {file}")
+
+
+def _show(recorded: Recorded, seconds: float) -> None:
+    columns = max(20, shutil.get_terminal_size((100, 24)).columns - text.LABEL - 1)
+    click.secho(f"\n{recorded.release.value}: {text.summary(recorded)}", bold=True)
+    shown: set[State] = set()
+    for line in text.lines(recorded, seconds, columns):
+        click.echo(f"{line.label:<{text.LABEL}} " + "".join(map(_cell, line.states)).rstrip())
+        shown |= {state for state in line.states if state is not None}
+    click.echo(f"{'':<{text.LABEL}} 0{f'{seconds:.2f} s':>{columns - 1}}")
+    click.echo("   ".join(click.style(words, fg=LOOKS[state].terminal) for state, words in text.legend(shown)))
+    for doubt in recorded.doubts:
+        click.echo(f"DOUBTFUL: {doubt} meanwhile, so these times are not the release's alone")
+
+
+def _cell(state: State | None) -> str:
+    return text.NOT_YET if state is None else click.style(LOOKS[state].letter, fg=LOOKS[state].terminal)

@@ -1,0 +1,70 @@
+"""One release: started with APP_TIMELINE, posted to by concurrent senders, stopped."""
+
+import asyncio
+import json
+import os
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from app.local.chargebee.sender import open_session, post
+from app.local.machine import Watch
+from app.local.sample_events import default_file, fresh_events_of
+from app.local.service import start_service
+from app.settings import Release, Settings
+from app.telemetry.timeline import spans
+from app.telemetry.timeline.spans import Row
+
+
+class Sent(NamedTuple):
+    """One webhook as its sender saw it. Times as in `Row`."""
+
+    event_id: str
+    began: float
+    ended: float
+    status: int
+
+
+class Recorded(NamedTuple):
+    """`doubts`: what else the machine did meanwhile. It changes the times, not what waits for what."""
+
+    release: Release
+    sent: list[Sent]
+    rows: list[Row]
+    doubts: list[str]
+
+    @property
+    def began(self) -> float:
+        return min(one.began for one in self.sent)
+
+    @property
+    def seconds(self) -> float:
+        return max(one.ended for one in self.sent) - self.began
+
+    @property
+    def statuses(self) -> Counter[int]:
+        return Counter(one.status for one in self.sent)
+
+
+def record(release: Release, settings: Settings, webhooks: int) -> Recorded:
+    """Posts `webhooks` at once. Raises ConfigurationError where the service does not start."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "timeline.json"
+        os.environ |= {"APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
+        with start_service(Path(folder)) as run:
+            assert run.url is not None
+            with Watch() as watch:
+                sent = asyncio.run(_post(run.url, settings, webhooks))
+        return Recorded(release, sent, spans.read(file), watch.busy.doubts())
+
+
+async def _post(url: str, settings: Settings, webhooks: int) -> list[Sent]:
+    async def send(body: bytes) -> Sent:
+        began = time.monotonic()
+        reply = await post(client, body)
+        return Sent(json.loads(body)["id"], began, time.monotonic(), reply.status)
+
+    async with open_session(url, settings, connections=0) as client:
+        return await asyncio.gather(*map(send, fresh_events_of([default_file()], webhooks)))

@@ -1,0 +1,104 @@
+"""A thread that looks at all other threads and tasks, each millisecond or as often as it gets the interpreter.
+
+Nothing is inserted into the code that is sampled: a release does under it what it does without, a little slower.
+"""
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from app.telemetry.timeline import spans, states
+from app.telemetry.timeline.spans import Row, Spans
+
+INTERVAL_SECONDS = 0.001
+Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
+
+
+def recorded(lifespan: Lifespan, file: Path, path: str) -> Lifespan:
+    """`lifespan`, sampled: at its end the timeline of the webhooks on `path` is in `file`."""
+
+    @asynccontextmanager
+    async def sampled(app: object) -> AsyncIterator[Any]:
+        async with lifespan(app) as state:
+            sampler = Sampler(asyncio.get_running_loop(), path)
+            sampler.start()
+            try:
+                yield state
+            finally:
+                spans.write(sampler.stop(), file)
+
+    return sampled
+
+
+class Sampler(threading.Thread):
+    """Of the thread that makes it, which runs `loop`, and of all others."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, path: str) -> None:
+        super().__init__(name="sampler", daemon=True)
+        self._loop, self._path = loop, path
+        self._loop_thread = threading.get_ident()
+        self._ended = threading.Event()
+        self._spans = Spans()
+        self._numbers: WeakKeyDictionary[asyncio.Task[Any], int] = WeakKeyDictionary()
+        self._next = count()
+        self._scopes: dict[int, Any] = {}
+        self._batches: dict[int, int] = {}
+
+    def run(self) -> None:
+        while not self._ended.wait(INTERVAL_SECONDS):
+            threads = self._threads()
+            self._spans.add(time.monotonic(), threads | self._tasks(threads["loop", self._loop_thread]))
+        self._spans.add(time.monotonic(), {})
+
+    def stop(self) -> list[Row]:
+        self._ended.set()
+        self.join()
+        rows = [Row(*self._named(*key), found) for key, found in self._spans.closed.items()]  # type: ignore[misc]  # ours
+        return sorted(rows, key=lambda row: row.spans[0].began)
+
+    def _named(self, kind: str, number: int) -> tuple[str, str]:
+        if kind == "webhook":
+            record = self._scopes[number].get("state", {}).get("record")
+            return kind, str(getattr(record and record.event, "id", ""))
+        return kind, f"batch of {self._batches[number]}" if kind == "call" else str(number)
+
+    def _threads(self) -> dict[Hashable, str]:
+        found: dict[Hashable, str] = {}
+        for number, frame in sys._current_frames().items():  # documented for debuggers, and the only way
+            if number != self.ident:
+                found["loop" if number == self._loop_thread else "thread", number] = states.of_thread(frame)
+        return found
+
+    def _number(self, task: "asyncio.Task[Any]") -> int:
+        """One that no other task has had."""
+        if task not in self._numbers:
+            self._numbers[task] = next(self._next)
+        return self._numbers[task]
+
+    def _tasks(self, loop: str) -> dict[Hashable, str]:
+        """`loop`: the state of the event loop's thread, which is that of the current task."""
+        found: dict[Hashable, str] = {}
+        current = asyncio.current_task(self._loop)
+        for task in asyncio.all_tasks(self._loop):
+            outermost: Any = task.get_coro()
+            frame = outermost.cr_frame
+            if frame is None:  # it has ended meanwhile
+                continue
+            number = self._number(task)
+            match outermost.cr_code.co_name:
+                case "run_asgi":  # uvicorn's task of a request
+                    scope = frame.f_locals["self"].scope
+                    if scope["path"] == self._path:
+                        self._scopes[number] = scope
+                        found["webhook", number] = loop if task is current else states.of_task(task)
+                case "_send" if "batch" in frame.f_locals:  # group commit's task of a call
+                    self._batches[number] = len(frame.f_locals["batch"])
+                    found["call", number] = loop if task is current else states.of_task(task)
+        return found

@@ -1,0 +1,65 @@
+"""The course's timelines: `<name>.svg`, each of one release or more, side by side.
+
+    python -m profiles.timelines [NAME …]
+
+The queue delays each call by a tenth of a second. A picture shows what waits for what, which is the same on any
+machine; its times are of the machine that drew it.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+from unittest.mock import patch
+
+import click
+
+from app.local.compare import svg
+from app.local.compare.run import record
+from app.settings import Release, load_settings
+from app.web.releases import lessons
+
+ROOT = Path(__file__).parents[1]
+
+
+class Picture(NamedTuple):
+    """`webhooks` of them, posted at once to each of `releases` with `variables` set."""
+
+    releases: tuple[str, ...]
+    webhooks: int = 20
+    variables: Mapping[str, str] = MappingProxyType({})
+
+
+TLS = {"APP_LOCAL_TLS": "1"}
+PICTURES = {
+    "v02_blocking": Picture(("v02",)),
+    "v03_threadpool": Picture(("v02", "v03")),
+    "v04_more_tokens": Picture(("v03", "v04"), 60),
+    "v05_async_dependency": Picture(("v04", "v05")),
+    "v06_shared_queue": Picture(("v05", "v06")),
+    "v07_sync_handler": Picture(("v06", "v07")),
+    "v08_native_async": Picture(("v07", "v08")),
+    "v09_group_commit": Picture(("v08", "v09"), 50),
+    "ca_bundle": Picture(("v05", "v06"), 10, TLS),
+    "connecting_at_once": Picture(("v07", "v08"), 40, TLS),
+}
+
+
+@click.command(help=__doc__)
+@click.argument("names", nargs=-1, type=click.Choice(list(PICTURES)))
+def main(names: tuple[str, ...]) -> None:
+    with click.progressbar(names or list(PICTURES), label="Drawing", item_show_func=str) as bar:
+        for name in bar:
+            _draw(PICTURES[name], ROOT / "profiles" / f"{name}.svg")
+
+
+def _draw(picture: Picture, file: Path) -> None:
+    with patch.dict(os.environ, {"APP_LOCAL_SQS_DELAY": "0.1", **picture.variables}):
+        settings = load_settings()
+        releases: list[Release] = [lessons.find(name) for name in picture.releases]
+        file.write_text(svg.draw([record(release, settings, picture.webhooks) for release in releases]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Timelines of real releases show who waits for what."""
+
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+
+from app.cli.compare import compare
+from app.local.compare import rows, svg, text
+from app.local.compare.rows import groups, total
+from app.local.compare.run import Recorded, record
+from app.settings import Release, load_settings
+from app.telemetry.timeline.spans import Span, Spans
+from app.telemetry.timeline.states import State
+
+WEBHOOKS = 6
+DELAY = 0.1
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Release], Recorded]:
+    monkeypatch.setenv("APP_LOCAL_SQS_DELAY", str(DELAY))
+
+    def of(release: Release, **variables: str) -> Recorded:
+        monkeypatch.setenv("APP_RELEASE", release.value)  # restored at the end, as `record` sets them
+        monkeypatch.setenv("APP_TIMELINE", "")
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        return record(release, load_settings(), WEBHOOKS)
+
+    return of
+
+
+def _of(one: Recorded, title: str) -> list[list[Span]]:
+    return next((group.rows for group in groups(one) if group.title == title), [])
+
+
+def _seconds(one: Recorded, title: str, *states: State) -> float:
+    return sum(total(row, *states) for row in _of(one, title))
+
+
+def test_a_blocked_loop(recorded: Callable[..., Recorded]) -> None:
+    """v02: the event loop itself waits for SQS, for one webhook after the other; the others wait for their turn."""
+    one = recorded(Release.V02_BLOCKING)
+    assert one.statuses == {200: WEBHOOKS}
+    assert _seconds(one, "event loop", State.SQS) == pytest.approx(WEBHOOKS * DELAY, rel=0.5)
+    assert _seconds(one, "webhooks", State.TURN) > WEBHOOKS * DELAY
+
+
+def test_threads_wait_instead(recorded: Callable[..., Recorded]) -> None:
+    """v03: threads wait for SQS, at the same time, and the loop does not."""
+    one = recorded(Release.V03_THREADPOOL)
+    assert _seconds(one, "event loop", State.SQS) == 0
+    assert len(_of(one, "threads")) == WEBHOOKS
+    assert _seconds(one, "threads", State.SQS) > WEBHOOKS * DELAY
+    assert _seconds(one, "webhooks", State.THREAD) > WEBHOOKS * DELAY
+
+
+def test_waiting_for_a_token(recorded: Callable[..., Recorded]) -> None:
+    """With two tokens, four of six webhooks wait for one."""
+    one = recorded(Release.V07_SYNC_HANDLER, APP_THREADPOOL_TOKENS="2")
+    assert _seconds(one, "webhooks", State.TOKEN) > (WEBHOOKS - 2) * DELAY
+
+
+def test_a_new_connection_loads_the_bundle(recorded: Callable[..., Recorded]) -> None:
+    """Over TLS; and building a client is seen, too."""
+    one = recorded(Release.V05_ASYNC_DEPENDENCY, APP_LOCAL_TLS="1")
+    assert _seconds(one, "event loop", State.CAS) > 0
+    assert _seconds(one, "event loop", State.CLIENT) > 0
+
+
+def test_batches(recorded: Callable[..., Recorded]) -> None:
+    """v09: no thread works; calls have several webhooks each, which wait in a batch."""
+    one = recorded(Release.V09_GROUP_COMMIT, APP_SQS_BATCHES="1")
+    assert not _of(one, "threads")
+    assert _seconds(one, "webhooks", State.BATCH) > DELAY
+    assert len(_of(one, "calls to SQS")) == 2  # what was there first, and then all others
+    assert sum(int(row.name.rpartition(" ")[2]) for row in one.rows if row.kind == "call") == WEBHOOKS
+
+
+def test_text_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command shows every release, and writes an SVG with a rectangle for each span."""
+    for name in ("APP_RELEASE", "APP_TIMELINE"):
+        monkeypatch.setenv(name, "")
+    file = tmp_path / "both.svg"
+    monkeypatch.setenv("APP_LOCAL_SQS_DELAY", str(DELAY))
+    monkeypatch.delenv("APP_RELEASE")
+    monkeypatch.delenv("APP_TIMELINE")
+    ended = CliRunner().invoke(compare, ["v02", "v09", "--count", "3", "--svg", str(file)], catch_exceptions=False)
+    assert ended.exit_code == 0, ended.output
+    for words in ("v02_blocking: 200: 3", "v09_group_commit: 200: 3", "event loop blocked", "· waiting for SQS"):
+        assert words in ended.output
+    drawn = ET.parse(file)  # noqa: S314  # ours
+    titles = [title.text or "" for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
+    assert any(title.startswith("waiting for SQS") for title in titles)
+
+
+def test_samples_become_spans() -> None:
+    """Equal ones are one span; a row that is missing has ended."""
+    spans = Spans()
+    samples: list[dict[Hashable, str]] = [{"a": "x"}, {"a": "x", "b": "y"}, {"a": "z"}, {}]
+    for now, states in enumerate(samples):
+        spans.add(now, states)
+    assert spans.closed == {"a": [Span(0, 2, "x"), Span(2, 3, "z")], "b": [Span(1, 2, "y")]}
+
+
+def test_a_column_has_its_longest_state() -> None:
+    """And none where there is no span."""
+    spans = [Span(0, 1, State.IDLE), Span(1, 1.2, State.RUNNING), Span(1.2, 3, State.SQS)]
+    assert text._columns(spans, 1, 4) == [State.IDLE, State.SQS, State.SQS, None]
+    assert rows.total(spans, State.SQS, State.IDLE) == pytest.approx(2.8)
+    assert svg.WIDTH > svg.LABEL
