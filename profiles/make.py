@@ -1,9 +1,10 @@
-"""One profile a release: `<release>.html` to click, `<release>.txt` to read.
+"""One profile a release: `<release>.html` to click, `<release>.txt` to read, `<release>.flame.svg` to look at.
 
     python -m profiles.make [RELEASE …]
 
-Each release handles three webhooks, one after the other, on a queue with 0.1 s of latency; the third one's profile is
-kept. Paths are made relative to the project and to its packages.
+Each release handles twenty webhooks, one after the other, on a queue that speaks TLS and delays each call by 0.1 s.
+The profile is of all of them but the first, which also resolves names and connects. Paths are made relative to the
+project and to its packages.
 """
 
 import asyncio
@@ -11,18 +12,24 @@ import os
 import sys
 import sysconfig
 import tempfile
+from functools import reduce
 from pathlib import Path
 
 import click
+from pyinstrument.frame import Frame
+from pyinstrument.processors import aggregate_repeated_calls
+from pyinstrument.session import Session
 
 from app.local.chargebee.sender import open_session, post
 from app.local.sample_events import default_file, fresh_events
 from app.local.service import start_service
 from app.settings import Release, load_settings
+from app.telemetry.profiling import RENDERERS, SESSION
+from profiles import flame
 
 ROOT = Path(__file__).parents[1]
 RELEASES = tuple(release.value for release in Release)  # click.Choice of an enum takes its names
-WEBHOOKS = 3
+WEBHOOKS = 20
 SQS_DELAY = "0.1"
 
 
@@ -32,19 +39,36 @@ def main(releases: tuple[str, ...]) -> None:
     with click.progressbar(releases or RELEASES, label="Profiling", item_show_func=str) as bar:
         for release in bar:
             profile = _profile(release)
-            for ending in ("html", "txt"):
+            for ending in ("html", "txt", "flame.svg"):
                 (ROOT / "profiles" / f"{release}.{ending}").write_text(profile[ending])
 
 
 def _profile(release: str) -> dict[str, str]:
-    """The last webhook's profile, by ending."""
-    os.environ |= {"APP_RELEASE": release, "APP_PROFILE": "1", "APP_LOCAL_SQS_DELAY": SQS_DELAY}
+    """The profile of all webhooks but the first, by ending."""
+    os.environ |= {"APP_RELEASE": release, "APP_PROFILE": "1", "APP_LOCAL_SQS_DELAY": SQS_DELAY, "APP_LOCAL_TLS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         with start_service(Path(folder)) as run:
             assert run.url is not None
             asyncio.run(_post(run.url))
-        files = (Path(folder) / "profiles").glob(f"{WEBHOOKS}.*")
-        return {file.name.partition(".")[2]: _relative(file.read_text()) for file in files}
+        sessions = [Session.load(Path(folder) / "profiles" / f"{n}.{SESSION}") for n in range(2, WEBHOOKS + 1)]
+    together = reduce(Session.combine, sessions)
+    texts = {ending: renderer.render(together) for ending, renderer in RENDERERS.items()}
+    title = f"{release}: the event loop's time for a webhook"
+    texts["flame.svg"] = flame.draw(title, _requests(together), len(sessions))
+    return {ending: _relative(text) for ending, text in texts.items()}
+
+
+def _requests(session: Session) -> Frame:
+    """All requests, merged: without the idle event loop above them."""
+    frame = aggregate_repeated_calls(session.root_frame(trim_stem=False), {})
+    while frame is not None and "run_asgi" not in frame.function:
+        frame = max(frame.children, key=lambda child: (_holds_requests(child), child.time), default=None)
+    assert frame is not None
+    return frame
+
+
+def _holds_requests(frame: Frame) -> bool:
+    return "run_asgi" in frame.function or any(map(_holds_requests, frame.children))
 
 
 async def _post(url: str) -> None:

@@ -10,12 +10,14 @@ from pathlib import Path
 from loguru import logger
 from pyinstrument import Profiler
 from pyinstrument.renderers import ConsoleRenderer, HTMLRenderer, Renderer, SpeedscopeRenderer
+from pyinstrument.session import Session
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 # How many profiles stay in the folder.
 KEPT = 20
 INTERVAL_SECONDS = 0.0005
-_RENDERERS: dict[str, Renderer] = {
+SESSION = "pyisession"
+RENDERERS: dict[str, Renderer] = {
     "html": HTMLRenderer(),
     "txt": ConsoleRenderer(unicode=True, color=False, show_all=False),
     "speedscope.json": SpeedscopeRenderer(),
@@ -23,7 +25,7 @@ _RENDERERS: dict[str, Renderer] = {
 
 
 class Profiling:
-    """Writes `<number>.html`, `.txt` and `.speedscope.json` for requests on `path`.
+    """Writes `<number>.html`, `.txt`, `.speedscope.json` and pyinstrument's own `.pyisession` for requests on `path`.
 
     Requests that arrive while one is being profiled are served without a profile.
     """
@@ -50,7 +52,11 @@ class Profiling:
             self._busy = False
 
     def _write(self, profiler: Profiler, number: int) -> None:
-        for ending, renderer in _RENDERERS.items():
-            (self._folder / f"{number}.{ending}").write_text(profiler.output(renderer))
+        session: Session | None = profiler.last_session
+        assert session is not None
+        session.save(self._folder / f"{number}.{SESSION}")
+        for ending, renderer in RENDERERS.items():
+            (self._folder / f"{number}.{ending}").write_text(renderer.render(session))
+        for ending in (SESSION, *RENDERERS):
             (self._folder / f"{number - KEPT}.{ending}").unlink(missing_ok=True)
         logger.info("Profile {} written to {}", number, self._folder)

@@ -1,0 +1,89 @@
+"""A profile as an icicle: each frame as wide as its share of the time, below the frame that called it."""
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from pyinstrument.frame import Frame
+
+WIDTH, HEIGHT, MARGIN = 1160, 17, 10
+TOP = 44
+LETTER = 6.1  # pixels of a letter on average
+SMALLEST = 1.5  # pixels
+# The first path that a frame's file begins with decides.
+KINDS = {
+    "app/": ("ours", "this project"),
+    "fastapi/": ("framework", "FastAPI, Starlette, uvicorn, AnyIO"),
+    "starlette/": ("framework", ""),
+    "uvicorn/": ("framework", ""),
+    "anyio/": ("framework", ""),
+    "botocore/": ("client", "the client of SQS"),
+    "aiobotocore/": ("client", ""),
+    "boto3/": ("client", ""),
+    "aioboto3/": ("client", ""),
+    "aiohttp/": ("client", ""),
+    "urllib3/": ("client", ""),
+}
+OTHER = ("library", "Python's library, and other packages")
+AWAIT = ("await", "awaiting")
+STYLE = (
+    "text{font:11px system-ui,sans-serif;fill:#1f2328} .bold{font-size:14px;font-weight:600} .paper{fill:#fff}"
+    " .ours{fill:#8ec7f0} .framework{fill:#d5d9de} .client{fill:#f2c572} .library{fill:#ece7dc} .await{fill:#e3f3e6}"
+    " @media(prefers-color-scheme:dark){text{fill:#f0f6fc} .paper{fill:#0d1117} .ours{fill:#1f5f94}"
+    " .framework{fill:#3a4149} .client{fill:#8a6212} .library{fill:#4a463c} .await{fill:#27452e}}"
+)
+
+
+def draw(title: str, root: Frame, webhooks: int) -> str:
+    """An SVG document of `root` and all frames below it, with milliseconds for each of `webhooks`."""
+    svg = Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(WIDTH))
+    SubElement(svg, "title").text = title
+    SubElement(svg, "style").text = STYLE
+    SubElement(svg, "rect", {"class": "paper", "width": "100%", "height": "100%"})
+    SubElement(svg, "text", {"class": "bold", "x": str(MARGIN), "y": "18"}).text = title
+    _legend(svg)
+    scale = (WIDTH - 2 * MARGIN) / root.time
+    depth = 0
+    for frame, x, level in _frames(root, MARGIN, 0, scale):
+        words = f"{frame.function} {1000 * frame.time / webhooks:,.2f} ms"
+        _draw(svg, frame, words, (x, TOP + level * HEIGHT, frame.time * scale))
+        depth = max(depth, level)
+    height = TOP + (depth + 1) * HEIGHT + MARGIN
+    svg.set("height", str(height))
+    svg.set("viewBox", f"0 0 {WIDTH} {height}")
+    return tostring(svg, encoding="unicode") + "\n"
+
+
+def _frames(frame: Frame, x: float, level: int, scale: float) -> Iterator[tuple[Frame, float, int]]:
+    """`frame` and those below it that are wide enough, each with its place."""
+    yield frame, x, level
+    for child in sorted(frame.children, key=lambda child: -child.time):
+        if child.time * scale >= SMALLEST and child.function != "[self]":
+            yield from _frames(child, x, level + 1, scale)
+        x += child.time * scale
+
+
+def _draw(svg: Element, frame: Frame, words: str, place: tuple[float, float, float]) -> None:
+    """`place`: x, y, width."""
+    x, y, width = place
+    box = {"x": f"{x:.1f}", "y": f"{y:g}", "width": f"{max(width - 0.5, 1):.1f}", "height": str(HEIGHT - 1)}
+    rect = SubElement(svg, "rect", {"class": _kind(frame)[0]} | box)
+    SubElement(rect, "title").text = f"{words}, {frame.file_path_short}"
+    shown = words if len(words) * LETTER < width - 4 else frame.function
+    if len(shown) * LETTER < width - 4:
+        SubElement(svg, "text", {"x": f"{x + 3:.1f}", "y": f"{y + 12:g}"}).text = shown
+
+
+def _kind(frame: Frame) -> tuple[str, str]:
+    if frame.function == "[await]":
+        return AWAIT
+    path = frame.file_path_short or ""
+    return next((kind for start, kind in KINDS.items() if path.startswith(start)), OTHER)
+
+
+def _legend(svg: Element) -> None:
+    x = float(MARGIN)
+    for kind, words in (*KINDS.values(), OTHER, AWAIT):
+        if words:
+            SubElement(svg, "rect", {"class": kind, "x": f"{x:.0f}", "y": "26", "width": "11", "height": "11"})
+            SubElement(svg, "text", {"x": f"{x + 16:.0f}", "y": "36"}).text = words
+            x += 40 + LETTER * len(words)
