@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all coverage test-elasticmq check audit docs lock profiles history calibrated tips overload bench
+.PHONY: help run demo test test-all coverage test-elasticmq check audit docs lock profiles timelines history calibrated tips overload bench
 .PHONY: bench-start image images image-test kind-load k8s-test
 
 help: ## list the targets
@@ -37,7 +37,7 @@ test-elasticmq: .venv/dev loadtest/elasticmq/target/classpath ## the contract's 
 
 # From the root, so that the generators find `app` and `loadtest`.
 COG = $(BIN)/python -m cogapp -I .ci -p 'from parts import *' -P --verbosity=1
-GENERATED = README.md CHANGELOG.md
+GENERATED = README.md CHANGELOG.md loadtest/RESULTS.md
 
 check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated docs are up to date
 	$(BIN)/ruff check
@@ -61,6 +61,9 @@ lock: .venv/dev ## resolve pyproject.toml into requirements*.lock (newer version
 
 profiles: .venv/dev ## profile each release on a slow queue: profiles/<release>.html and .txt
 	$(BIN)/python -m profiles.make $(ARGS)
+
+timelines: .venv/dev ## draw the course's pictures of who waits for what: profiles/*.svg
+	$(BIN)/python -m profiles.timelines $(ARGS)
 
 # Measure on an otherwise idle machine.
 TOOLS := .venv/loadtest loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-server
