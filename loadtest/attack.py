@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 from loadtest import options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from app.settings import Release
+    from loadtest.fire.progress import Progress
     from loadtest.record.shapes import Load, Measurement
 
 # For --url: those of local mode, unless the environment sets others.
@@ -52,8 +51,8 @@ def _run(chosen: Namespace) -> int:
     else:
         subject.print_inherited()
     environment = meta.environment(*(("vegeta",) if chosen.url else ("vegeta", "toxiproxy-server")))
-    with progress.attack(name, load) as tick:
-        measurement = (_elsewhere if chosen.url else _here)(chosen, name, load, out, tick)
+    with progress.attack(name, load) as shown:
+        measurement = (_elsewhere if chosen.url else _here)(chosen, name, load, out, shown)
     attack = Attack(environment=environment, measurement=measurement)
     (out / "meta.json").write_text(attack.model_dump_json(indent=2) + "\n")
     show.attack(attack, out)
@@ -71,17 +70,18 @@ def _release(chosen: Namespace) -> "Release":
         raise ConfigurationError(f"--release={chosen.release}: allowed is {', '.join(Release)}") from None
 
 
-def _here(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable[[int], None]") -> "Measurement":
+def _here(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Progress") -> "Measurement":
     from loadtest.fire.measure import measure
     from loadtest.stage import subject, toxiproxy
     from loadtest.stage.stack import open_stack
 
+    shown.phase("starting the queue")
     toxics = [toxiproxy.latency(chosen.sqs_latency, chosen.sqs_jitter), *chosen.toxic]
     with open_stack(chosen.queue, toxics, plain=chosen.plain, bundle=chosen.bundle) as stack:
-        return measure(stack, subject.release(_release(chosen), name), chosen.budget, load, out=out, progress=tick)
+        return measure(stack, subject.release(_release(chosen), name), chosen.budget, load, out=out, progress=shown)
 
 
-def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Callable[[int], None]") -> "Measurement":
+def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Progress") -> "Measurement":
     from loadtest.fire.drain import Drain
     from loadtest.fire.measure import measure_elsewhere
     from loadtest.fire.traffic import Traffic
@@ -89,7 +89,7 @@ def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, tick: "Cal
 
     username, password = (os.environ.get(*pair) for pair in CREDENTIALS.items())
     drain = Drain(queues.client_elsewhere(chosen.sqs_endpoint), chosen.queue_url) if chosen.queue_url else None
-    return measure_elsewhere(Traffic(chosen.url, username, password), drain, name, load, out=out, progress=tick)
+    return measure_elsewhere(Traffic(chosen.url, username, password), drain, name, load, out=out, progress=shown)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def _duet(stack: Stack, pair: list[Subject], load: Load, raw: Path) -> list[Meas
             together.wait()
 
         try:
-            return measure(stack, who, "capped", load, out=raw / who.name, progress=lambda sent: None, begin=begin)
+            return measure(stack, who, "capped", load, out=raw / who.name, begin=begin)
         except BaseException:
             together.abort()  # or the other one would wait for this one
             raise

@@ -72,7 +72,7 @@ def run(
             step(f"{case.subject.name}, {case.kind}, {repeat + 1}/{repeats}")
             raw = folders.raw(file, case.kind, case.subject.name, repeat)
             shutil.rmtree(raw, ignore_errors=True)
-            measured = measure(stack, case.subject, case.budget, case.load, out=raw, progress=lambda sent: None)
+            measured = measure(stack, case.subject, case.budget, case.load, out=raw)
             runs.append(Run(kind=case.kind, repeat=repeat, measurement=measured))
     return write(title, runs, repeats, file, where, factor=factor)
 
@@ -95,7 +95,7 @@ def warm_stack(file: Path, sqs: Sqs = AWS) -> Iterator[Stack]:
     """A stack after a warm-up: the first attack on a cold JVM would measure its JIT compiler."""
     with open_stack("auto", [toxiproxy.latency(sqs.latency_s)], plain=sqs.plain, bundle=sqs.bundle) as stack:
         raw = folders.raw(file, "warm-up", NEWEST, 0)
-        measure(stack, subject.release(NEWEST), "none", WARM_UP, out=raw, progress=lambda sent: None)
+        measure(stack, subject.release(NEWEST), "none", WARM_UP, out=raw)
         yield stack
 
 

@@ -46,7 +46,7 @@ class Overload:
         raise_as_far_as_possible()  # not the worst case: a service that rejects early has few open
         raw = folders.raw(self.file, kind.replace(" ", "_"), what.name, 0)
         with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
-            measured = measure(stack, what, budget, load, out=raw, progress=lambda sent: None)
+            measured = measure(stack, what, budget, load, out=raw)
         self.runs.append(Run(kind=kind, repeat=0, measurement=measured))
         self.rows.append(report.row(f"{kind}, {what.name}", measured, sorted(vegeta.hits(raw / "results.bin"))))
         return measured

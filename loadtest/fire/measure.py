@@ -14,6 +14,7 @@ from loadtest.fire.audit import audit
 from loadtest.fire.conditions import Observer
 from loadtest.fire.precheck import check_one
 from loadtest.fire.probe import Prober
+from loadtest.fire.progress import SILENT, Progress
 from loadtest.fire.traffic import Traffic
 from loadtest.fire.vegeta import Hit
 from loadtest.record.shapes import Audit, Conditions, Load, Measurement, Used
@@ -22,8 +23,6 @@ from loadtest.stage.budget import LIMITS, Budget, open_budget
 from loadtest.stage.budget.limits import MIB
 from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import Running, Subject
-
-Progress = Callable[[int], None]
 
 
 class _Fired(NamedTuple):
@@ -41,15 +40,16 @@ def measure(
     load: Load,
     *,
     out: Path,
-    progress: Progress,
+    progress: Progress = SILENT,
     begin: Callable[[Running], object] = lambda running: None,
 ) -> Measurement:
-    """Starts a subject and attacks it. Calls `begin` right before the attack, `progress` with the webhooks sent so far.
+    """Starts a subject and attacks it. Calls `begin` right before the attack.
 
     Raises PreCheckFailed, ChildProcessError, CalledProcessError (vegeta) and botocore's errors.
     """
     out.mkdir(parents=True, exist_ok=True)
     queue_url = stack.new_queue()
+    progress.phase(f"starting {what.name}")
     with ExitStack() as open_:
         limits = open_.enter_context(open_budget(budget))
         running = open_.enter_context(subject.start(what, limits, stack.environment(queue_url), out / "service.log"))
@@ -58,8 +58,8 @@ def measure(
         check_one(traffic, arrived)
         begin(running)
         before = limits.cpu_seconds()
-        with Observer(stack) as observer, Prober(running.url) as prober:
-            vegeta.attack(load, what.name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
+        observer = Observer(stack)
+        prober = _send(load, what.name, traffic, out, observer=observer, progress=progress)
         # Before the drain: work on requests that the client has timed out is not part of the measurement.
         used = _used(budget, limits, running, limits.cpu_seconds() - before)
         fired = _look(traffic, arrived, out)
@@ -86,11 +86,20 @@ def measure_elsewhere(
     out.mkdir(parents=True, exist_ok=True)
     with arrived or nullcontext():
         check_one(traffic, arrived)
-        with Observer() as observer, Prober(traffic.url) as prober:
-            vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress(len(traffic.sent)))
+        observer = Observer()
+        prober = _send(load, name, traffic, out, observer=observer, progress=progress)
         fired = _look(traffic, arrived, out)
         measurement = _measurement(name, load, traffic, fired, prober)
     return measurement.model_copy(update={"conditions": observer.conditions(load, fired.hits)})
+
+
+def _send(load: Load, name: str, traffic: Traffic, out: Path, *, observer: Observer, progress: Progress) -> Prober:
+    """The attack itself, observed and with probes."""
+    progress.phase("sending")
+    with observer, Prober(traffic.url) as prober:
+        vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress.sent(len(traffic.sent)))
+    progress.phase("waiting for the queue, auditing")
+    return prober
 
 
 def _look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> _Fired:

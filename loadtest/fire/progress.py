@@ -4,31 +4,56 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rich import progress as rich
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from loadtest.record.shapes import Load
 
 _console = Console(stderr=True)
 
 
-def _bar(*columns: TextColumn | MofNCompleteColumn) -> Progress:
+def _bar(*columns: TextColumn | MofNCompleteColumn) -> rich.Progress:
     shown = (TextColumn("{task.description}"), BarColumn(), *columns, TimeElapsedColumn(), TimeRemainingColumn())
-    return Progress(*shown, console=_console, disable=not _console.is_terminal, transient=True)
+    return rich.Progress(*shown, console=_console, disable=not _console.is_terminal, transient=True)
+
+
+class Progress:
+    """Of one attack. This one shows nothing."""
+
+    def phase(self, what: str) -> None:
+        """What happens from now on."""
+
+    def sent(self, webhooks: int) -> None:
+        """So far."""
+
+
+SILENT = Progress()
+
+
+class _Shown(Progress):
+    """Only the time that sending takes is known beforehand: in the other phases the bar has no end."""
+
+    def __init__(self, bar: rich.Progress, name: str, load: Load) -> None:
+        self._bar, self._name, self._load = bar, name, load
+        self._task = bar.add_task(name, total=None, sent=0)
+        self._began: float | None = None
+
+    def phase(self, what: str) -> None:
+        self._bar.update(self._task, description=f"{self._name}: {what}", total=None)
+        self._began = None
+
+    def sent(self, webhooks: int) -> None:
+        self._began = self._began or time.monotonic()
+        seconds = time.monotonic() - self._began
+        self._bar.update(self._task, total=self._load.duration_s, completed=seconds, sent=webhooks)
 
 
 @contextmanager
-def attack(name: str, load: Load) -> Iterator[Callable[[int], None]]:
-    """A bar for one attack; yields a function to call with the number of webhooks sent."""
+def attack(name: str, load: Load) -> Iterator[Progress]:
+    """A bar for one attack."""
     with _bar(TextColumn("{task.fields[sent]:,} webhooks sent")) as bar:
-        task = bar.add_task(name, total=load.duration_s, sent=0)
-        begun: list[float] = []
-
-        def tick(sent: int) -> None:
-            begun.append(time.monotonic()) if not begun else None
-            bar.update(task, completed=time.monotonic() - begun[0], sent=sent)
-
-        yield tick
+        yield _Shown(bar, name, load)
 
 
 @contextmanager
