@@ -5,6 +5,7 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
+from typing import Any
 
 import httpx
 import psutil
@@ -12,7 +13,8 @@ import pytest
 import uvloop
 
 from app.local.sample_events import fresh_events
-from app.settings import Release
+from app.settings import Release, Settings
+from app.web.server import listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.connections import Connections
 from loadtest.stage.queues import QueueProcess
@@ -60,6 +62,22 @@ def test_how_many_are_accepted_in_each_turn(
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
         assert fewest <= runner.run(turns()) <= most
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"release": "v07"}, 1),
+        ({"release": "v07", "loop": "asyncio"}, 2048),
+        ({"release": "v07", "accept": "all"}, 2048),
+        ({"release": "v08"}, 2048),
+        ({"release": "v08", "accept": "one"}, 1),
+    ],
+    ids=str,
+)
+def test_the_releases_own(given: dict[str, Any], expected: int) -> None:
+    """What was published accepts as its event loop does by itself."""
+    assert listener.accepted_at_once(Settings(local=True, **given)) == expected
 
 
 def test_waiting_connections_are_accepted_before_the_listener_closes(event: bytes) -> None:
