@@ -9,6 +9,9 @@ WIDTH, HEIGHT, MARGIN = 1160, 17, 10
 TOP = 44
 LETTER = 6.1  # pixels of a letter on average
 SMALLEST = 1.5  # pixels
+LEAST_LETTERS = 5
+# A frame that has this share of its caller's time is drawn in its place: the way to the handler is the same everywhere.
+STEM = 0.97
 # The first path that a frame's file begins with decides.
 KINDS = {
     "app/": ("ours", "this project"),
@@ -34,7 +37,14 @@ STYLE = (
 
 
 def draw(title: str, root: Frame, webhooks: int) -> str:
-    """An SVG document of `root` and all frames below it, with milliseconds for each of `webhooks`."""
+    """An SVG document of `root` and all frames below it, with milliseconds for each of `webhooks`.
+
+    Without the frames at its top that have a single child of any weight.
+    """
+    while (heaviest := max(root.children, key=lambda child: child.time, default=None)) is not None:
+        if heaviest.time < STEM * root.time:
+            break
+        root = heaviest
     svg = Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(WIDTH))
     SubElement(svg, "title").text = title
     SubElement(svg, "style").text = STYLE
@@ -68,8 +78,10 @@ def _draw(svg: Element, frame: Frame, words: str, place: tuple[float, float, flo
     box = {"x": f"{x:.1f}", "y": f"{y:g}", "width": f"{max(width - 0.5, 1):.1f}", "height": str(HEIGHT - 1)}
     rect = SubElement(svg, "rect", {"class": _kind(frame)[0]} | box)
     SubElement(rect, "title").text = f"{words}, {frame.file_path_short}"
-    shown = words if len(words) * LETTER < width - 4 else frame.function
-    if len(shown) * LETTER < width - 4:
+    room = int((width - 6) / LETTER)
+    shown = words if len(words) <= room else frame.function.rpartition(".")[2]
+    if room >= LEAST_LETTERS:
+        shown = shown if len(shown) <= room else f"{shown[: room - 1]}…"
         SubElement(svg, "text", {"x": f"{x + 3:.1f}", "y": f"{y + 12:g}"}).text = shown
 
 

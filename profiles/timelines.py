@@ -2,8 +2,8 @@
 
     python -m profiles.timelines [NAME …]
 
-The queue delays each call by a tenth of a second. A picture shows what waits for what, which is the same on any
-machine; its times are of the machine that drew it.
+The queue delays each call by a tenth of a second (0.4.0: half a second). A picture shows what waits for what, which is
+the same on any machine; its times are of the machine that drew it.
 """
 
 import os
@@ -35,7 +35,7 @@ TLS = {"APP_LOCAL_TLS": "1"}
 PICTURES = {
     "v02_blocking": Picture(("v02",)),
     "v03_threadpool": Picture(("v02", "v03")),
-    "v04_more_tokens": Picture(("v03", "v04"), 60),
+    "v04_more_tokens": Picture(("v03", "v04"), 60, {"APP_LOCAL_SQS_DELAY": "0.5"}),
     "v05_async_dependency": Picture(("v04", "v05")),
     "v06_shared_queue": Picture(("v05", "v06")),
     "v07_sync_handler": Picture(("v06", "v07")),

@@ -12,11 +12,12 @@ MOST_THREADS = 12
 
 
 class Group(NamedTuple):
-    """Rows of one kind. `left_out`: how many more there are."""
+    """Rows of one kind. `left_out`: how many more there are. `labels`: of each row, where they have any."""
 
     title: str
     rows: list[list[Span]]
     left_out: int = 0
+    labels: tuple[str, ...] = ()
 
 
 def groups(recorded: Recorded) -> Iterator[Group]:
@@ -31,7 +32,8 @@ def groups(recorded: Recorded) -> Iterator[Group]:
     if threads:
         yield Group("threads", threads[:MOST_THREADS], len(threads[MOST_THREADS:]))
     if kinds["call"]:
-        yield Group("calls to SQS", [_cut(row.spans, recorded) for row in kinds["call"]])
+        labels = tuple(row.name for row in kinds["call"])
+        yield Group("calls to SQS", [_cut(row.spans, recorded) for row in kinds["call"]], labels=labels)
 
 
 def total(spans: Iterable[Span], *states: State) -> float:

@@ -52,7 +52,7 @@ def record(release: Release, settings: Settings, webhooks: int) -> Recorded:
     """Posts `webhooks` at once. Raises ConfigurationError where the service does not start."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "timeline.json"
-        os.environ |= {"APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
+        os.environ.update(APP_RELEASE=release.value, APP_TIMELINE=str(file))
         with start_service(Path(folder)) as run:
             assert run.url is not None
             with Watch() as watch:

@@ -14,7 +14,7 @@ from app.telemetry.timeline.states import State
 WIDTH, LABEL, MARGIN = 960, 110, 14
 PLOT = WIDTH - LABEL - MARGIN
 TITLE, GAP, AXIS, LEGEND = 34, 8, 26, 24
-HEIGHTS = {"event loop": 20.0, "calls to SQS": 9.0}  # of a row; others:
+HEIGHTS = {"event loop": 20.0, "calls to SQS": 13.0}  # of a row; others:
 HEIGHT = 6.5
 SMALLEST = 0.4  # pixels; and from which width on a span has a tip:
 TIPPED = 8.0
@@ -26,14 +26,14 @@ def draw(recorded: list[Recorded]) -> str:
     """An SVG document."""
     seconds = max(one.seconds for one in recorded)
     svg = Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(WIDTH))
-    SubElement(svg, "style").text = _style()
+    _add(svg, "style", {}, _style())
     SubElement(svg, "rect", {"class": "paper", "width": "100%", "height": "100%"})
     y = _legend(svg, recorded)
     for one in recorded:
         y = _panel(svg, one, seconds, y)
     svg.set("height", f"{y:g}")
     svg.set("viewBox", f"0 0 {WIDTH} {y:g}")
-    SubElement(svg, "title").text = "Timelines of " + ", ".join(one.release.value for one in recorded)
+    _add(svg, "title", {}, "Timelines of " + ", ".join(one.release.value for one in recorded))
     return tostring(svg, encoding="unicode") + "\n"
 
 
@@ -42,6 +42,7 @@ def _style() -> str:
     dark = " ".join(f".{name}{{fill:{LOOKS[state].dark}}}" for state, name in _CLASSES.items())
     return (
         "text{font:12px system-ui,sans-serif;fill:#1f2328} .bold{font-weight:600} .quiet{fill:#59636e}"
+        " .over{font-size:10px}"
         f" .paper{{fill:#fff}} .tick{{stroke:#d1d9e0}} {light}"
         " @media(prefers-color-scheme:dark){text{fill:#f0f6fc} .quiet{fill:#9198a1} .paper{fill:#0d1117}"
         f" .tick{{stroke:#3d444d}} {dark}}}"
@@ -79,8 +80,11 @@ def _panel(svg: Element, one: Recorded, seconds: float, y: float) -> float:
 def _group(svg: Element, group: Group, seconds: float, y: float) -> float:
     height = HEIGHTS.get(group.title, HEIGHT)
     _text(svg, (LABEL - 8, y + max(height, 11) - 2), group.title, anchor="end")
-    for row in group.rows:
+    for number, row in enumerate(group.rows):
         _row(svg, row, (y, height - 0.7), PLOT / seconds)
+        if group.labels and row:
+            x = LABEL + row[0].began / seconds * PLOT
+            _text(svg, (x + 4, y + height - 3), group.labels[number], "over")
         y += height
     if group.left_out:
         _text(svg, (LABEL - 8, y), f"… {group.left_out} more", "quiet", "end")
@@ -117,9 +121,14 @@ def _rect(svg: Element, box: tuple[float, float, float, float], state: State, ti
     place = {name: f"{value:.1f}" for name, value in zip(("x", "y", "width", "height"), box, strict=True)}
     rect = SubElement(svg, "rect", {"class": _CLASSES[state]} | place)
     if tip and box[2] >= TIPPED:
-        SubElement(rect, "title").text = tip
+        _add(rect, "title", {}, tip)
 
 
 def _text(svg: Element, at: tuple[float, float], words: str, kind: str = "", anchor: str = "start") -> None:
     place = {"x": f"{at[0]:.1f}", "y": f"{at[1]:.1f}", "text-anchor": anchor}
-    SubElement(svg, "text", place | ({"class": kind} if kind else {})).text = words
+    _add(svg, "text", place | ({"class": kind} if kind else {}), words)
+
+
+def _add(parent: Element, tag: str, attributes: dict[str, str], words: str) -> None:
+    element = SubElement(parent, tag, attributes)
+    element.text = words

@@ -24,7 +24,8 @@ def lines(recorded: Recorded, seconds: float, columns: int) -> Iterator[Line]:
     """All rows, on an axis of `seconds`."""
     for group in groups(recorded):
         for number, spans in enumerate(group.rows):
-            yield Line(group.title if number == 0 else "", _columns(spans, seconds / columns, columns))
+            label = group.labels[number] if group.labels else group.title if number == 0 else ""
+            yield Line(label, _columns(spans, seconds / columns, columns))
         if group.left_out:
             yield Line(f"… {group.left_out} more", [])
 

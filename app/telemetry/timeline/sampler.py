@@ -1,6 +1,8 @@
 """A thread that looks at all other threads and tasks, each millisecond or as often as it gets the interpreter.
 
-Nothing is inserted into the code that is sampled: a release does under it what it does without, a little slower.
+Nothing is inserted into the code that is sampled: a release does under it what it does without, a little slower. Where
+many threads compute, the sampler itself waits for the GIL, and states seem to begin and end later than they do; a
+thread that waits for the GIL is seen in the function in which it waits.
 """
 
 import asyncio
