@@ -13,7 +13,7 @@ class PreCheckFailed(Exception):
 
 def check_one(traffic: Traffic, arrivals: Arrivals | None) -> None:
     """Sends one webhook; without `arrivals`, only its 200 is checked. Raises PreCheckFailed."""
-    body = next(traffic.bodies(1))
+    body = next(traffic.bodies())
     event_id, digest = traffic.sent.popitem()
     parts = urlsplit(traffic.url)
     connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import md5
-from itertools import islice
 from typing import IO
 
 from app.local.sample_events import default_file, fresh_events
@@ -21,7 +20,9 @@ def digest(body: bytes) -> bytes:
 
 
 class Traffic:
-    """Fresh webhooks of the default size; `sent` has the digest of each, by event id."""
+    """Fresh webhooks of the default size; `sent` has the digest of each, by event id, also of a few that vegeta read
+    last and did not send.
+    """
 
     def __init__(self, url: str, username: str, password: str) -> None:
         self.sent: dict[str, bytes] = {}
@@ -32,25 +33,28 @@ class Traffic:
         self.body_bytes = len(template)
         self._bodies = fresh_events(template, ENDLESS)
 
-    def bodies(self, count: int) -> Iterator[bytes]:
-        """The next `count` webhooks (0: no limit); adds each to `sent`."""
-        for body in islice(self._bodies, count or None):
+    def bodies(self) -> Iterator[bytes]:
+        """The next webhooks, without end; adds each to `sent`."""
+        for body in self._bodies:
             # The id is the first field: json.loads of the whole body would cost more CPU than sending it.
             event_id = body[body.index(b'"id": "') + 7 :].partition(b'"')[0].decode()
             self.sent[event_id] = digest(body)
             yield body
 
-    def feed(self, pipe: IO[bytes], count: int) -> threading.Thread:
-        """Starts a thread that writes targets in vegeta's JSON format until vegeta closes the pipe."""
-        thread = threading.Thread(target=self._write, args=(pipe, count), daemon=True)
+    def feed(self, pipe: IO[bytes]) -> threading.Thread:
+        """Starts a thread that writes targets in vegeta's JSON format until vegeta closes the pipe.
+
+        At the end of its targets vegeta would count a request that it could not send: their number is its own.
+        """
+        thread = threading.Thread(target=self._write, args=(pipe,), daemon=True)
         thread.start()
         return thread
 
-    def _write(self, pipe: IO[bytes], count: int) -> None:
+    def _write(self, pipe: IO[bytes]) -> None:
         target = {"method": "POST", "url": self.url, "header": {name: [value] for name, value in self.headers.items()}}
         start = json.dumps(target)[:-1].encode() + b', "body": "'
         with suppress(BrokenPipeError):
-            for body in self.bodies(count):
+            for body in self.bodies():
                 pipe.write(start + base64.b64encode(body) + b'"}\n')
         with suppress(BrokenPipeError):
             pipe.close()

@@ -36,11 +36,10 @@ def command(load: Load, name: str, results: Path) -> list[str]:
 
 def attack(load: Load, name: str, traffic: Traffic, results: Path, tick: Callable[[], None]) -> None:
     """Runs until the end, calling `tick` every 100 ms. Raises CalledProcessError; Ctrl-C also kills vegeta."""
-    count = 0 if load.users is not None else round(load.rate * load.duration_s)
     with subprocess.Popen(command(load, name, results), stdin=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdin is not None
         try:
-            feeder = traffic.feed(process.stdin, count)
+            feeder = traffic.feed(process.stdin)
             while True:
                 try:
                     code = process.wait(0.1)
