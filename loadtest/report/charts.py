@@ -15,6 +15,10 @@ Spec = dict[str, Any]
 Row = dict[str, Any]
 
 # In the order of the theme's colours; other statuses get the next ones.
+MEASURED = "#0072b2"  # on light and dark
+NUMBER = ".3~r"  # 0.686, 54, 439
+# Of a logarithmic axis.
+TICKS = [base * 10**power for power in range(-1, 5) for base in (1, 3)]
 ANSWERS = alt.Scale(domain=["503", "200", "none"])
 
 
@@ -26,7 +30,8 @@ def against_published(comparison: Comparison, metric: str) -> Spec:
         if metric in PUBLISHED.get(name, {}):
             rows.append(_row(name, "published", [PUBLISHED[name][metric]]))
         rows.append(_row(name, "measured", [value_of(run, path) for run in comparison.of("published", name)]))
-    return _bars(rows, title, scale)
+    sent = comparison.of("published", comparison.names("published")[0])[0].load.rate if metric == "rps" else None
+    return _bars(rows, title, scale, sent)
 
 
 def saturated(comparison: Comparison, path: str, title: str) -> Spec:
@@ -54,6 +59,33 @@ def distribution(comparison: Comparison) -> Spec:
             tooltip=["release:N", "percentile:Q", "ms:Q"],
         )
     )
+
+
+def latencies(comparison: Comparison) -> Spec:
+    """One row per release: from the fastest answer to the slowest, in bold the half between p50 and p99."""
+    rows = [
+        {"release": name, **run.latencies.model_dump()}
+        for name in comparison.names("published")
+        for run in [middle(comparison.of("published", name))]
+    ]
+    base = alt.Chart({"values": rows}).encode(y=alt.Y("release:N", title=None))
+    x = alt.Scale(type="log", nice=False, domainMin=5)
+    timeout = comparison.of("published", rows[0]["release"])[0].load.timeout_s
+    end = alt.Chart({"values": [{"ms": 1000 * timeout, "text": f"time-out, {timeout:g} s"}]}).encode(x="ms:Q")
+    layers = (
+        base.mark_rule().encode(
+            x=alt.X("fastest:Q", scale=x, axis=_axis("log"), title="latency, ms (log)"), x2="slowest:Q"
+        ),
+        base.mark_bar(height=9, color=MEASURED).encode(x=alt.X("p50:Q", scale=x), x2="p99:Q"),
+        base.mark_tick(thickness=3, height=16, color=MEASURED).encode(x=alt.X("p50:Q", scale=x)),
+        end.mark_rule(strokeDash=[4, 4]),
+        end.mark_text(align="right", baseline="bottom", dx=-4, y=-2).encode(text="text:N"),
+    )
+    title = alt.Title(
+        "Latency under the published attack",
+        subtitle="Thin: fastest to slowest answer. Bold: from the median to the 99th percentile.",
+    )
+    return _plain(alt.layer(*layers), title=title)
 
 
 def over_time(hits: dict[str, list[Hit]]) -> Spec:
@@ -114,7 +146,7 @@ def _row(name: str, source: str, values: list[float | None]) -> Row:
     }
 
 
-def _bars(rows: list[Row], title: str, scale: Scale) -> Spec:
+def _bars(rows: list[Row], title: str, scale: Scale, sent: int | None = None) -> Spec:
     x, offset = alt.X("release:N", title=None, axis=alt.Axis(labelAngle=0)), alt.XOffset("figure:N", sort=["published"])
     figures = alt.Scale(domain=["published", "measured"])
     legend = alt.Legend(orient="bottom", title=None) if any(row["figure"] == "published" for row in rows) else None
@@ -122,12 +154,26 @@ def _bars(rows: list[Row], title: str, scale: Scale) -> Spec:
     # Points, not bars: a logarithmic axis has no zero to start a bar at.
     marked = base.mark_bar() if scale == "linear" else base.mark_point(filled=True, size=90)
     values = marked.encode(
-        y=alt.Y("value:Q", title=None, scale=alt.Scale(type=scale)),
+        y=alt.Y("value:Q", title=None, scale=alt.Scale(type=scale), axis=_axis(scale)),
         color=alt.Color("figure:N", scale=figures, legend=legend),
         tooltip=["release:N", "change:N", "figure:N", "value:Q", "low:Q", "high:Q"],
     )
     intervals = base.mark_rule().encode(y="low:Q", y2="high:Q")
-    return _plain(alt.layer(values, intervals), title=title)
+    numbers = base.mark_text(baseline="bottom", dy=-5, fontSize=10).encode(
+        y="high:Q", text=alt.Text("value:Q", format=NUMBER), color=alt.Color("figure:N", scale=figures, legend=legend)
+    )
+    layers: list[alt.Chart] = [values, intervals, numbers]
+    if sent is not None:
+        line = alt.Chart({"values": [{"sent": sent, "text": f"sent: {sent}/s"}]}).encode(y="sent:Q")
+        layers += [
+            line.mark_rule(strokeDash=[4, 4]),
+            line.mark_text(align="left", baseline="bottom", x=4, dy=-3).encode(text="text:N"),
+        ]
+    return _plain(alt.layer(*layers), title=title)
+
+
+def _axis(scale: Scale) -> alt.Axis:
+    return alt.Axis(values=TICKS) if scale == "log" else alt.Axis()
 
 
 def _plain(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int = 240, **properties: Any) -> Spec:

@@ -1,4 +1,4 @@
-"""The generated parts of README and CHANGELOG: tables and pictures of the newest complete run of each kind."""
+"""The generated parts of the documents: tables and pictures of the newest complete run of each kind."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ class NotMeasured(Exception):
 
 
 def newest(kind: str) -> tuple[Comparison, Path]:
-    """The last `history`, `bench` or `tips` on one commit that was no trial run. Raises NotMeasured."""
+    """The last `history`, `calibrated` or `bench` on one commit that was no trial run. Raises NotMeasured."""
     whole = [file for file in RESULTS.glob(f"*/{kind}.json") if not file.parent.name.endswith(("-quick", "-dirty"))]
     if not whole:
         raise NotMeasured(f"loadtest/results: no {kind}.json of a complete run; `make {kind}` makes one")
@@ -24,17 +24,18 @@ def provenance(comparison: Comparison, repeated: bool = True) -> str:
     """The provenance of every number: the command, the commit, the machine."""
     where = comparison.environment
     machine = f"{where.machine['cores']} cores ({where.machine['cpu']}), Python {where.machine['python']}"
-    queue = (comparison.runs[0].measurement.sqs or {}).get("queue", "")
+    sqs = comparison.runs[0].measurement.sqs or {}
+    queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
     repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
     return (
         f"Measured by `{comparison.command}` on commit `{where.commit}`, {where.started[:10]}, on {machine},"
-        f" {queue} with 8 ms of added latency; {repeats}."
+        f" {queue} with {latency:g} ms of added latency; {repeats}."
     )
 
 
-def picture(folder: Path, name: str, text: str) -> str:
-    """The SVG for the reader's colour scheme."""
-    source = folder.relative_to(ROOT) / name
+def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtest") -> str:
+    """The SVG for the reader's colour scheme; `document` is the folder of what shows it."""
+    source = folder.relative_to(document) / name
     return (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="{source}-dark.svg">'
         f'<img alt="{text}" src="{source}-light.svg"></picture>'
@@ -44,15 +45,27 @@ def picture(folder: Path, name: str, text: str) -> str:
 def throughput() -> str:
     """README's picture."""
     history, folder = newest("history")
-    shown = picture(folder, "throughput", "Throughput of each release, published beside measured")
+    shown = picture(folder, "throughput", "Throughput of each release, published beside measured", ROOT)
     return f"{shown}\n\n{provenance(history)} The whole report: [report.html]({folder.relative_to(ROOT)}/report.html)."
 
 
 def published() -> str:
     """The published attack: table and distribution."""
     history, folder = newest("history")
-    shown = picture(folder, "distribution", "Latency of each release by percentile, under the published attack")
+    shown = picture(folder, "latencies", "Latency of each release under the published attack, from fastest to slowest")
     return f"{tables.published(history)}\n\n{provenance(history)}\n\n{shown}"
+
+
+def calibrated() -> str:
+    """The same in the published machine's time."""
+    comparison, _ = newest("calibrated")
+    return f"{tables.calibrated(comparison)}\n\n{provenance(comparison)}"
+
+
+def calibrated_plain() -> str:
+    """The same without TLS, with a factor of its own."""
+    comparison, _ = newest("calibrated-plain")
+    return f"{tables.calibrated(comparison)}\n\n{provenance(comparison)}"
 
 
 def saturated() -> str:
@@ -74,12 +87,6 @@ def bench() -> str:
     """CPU of each release, the floor and Go."""
     comparison, _ = newest("bench")
     return f"{ratios.bench(comparison)}\n\n{provenance(comparison)}"
-
-
-def tips() -> str:
-    """The effect of each tip."""
-    comparison, _ = newest("tips")
-    return f"{ratios.tips(comparison)}\n\n{provenance(comparison)}"
 
 
 def stale_pictures() -> list[str]:

@@ -22,6 +22,7 @@ def write(comparison: Comparison, out: Path) -> None:
     bars = _bars(comparison)
     details = {
         "over_time": charts.over_time(_hits(comparison, out)),
+        "latencies": charts.latencies(comparison),
         "distribution": charts.distribution(comparison),
         "failures": charts.failures(comparison),
     }

@@ -17,7 +17,7 @@ def write(comparison: Comparison, out: Path) -> None:
     shown = {
         "throughput": charts.against_published(comparison, "rps"),
         "cpu": charts.saturated(comparison, figures.CPU, "CPU a webhook, ms, on a quarter of a core"),
-        "distribution": charts.distribution(comparison),
+        "latencies": charts.latencies(comparison),
     }
     for name, spec in shown.items():
         width, height = SVG_SIZE

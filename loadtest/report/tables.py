@@ -40,12 +40,6 @@ def short(success: float, rps: float, p50_ms: float, p99_ms: float, **_: float) 
     return f"{success:.4g} %, {rps:.4g}/s, {milliseconds(p50_ms)}, {milliseconds(p99_ms)}"
 
 
-def short_measured(runs: list[Measurement]) -> str:
-    """The same of the median repeat of each value."""
-    success, rps, p50, p99 = (of(runs, value).median for value in ("success", "rps", "latencies.p50", "latencies.p99"))
-    return short(success, rps, p50, p99)
-
-
 def published(comparison: Comparison) -> str:
     """The published attack: published → measured."""
     rows = []
@@ -86,6 +80,15 @@ def calibrated(comparison: Comparison) -> str:
         )
     head = ["release", "throughput", "measured ÷ published", "success", "p50", "p99", "CPU a webhook"]
     return markdown(head, rows) + f"\n\nTime is dilated by {factor:.2f}: see `loadtest/calibrated.py`."
+
+
+def calibrated_short(comparison: Comparison, name: str) -> str:
+    """One cell: success, throughput with its ratio to the published one, median and 99th percentile."""
+    runs, factor = comparison.of("calibrated", name), comparison.factor
+    rps, p50, p99 = (of(runs, value).median for value in ("rps", "latencies.p50", "latencies.p99"))
+    shown = short(of(runs, "success").median, rps * factor, p50 / factor, p99 / factor)
+    known = PUBLISHED.get(name)
+    return shown if known is None else f"{shown}; {rps * factor / known['rps']:.2f} ×"
 
 
 def saturated(comparison: Comparison) -> str:

@@ -22,7 +22,8 @@ def config(theme: str) -> dict[str, Any]:
         "view": {"stroke": None},
         "axis": {**words, "gridColor": grid, "domainColor": grid, "tickColor": grid, "titleFontWeight": "normal"},
         "legend": words,
-        "title": {"color": ink, "fontSize": 14, "anchor": "start"},
+        "title": {"color": ink, "subtitleColor": ink, "fontSize": 14, "anchor": "start"},
         "rule": {"color": ink},
+        "text": {"color": ink},
         "range": {"category": _PAIR[theme], "ordinal": _SEQUENCE[theme]},
     }

@@ -13,7 +13,7 @@ from loadtest import interleaved
 from loadtest.interleaved import Case
 from loadtest.record.comparison import Comparison
 from loadtest.record.shapes import Load
-from loadtest.report import figures, page, pictures, theme
+from loadtest.report import figures, page, pictures, tables, theme
 from loadtest.stage import subject
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -69,7 +69,7 @@ def test_every_chart_is_drawn(
     page, complaints = _open(browser, made[1], size, scheme)
     assert complaints == []
     drawn = page.locator(".chart").all()
-    assert len(drawn) == len(figures.METRICS) + 5
+    assert len(drawn) == len(figures.METRICS) + 6
     for chart in drawn:
         if chart.get_attribute("id") == "over_time":
             assert chart.locator("canvas").count() == 1
@@ -116,3 +116,21 @@ def test_the_audits_held(made: tuple[Comparison, Path]) -> None:
     assert interleaved.failed_audits(made[0]) == []
     assert all(run.measurement.audit is not None for run in made[0].runs)
     assert [len(made[0].of(kind, "v09_group_commit")) for kind in ("published", "saturated", "sustained")] == [2, 2, 1]
+
+
+def test_doubts_are_shown(made: tuple[Comparison, Path]) -> None:
+    """A table marks the release with a doubtful repeat, and no other; the reasons are listed."""
+    comparison = made[0].model_copy(deep=True)
+    for run in comparison.runs:
+        assert run.measurement.conditions is not None
+        run.measurement.conditions.doubts = []
+    assert "DOUBTFUL" not in tables.history(comparison)
+    assert interleaved.doubts(comparison) == []
+    doubtful = comparison.of("published", Release.V07_SYNC_HANDLER)[1]
+    assert doubtful.conditions is not None
+    doubtful.conditions.doubts = ["other processes used 1.0 of 2 cores"]
+    marked = [line for line in tables.history(comparison).splitlines() if "DOUBTFUL" in line]
+    assert [line.split(" | ")[0] for line in marked] == ["| v07_sync_handler (DOUBTFUL: 1 of 2)"]
+    assert interleaved.doubts(comparison) == [
+        "DOUBTFUL: v07_sync_handler, published, repeat 2: other processes used 1.0 of 2 cores"
+    ]
