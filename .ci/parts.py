@@ -1,4 +1,4 @@
-"""The parts of README and CHANGELOG that cog generates (`make docs`), for the generators in those documents.
+"""The generated parts of README, CHANGELOG and loadtest/RESULTS.md (`make docs`), for cog's generators in them.
 
 A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the names in `__all__`.
 """
@@ -11,7 +11,7 @@ from app.web.releases import lessons
 from loadtest.report import documents, tables
 from loadtest.report.figures import PUBLISHED
 
-__all__ = ["Settings", "diff", "documents", "known_as", "releases", "show", "table"]
+__all__ = ["Settings", "code", "diff", "documents", "known_as", "releases", "show", "table"]
 
 
 def show(part: str) -> None:
@@ -20,17 +20,17 @@ def show(part: str) -> None:
 
 
 def releases() -> str:
-    """The history with its published figures, and those that the load test measured."""
-    history, _ = documents.newest("history")
+    """The history with its published figures, and those that the load test measured in the published machine's time."""
+    calibrated, _ = documents.newest("calibrated")
     rows = [
-        "| version | release | change | published: success, throughput, p50, p99 | measured here |",
+        "| version | release | change | published: success, throughput, p50, p99 | measured, in that machine's time |",
         "|---|---|---|---|---|",
     ]
     for release in Release:
         link = f"[{release.value}](#{release.value})"
         figures = PUBLISHED.get(release.value)
         shown = "–" if figures is None else tables.short(**figures)
-        measured = tables.short_measured(history.of("published", release.value))
+        measured = tables.calibrated_short(calibrated, release.value)
         rows.append(f"| {release.version} | {link} | {lessons.change(release)} | {shown} | {measured} |")
     return "\n".join(rows)
 
@@ -40,6 +40,11 @@ def known_as() -> str:
     rows = ["| known as | `APP_RELEASE=` |", "|---|---|"]
     rows += [f"| {name} | `{release.value}` |" for release, name in KNOWN_AS.items()]
     return "\n".join(rows)
+
+
+def code(name: str) -> str:
+    """`v02`: the code of that release."""
+    return "\n".join(["```python", *lessons.code(lessons.find(name)), "```"]).replace("```python\n\n", "```python\n")
 
 
 def diff(name: str) -> str:

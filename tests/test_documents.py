@@ -150,11 +150,15 @@ def test_the_document_followed(terminal: Terminal, name: str) -> None:
 
 # `cog --check` cannot miss a part whose markers are gone.
 GENERATED = {
-    "README.md": ["known_as()", "documents.throughput()", "table(Settings)"],
+    "README.md": ["documents.throughput()", "known_as()", "table(Settings)"],
     "CHANGELOG.md": [
         "releases()",
-        *(f"documents.{part}()" for part in ("published", "sustained", "saturated", "bench", "tips")),
         *(f'diff("{release.value[:3]}")' for release in list(Release)[:0:-1]),
+        'code("v02")',
+    ],
+    "loadtest/RESULTS.md": [
+        f"documents.{part}()"
+        for part in ("calibrated", "calibrated_plain", "published", "sustained", "saturated", "bench")
     ],
 }
 
@@ -218,7 +222,7 @@ def test_the_summary_has_the_worst_values() -> None:
 def test_listings_occur_in_the_file_they_name() -> None:
     """Line by line, in this order; … is anything, or any lines."""
     listings = re.findall(r"<!-- from: (\S+) -->\n\n```none\n(.*?)```", (ROOT / "CHANGELOG.md").read_text(), re.DOTALL)
-    assert len(listings) == 6
+    assert len(listings) == 7
     for name, listing in listings:
         rest = (ROOT / name).read_text()
         for line in listing.splitlines():
@@ -226,6 +230,38 @@ def test_listings_occur_in_the_file_they_name() -> None:
             found = re.search(pattern, rest)
             assert found is not None, f"{name} has no {line!r}"
             rest = rest[found.end() :]
+
+
+# Each is explained where a reader from the bottom up meets it first, in italics there.
+TERMS = {
+    "0.2.0": ("event loop", "coroutine", "dependency"),
+    "0.3.0": ("thread pool",),
+    "0.4.0": ("limiter", "tokens", "GIL"),
+    "0.6.0": ("lifespan", "CA bundle"),
+    "0.9.0": ("group commit",),
+}
+
+
+def test_terms_are_explained_where_they_are_first_used() -> None:
+    """In the sections of the versions, 0.2.0 first; headings and code do not count."""
+    text = (ROOT / "CHANGELOG.md").read_text()
+    sections = dict(re.findall(r"^## (\d\S+) – \S+\n(.*?)(?=^<a id|^## |\Z)", text, re.DOTALL | re.MULTILINE))
+    prose = re.compile(r"```.*?```|`[^`]*`|^#[^\n]*$|\]\([^)]*\)|!\[[^]]*\]|^- [^\n]*$", re.DOTALL | re.MULTILINE)
+    read = [(version, prose.sub("", sections[version])) for version in sorted(sections)]
+    for version, terms in TERMS.items():
+        for term in terms:
+            first = re.compile(r"(\*?)\b" + term.replace(" ", r"\s+") + r"\b(\*?)", re.IGNORECASE)
+            used = next((where, found) for where, words in read if (found := first.search(words)))
+            assert used[0] == version, f"{term} is used in {used[0]} already"
+            assert used[1][1] == used[1][2] == "*", f"{term} is used in {version} before it is explained"
+
+
+def test_pictures_exist() -> None:
+    """Those of all documents."""
+    for name in ("README.md", "CHANGELOG.md", "loadtest/RESULTS.md"):
+        document = ROOT / name
+        for picture in re.findall(r"!\[[^]]+\]\((\S+)\)|(?:src|srcset)=\"(\S+)\"", document.read_text()):
+            assert (document.parent / (picture[0] or picture[1])).is_file(), picture
 
 
 def test_the_course_is_complete() -> None:
