@@ -1,11 +1,17 @@
 """Free ports, for processes that take the port as an argument."""
 
+import random
 import socket
-from contextlib import closing
+from contextlib import closing, suppress
+
+# Below those that a system gives to outgoing connections (Linux: from 32,768; macOS and Windows: from 49,152), one of
+# which could take the port before the process does.
+PORTS = range(20_000, 32_000)
 
 
 def free_port() -> int:
     """A port on loopback that is not in use."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port: int = free.getsockname()[1]
-        return port
+    while True:
+        port = random.choice(PORTS)  # noqa: S311  # not a secret
+        with suppress(OSError), closing(socket.create_server(("127.0.0.1", port))):
+            return port

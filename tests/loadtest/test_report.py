@@ -104,7 +104,7 @@ def test_a_release_can_be_chosen(browser: Browser, made: tuple[Comparison, Path]
 
 def test_the_pictures_are_pictures(made: tuple[Comparison, Path]) -> None:
     """One per theme, each a well-formed SVG with paths."""
-    for name in ("throughput", "cpu", "distribution"):
+    for name in ("throughput", "cpu", "latencies"):
         for kind in theme.THEMES:
             root = ET.fromstring((made[1] / f"{name}-{kind}.svg").read_text())  # noqa: S314  # made a moment ago, by us
             assert root.tag.endswith("svg")

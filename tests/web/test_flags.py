@@ -122,7 +122,7 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, w
 
 
 def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path) -> None:
-    """APP_PROFILE: three files a webhook, no more than are kept, and nothing for a probe."""
+    """APP_PROFILE: four files a webhook, no more than are kept, and nothing for a probe."""
     with Service(aws.endpoint, queue_url, profile=1, run_dir=tmp_path) as service:
         httpx.get(f"{service.url}/healthz")
         for _ in range(KEPT + 2):
@@ -131,7 +131,7 @@ def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path
     numbers = {int(file.name.partition(".")[0]) for file in (tmp_path / "profiles").iterdir()}
     endings = {file.name.partition(".")[2] for file in (tmp_path / "profiles").iterdir()}
     assert numbers == set(range(3, KEPT + 3))
-    assert endings == {"html", "txt", "speedscope.json"}
+    assert endings == {"html", "txt", "speedscope.json", "pyisession"}
     # Frames are not checked: which ones a sampler sees, if any, is random.
     assert "Samples:" in (tmp_path / "profiles" / f"{KEPT + 2}.txt").read_text()
 
