@@ -5,10 +5,11 @@ from pathlib import Path
 
 import click
 
+from app.errors import ConfigurationError
 from app.local.compare import svg, text
 from app.local.compare.look import LOOKS
 from app.local.compare.run import Recorded, record
-from app.settings import load_settings
+from app.settings import Release, load_settings
 from app.telemetry.timeline.states import State
 from app.web.releases import lessons
 
@@ -21,13 +22,13 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
     """Post the same webhooks to RELEASES, one release after the other, and show who waited for what.
 
     Settings apply: APP_LOCAL_SQS_DELAY=0.1 … compare v02 v03 is on a queue with 100 ms of latency, APP_LOCAL_TLS=1
-    over TLS. What waits for what is the same on a busy machine; times are not.
+    over TLS. Settings of one release follow its name: v06,APP_SQS_MAX_CONNECTIONS=100. What waits for what is the same
+    on a busy machine; times are not.
     """
-    chosen = [lessons.find(name) for name in releases]
+    chosen = [_parsed(text) for text in releases]
     settings = load_settings()
-    recorded = []
-    with click.progressbar(chosen, label="Recording", item_show_func=lambda one: one and one.value) as bar:
-        recorded = [record(release, settings, count) for release in bar]
+    with click.progressbar(chosen, label="Recording", item_show_func=lambda one: one and one[0].value) as bar:
+        recorded = [record(release, settings, count, variables) for release, variables in bar]
     seconds = max(one.seconds for one in recorded)
     for one in recorded:
         _show(one, seconds)
@@ -36,9 +37,18 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
         click.echo(f"picture: {file}")
 
 
+def _parsed(text: str) -> tuple[Release, dict[str, str]]:
+    """`v06,APP_X=1`. Raises ConfigurationError."""
+    name, *variables = text.split(",")
+    for variable in variables:
+        if not variable.startswith("APP_") or "=" not in variable:
+            raise ConfigurationError(f"{variable} after {name}: allowed is APP_NAME=VALUE")
+    return lessons.find(name), dict(variable.split("=", 1) for variable in variables)
+
+
 def _show(recorded: Recorded, seconds: float) -> None:
     columns = max(20, shutil.get_terminal_size((100, 24)).columns - text.LABEL - 1)
-    click.secho(f"\n{recorded.release.value}: {text.summary(recorded)}", bold=True)
+    click.secho(f"\n{recorded.name}: {text.summary(recorded)}", bold=True)
     shown: set[State] = set()
     for line in text.lines(recorded, seconds, columns):
         click.echo(f"{line.label:<{text.LABEL}} " + "".join(map(_cell, line.states)).rstrip())

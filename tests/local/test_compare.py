@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.compare import compare
+from app.errors import ConfigurationError
 from app.local.compare import rows, svg, text
 from app.local.compare.rows import groups, total
 from app.local.compare.run import Recorded, record
@@ -88,13 +89,21 @@ def test_text_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("APP_LOCAL_SQS_DELAY", str(DELAY))
     monkeypatch.delenv("APP_RELEASE")
     monkeypatch.delenv("APP_TIMELINE")
-    ended = CliRunner().invoke(compare, ["v02", "v09", "--count", "3", "--svg", str(file)], catch_exceptions=False)
+    batched = "v09,APP_SQS_BATCHES=1"
+    ended = CliRunner().invoke(compare, ["v02", batched, "--count", "3", "--svg", str(file)], catch_exceptions=False)
     assert ended.exit_code == 0, ended.output
-    for words in ("v02_blocking: 200: 3", "v09_group_commit: 200: 3", "event loop blocked", "· waiting for SQS"):
+    named = "v09_group_commit, APP_SQS_BATCHES=1: 200: 3"
+    for words in ("v02_blocking: 200: 3", named, "event loop blocked", "· waiting for SQS"):
         assert words in ended.output
     drawn = ET.parse(file)  # noqa: S314  # ours
     titles = [title.text or "" for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
     assert any(title.startswith("waiting for SQS") for title in titles)
+
+
+def test_a_wrong_variable_is_named() -> None:
+    """What follows a release's name is APP_NAME=VALUE."""
+    with pytest.raises(ConfigurationError, match="PATH=x after v02: allowed is APP_NAME=VALUE"):
+        CliRunner().invoke(compare, ["v02,PATH=x"], catch_exceptions=False)
 
 
 def test_samples_become_spans() -> None:

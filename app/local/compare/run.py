@@ -6,7 +6,10 @@ import os
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from app.local.chargebee.sender import open_session, post
@@ -16,6 +19,8 @@ from app.local.service import start_service
 from app.settings import Release, Settings
 from app.telemetry.timeline import spans
 from app.telemetry.timeline.spans import Row
+
+NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Sent(NamedTuple):
@@ -30,7 +35,7 @@ class Sent(NamedTuple):
 class Recorded(NamedTuple):
     """`doubts`: what else the machine did meanwhile. It changes the times, not what waits for what."""
 
-    release: Release
+    name: str
     sent: list[Sent]
     rows: list[Row]
     doubts: list[str]
@@ -48,16 +53,29 @@ class Recorded(NamedTuple):
         return Counter(one.status for one in self.sent)
 
 
-def record(release: Release, settings: Settings, webhooks: int) -> Recorded:
-    """Posts `webhooks` at once. Raises ConfigurationError where the service does not start."""
+def record(release: Release, settings: Settings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recorded:
+    """Posts `webhooks` at once, to a service with `variables`. Raises ConfigurationError where it does not start."""
+    name = ", ".join([release.value, *map("=".join, variables.items())])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "timeline.json"
-        os.environ.update(APP_RELEASE=release.value, APP_TIMELINE=str(file))
-        with start_service(Path(folder)) as run:
+        ours = {**variables, "APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
+        with _environment(ours), start_service(Path(folder)) as run:
             assert run.url is not None
             with Watch() as watch:
                 sent = asyncio.run(_post(run.url, settings, webhooks))
-        return Recorded(release, sent, spans.read(file), watch.busy.doubts())
+        return Recorded(name, sent, spans.read(file), watch.busy.doubts())
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Restored at the end, so that the next release does not get them."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 async def _post(url: str, settings: Settings, webhooks: int) -> list[Sent]:

@@ -33,7 +33,7 @@ def draw(recorded: list[Recorded]) -> str:
         y = _panel(svg, one, seconds, y)
     svg.set("height", f"{y:g}")
     svg.set("viewBox", f"0 0 {WIDTH} {y:g}")
-    _add(svg, "title", {}, "Timelines of " + ", ".join(one.release.value for one in recorded))
+    _add(svg, "title", {}, "Timelines of " + "; ".join(one.name for one in recorded))
     return tostring(svg, encoding="unicode") + "\n"
 
 
@@ -65,8 +65,8 @@ def _legend(svg: Element, recorded: list[Recorded]) -> float:
 
 
 def _panel(svg: Element, one: Recorded, seconds: float, y: float) -> float:
-    _text(svg, (MARGIN, y + 18), one.release.value, "bold")
-    _text(svg, (MARGIN + 8 * len(one.release.value) + 12, y + 18), text.summary(one), "quiet")
+    _text(svg, (MARGIN, y + 18), one.name, "bold")
+    _text(svg, (MARGIN + 8 * len(one.name) + 12, y + 18), text.summary(one), "quiet")
     y += TITLE
     top = y
     for group in groups(one):
