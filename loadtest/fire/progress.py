@@ -6,15 +6,22 @@ from contextlib import contextmanager
 
 from rich import progress as rich
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from loadtest.record.shapes import Load
 
 _console = Console(stderr=True)
 
 
-def _bar(*columns: TextColumn | MofNCompleteColumn) -> rich.Progress:
-    shown = (TextColumn("{task.description}"), BarColumn(), *columns, TimeElapsedColumn(), TimeRemainingColumn())
+def _bar(*columns: ProgressColumn) -> rich.Progress:
+    shown = (TextColumn("{task.description}"), BarColumn(), *columns, TimeElapsedColumn())
     return rich.Progress(*shown, console=_console, disable=not _console.is_terminal, transient=True)
 
 
@@ -52,13 +59,16 @@ class _Shown(Progress):
 @contextmanager
 def attack(name: str, load: Load) -> Iterator[Progress]:
     """A bar for one attack."""
-    with _bar(TextColumn("{task.fields[sent]:,} webhooks sent")) as bar:
+    with _bar(TextColumn("{task.fields[sent]:,} webhooks sent"), TimeRemainingColumn()) as bar:
         yield _Shown(bar, name, load)
 
 
 @contextmanager
 def steps(what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar for many attacks, with the remaining time; yields a function to call with each one's name at its start."""
+    """A bar for many attacks; yields a function to call with each one's name at its start.
+
+    Without the remaining time: attacks on slow releases take longer, so that it would be wrong.
+    """
     with _bar(MofNCompleteColumn()) as bar:
         task = bar.add_task(what, total=total)
         done = 0
