@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all coverage test-elasticmq check audit docs lock profiles timelines history calibrated tips overload bench
+.PHONY: help run demo test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips overload bench
 .PHONY: bench-start image images image-test kind-load k8s-test
 
 help: ## list the targets
@@ -73,6 +73,9 @@ history: $(TOOLS) ## replay the published history and plot it (ARGS=--quick for 
 
 calibrated: $(TOOLS) ## the published attack in the time of the published machine: f from v02, all others beside it
 	$(MEASURE) loadtest.calibrated $(ARGS)
+
+latencies: $(TOOLS) ## draw the course's pictures of attacks: profiles/*.png
+	$(MEASURE) profiles.latencies $(ARGS)
 
 tips: $(TOOLS) ## the effect of each of the talk's tips, on v07
 	$(MEASURE) loadtest.tips $(ARGS)

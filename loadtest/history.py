@@ -15,7 +15,7 @@ from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS, Case
 from loadtest.record import folders
 from loadtest.record.shapes import Load
-from loadtest.report import page, pictures, tables
+from loadtest.report import over_time, page, pictures, tables
 from loadtest.stage import subject
 
 
@@ -48,7 +48,9 @@ def main(quick: bool, repeats: int, sustained: bool, out: Path | None) -> None:
         comparison = interleaved.run(
             "history: published against measured", chosen, repeats, out / "history.json", where
         )
-        page.write(comparison, out)
+        hits = over_time.hits(comparison, out)
+        page.write(comparison, hits, out)
+        over_time.write(over_time.history(hits), out, "over-time")
         pictures.write(comparison, out)
         interleaved.finish(comparison, out / "report.html", tables.history(comparison))
 

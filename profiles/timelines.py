@@ -9,15 +9,14 @@ the same on any machine; its times are of the machine that drew it.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 from unittest.mock import patch
 
 import click
 
 from app.local.compare import svg
-from app.local.compare.run import record
-from app.settings import Release, load_settings
+from app.local.compare.run import NONE, record
+from app.settings import load_settings
 from app.web.releases import lessons
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +27,7 @@ class Picture(NamedTuple):
 
     releases: tuple[str, ...]
     webhooks: int = 20
-    variables: Mapping[str, str] = MappingProxyType({})
+    variables: Mapping[str, str] = NONE
 
 
 TLS = {"APP_LOCAL_TLS": "1"}
@@ -52,12 +51,13 @@ def main(names: tuple[str, ...]) -> None:
     with click.progressbar(names or list(PICTURES), label="Drawing", item_show_func=str) as bar:
         for name in bar:
             _draw(PICTURES[name], ROOT / "profiles" / f"{name}.svg")
+    click.echo("to open in a browser: " + " ".join(f"profiles/{name}.svg" for name in names or PICTURES))
 
 
 def _draw(picture: Picture, file: Path) -> None:
     with patch.dict(os.environ, {"APP_LOCAL_SQS_DELAY": "0.1", **picture.variables}):
         settings = load_settings()
-        releases: list[Release] = [lessons.find(name) for name in picture.releases]
+        releases = [lessons.find(name) for name in picture.releases]
         file.write_text(svg.draw([record(release, settings, picture.webhooks) for release in releases]))
 
 

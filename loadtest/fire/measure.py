@@ -98,6 +98,7 @@ def _send(load: Load, name: str, traffic: Traffic, out: Path, *, observer: Obser
     progress.phase("sending")
     with observer, Prober(traffic.url) as prober:
         vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress.sent(len(traffic.sent)))
+    (out / "probes.json").write_text(json.dumps(prober.sequence) + "\n")
     progress.phase("waiting for the queue, auditing")
     return prober
 

@@ -4,7 +4,7 @@ import http.client
 import threading
 import time
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
 from loadtest.record.shapes import Probes
@@ -14,12 +14,19 @@ INTERVAL_SECONDS = 0.1
 TIMEOUT_SECONDS = 30
 
 
+class Probe(NamedTuple):
+    """Times in seconds, `at` since the first one."""
+
+    at: float
+    latency: float
+
+
 class Prober:
-    """A context that probes; `probes` are the results."""
+    """A context that probes; `probes` are the results, `sequence` every one of them."""
 
     def __init__(self, url: str) -> None:
         self._address = urlsplit(url)
-        self._seconds: list[float] = []
+        self.sequence: list[Probe] = []
         self._failed = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -34,21 +41,23 @@ class Prober:
 
     def probes(self) -> Probes | None:
         """None where there was no probe."""
-        if not self._seconds:
+        if not self.sequence:
             return None
-        ordered = sorted(1000 * seconds for seconds in self._seconds)
+        ordered = sorted(1000 * probe.latency for probe in self.sequence)
         p50, p99 = (ordered[int(share * len(ordered))] for share in (0.5, 0.99))
         return Probes(number=len(ordered), failed=self._failed, p50=p50, p99=p99, slowest=ordered[-1])
 
     def _run(self) -> None:
+        first: float | None = None
         while not self._ended.wait(INTERVAL_SECONDS):
             started = time.monotonic()
+            first = first or started
             try:
                 answered = self._probe()
             except (OSError, http.client.HTTPException):
                 answered = False
             self._failed += not answered
-            self._seconds.append(time.monotonic() - started)
+            self.sequence.append(Probe(started - first, time.monotonic() - started))
 
     def _probe(self) -> bool:
         secure = self._address.scheme == "https"

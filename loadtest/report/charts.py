@@ -2,7 +2,7 @@
 
 import csv
 import io
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 
@@ -14,12 +14,28 @@ from loadtest.report.figures import METRICS, PUBLISHED, Scale, middle, value_of
 Spec = dict[str, Any]
 Row = dict[str, Any]
 
+PROBED = "/healthz"
+PROBE = "#009e73"
+
+
+class Deadline(NamedTuple):
+    """A horizontal line, named."""
+
+    seconds: float
+    name: str
+
+
+# (sent after, latency, answer) of each request; an answer is a status, `none`, or PROBED.
+Requests = list[tuple[float, float, str]]
+
 # In the order of the theme's colours; other statuses get the next ones.
 MEASURED = "#0072b2"  # on light and dark
 NUMBER = ".3~r"  # 0.686, 54, 439
 # Of a logarithmic axis.
 TICKS = [base * 10**power for power in range(-1, 5) for base in (1, 3)]
 ANSWERS = alt.Scale(domain=["503", "200", "none"])
+# The same on light and dark.
+COLOURS = {"503": "#8c8c8c", "200": MEASURED, "none": "#d55e00"}
 
 
 def against_published(comparison: Comparison, metric: str) -> Spec:
@@ -83,7 +99,7 @@ def latencies(comparison: Comparison) -> Spec:
     )
     title = alt.Title(
         "Latency under the published attack",
-        subtitle="Thin: fastest to slowest answer. Bold: from the median to the 99th percentile.",
+        subtitle=["Thin: from the fastest to the slowest answer.", "Bold: from the median to the 99th percentile."],
     )
     return _plain(alt.layer(*layers), title=title)
 
@@ -112,6 +128,44 @@ def over_time(hits: dict[str, list[Hit]]) -> Spec:
     )
     zoom = alt.selection_interval(bind="scales", name="zoom")
     return _plain(points.add_params(chosen, zoom).transform_filter(chosen), height=320)
+
+
+def side_by_side(
+    attacks: dict[str, Requests], title: alt.Title, deadline: Deadline | None = None, *, one_axis: bool = True
+) -> Spec:
+    """Every request of each attack, in a panel of its own: send time and latency, both in seconds.
+
+    `one_axis` of latency for all of them, so that they can be compared; otherwise one each.
+    """
+    rows = [
+        {"attack": name, "at": round(at, 2), "latency": round(latency, 3), "answer": answer}
+        for name, requests in attacks.items()
+        for at, latency, answer in requests
+    ]
+    base = alt.Chart()
+    answers = [answer for answer in COLOURS if any(row["answer"] == answer for row in rows)]
+    colours = alt.Scale(domain=answers, range=[COLOURS[answer] for answer in answers])
+    points = base.mark_point(filled=True, size=7).encode(
+        x=alt.X("at:Q", title="sent after, s"),
+        y=alt.Y("latency:Q", title="latency, s"),
+        color=alt.Color("answer:N", scale=colours, legend=alt.Legend(orient="bottom", title="answered")),
+    )
+    probes = base.mark_point(shape="diamond", size=45, strokeWidth=1.5, opacity=1, color=PROBE)
+    layers = [
+        probes.encode(x="at:Q", y="latency:Q").transform_filter(f"datum.answer === '{PROBED}'"),
+        points.transform_filter(f"datum.answer !== '{PROBED}'"),
+    ]
+    if deadline is not None:
+        once, y = base.transform_aggregate(rows="count()"), alt.datum(deadline.seconds)
+        layers.append(once.mark_rule(strokeDash=[4, 4]).encode(y=y))
+        words = once.mark_text(align="left", baseline="bottom", dx=3, dy=-2, text=deadline.name)
+        layers.append(words.encode(x=alt.value(0), y=y))
+    panels = alt.layer(*layers, data={"values": rows}).properties(width=280, height=170)
+    header = alt.Header(labelFontSize=12, labelAnchor="start")
+    faceted = panels.facet(facet=alt.Facet("attack:N", title=None, sort=list(attacks), header=header), columns=2)
+    spec: Spec = faceted.properties(title=title).resolve_scale(y="shared" if one_axis else "independent").to_dict()
+    spec.pop("config", None)
+    return spec
 
 
 def failures(comparison: Comparison) -> Spec:

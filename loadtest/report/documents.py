@@ -33,12 +33,12 @@ def provenance(comparison: Comparison, repeated: bool = True) -> str:
     )
 
 
-def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtest") -> str:
-    """The SVG for the reader's colour scheme; `document` is the folder of what shows it."""
+def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtest", kind: str = "svg") -> str:
+    """The picture for the reader's colour scheme; `document` is the folder of what shows it."""
     source = folder.relative_to(document) / name
     return (
-        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{source}-dark.svg">'
-        f'<img alt="{text}" src="{source}-light.svg"></picture>'
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{source}-dark.{kind}">'
+        f'<img alt="{text}" src="{source}-light.{kind}"></picture>'
     )
 
 
@@ -47,6 +47,13 @@ def throughput() -> str:
     history, folder = newest("history")
     shown = picture(folder, "throughput", "Throughput of each release, published beside measured", ROOT)
     return f"{shown}\n\n{provenance(history)} The whole report: [report.html]({folder.relative_to(ROOT)}/report.html)."
+
+
+def over_time() -> str:
+    """CHANGELOG's picture of every webhook."""
+    history, folder = newest("history")
+    text = "Every webhook of the published attack, by release: when it was sent and how long its answer took"
+    return f"{picture(folder, 'over-time', text, ROOT, 'png')}\n\n{provenance(history)}"
 
 
 def published() -> str:

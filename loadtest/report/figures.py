@@ -12,7 +12,7 @@ PUBLISHED: dict[str, dict[str, float]] = json.loads(Path(__file__).with_name("pu
 Scale = Literal["linear", "log"]
 # Each with its field in published.json and in a Measurement, and the scale of its axis.
 METRICS: dict[str, tuple[str, str, Scale]] = {
-    "rps": ("Throughput under the published attack, webhooks a second", "rps", "linear"),
+    "rps": ("Throughput, webhooks a second", "rps", "linear"),
     "success": ("Webhooks with a 200, per cent", "success", "linear"),
     "fastest_ms": ("Fastest answer, ms", "latencies.fastest", "log"),
     "p50_ms": ("Median latency, ms", "latencies.p50", "log"),

@@ -9,19 +9,17 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from loadtest.fire import vegeta
 from loadtest.fire.vegeta import Hit
-from loadtest.record import folders
 from loadtest.record.comparison import Comparison
 from loadtest.report import charts, figures, tables, theme
 from loadtest.report.charts import Spec
 
 
-def write(comparison: Comparison, out: Path) -> None:
-    """Writes `report.html` to `out`, the folder with the raw results."""
+def write(comparison: Comparison, hits: dict[str, list[Hit]], out: Path) -> None:
+    """Writes `report.html` to `out`; `hits`: see `over_time.hits`."""
     bars = _bars(comparison)
     details = {
-        "over_time": charts.over_time(_hits(comparison, out)),
+        "over_time": charts.over_time(hits),
         "latencies": charts.latencies(comparison),
         "distribution": charts.distribution(comparison),
         "failures": charts.failures(comparison),
@@ -35,16 +33,6 @@ def _bars(comparison: Comparison) -> dict[str, Spec]:
         "saturated_rps": charts.saturated(comparison, "rps", "Throughput, webhooks a second"),
         "saturated_cpu": charts.saturated(comparison, figures.CPU, "CPU a webhook, ms"),
     }
-
-
-def _hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
-    """Every request of the repeat with the median throughput, by release."""
-    found = {}
-    for name in comparison.names("published"):
-        runs = comparison.of("published", name)
-        repeat = runs.index(figures.middle(runs))
-        found[name] = vegeta.hits(folders.raw(out / "history.json", "published", name, repeat) / "results.bin")
-    return found
 
 
 def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:

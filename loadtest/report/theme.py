@@ -25,5 +25,6 @@ def config(theme: str) -> dict[str, Any]:
         "title": {"color": ink, "subtitleColor": ink, "fontSize": 14, "anchor": "start"},
         "rule": {"color": ink},
         "text": {"color": ink},
+        "header": {"labelColor": ink, "titleColor": ink},
         "range": {"category": _PAIR[theme], "ordinal": _SEQUENCE[theme]},
     }

@@ -5,15 +5,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import altair as alt
 import pytest
+import vl_convert
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.settings import Release
 from loadtest import interleaved
 from loadtest.interleaved import Case
+from loadtest.record import folders
 from loadtest.record.comparison import Comparison
 from loadtest.record.shapes import Load
-from loadtest.report import figures, page, pictures, tables, theme
+from loadtest.report import charts, figures, over_time, page, pictures, tables, theme
+from loadtest.report.charts import Deadline
 from loadtest.stage import subject
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -33,7 +37,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, Path]:
     comparison = interleaved.run("history: a test", cases, 2, out / "history.json", interleaved.environment())
     # An error as a slow release has it; none occurs here.
     comparison.runs[0].measurement.errors.append(f'Post "http://127.0.0.1:1/{"x" * 500}": no answer {"y" * 500}')
-    page.write(comparison, out)
+    hits = over_time.hits(comparison, out)
+    page.write(comparison, hits, out)
+    over_time.write(over_time.history(hits), out, "over-time")
     pictures.write(comparison, out)
     return comparison, out
 
@@ -109,6 +115,26 @@ def test_the_pictures_are_pictures(made: tuple[Comparison, Path]) -> None:
             root = ET.fromstring((made[1] / f"{name}-{kind}.svg").read_text())  # noqa: S314  # made a moment ago, by us
             assert root.tag.endswith("svg")
             assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) > 2
+
+
+def test_every_webhook_is_in_the_picture(made: tuple[Comparison, Path]) -> None:
+    """A panel for each release, with all webhooks of one repeat; the pictures are PNGs."""
+    hits = over_time.hits(*made)
+    assert {name: len(of_release) for name, of_release in hits.items()} == dict.fromkeys(made[0].names("published"), 25)
+    for kind in theme.THEMES:
+        assert (made[1] / f"over-time-{kind}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_probes_and_a_deadline_are_drawn(made: tuple[Comparison, Path]) -> None:
+    """Beside the webhooks; answers that did not occur are not in the legend."""
+    raw = folders.raw(made[1] / "history.json", "published", "v09_group_commit", 0)
+    requests = over_time.requests(raw)
+    assert sum(answer == "200" for _, _, answer in requests) == 25
+    assert any(answer == charts.PROBED for _, _, answer in requests)
+    spec = charts.side_by_side({"one": requests}, alt.Title("a test"), Deadline(20, "too late"))
+    drawn = vl_convert.vegalite_to_svg(spec)
+    assert "too late" in drawn
+    assert "503" not in drawn
 
 
 def test_the_audits_held(made: tuple[Comparison, Path]) -> None:

@@ -1,0 +1,58 @@
+"""Every request of an attack or more, as a picture: when it was sent, and how long its answer took.
+
+PNG, since SVG takes a hundred bytes for each of some ten thousand points.
+"""
+
+import json
+from pathlib import Path
+
+import altair as alt
+import vl_convert
+
+from loadtest.fire import vegeta
+from loadtest.fire.vegeta import Hit
+from loadtest.record import folders
+from loadtest.record.comparison import Comparison
+from loadtest.report import charts, figures, theme
+from loadtest.report.charts import Requests
+
+SHARP = 2  # pixels of the picture for one of the page
+
+
+def requests(raw: Path) -> Requests:
+    """Of the attack whose raw results are in `raw`: its webhooks, and the probes meanwhile."""
+    probes = [(at, latency, charts.PROBED) for at, latency in json.loads((raw / "probes.json").read_text())]
+    return of(vegeta.hits(raw / "results.bin")) + probes
+
+
+def of(hits: list[Hit]) -> Requests:
+    return [(hit.at, hit.latency, str(hit.code or "none")) for hit in hits]
+
+
+def hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
+    """Every request of the published attack by release, of the repeat with the median throughput; `out` as in `raw`."""
+    found = {}
+    for name in comparison.names("published"):
+        runs = comparison.of("published", name)
+        repeat = runs.index(figures.middle(runs))
+        found[name] = vegeta.hits(folders.raw(out / "history.json", "published", name, repeat) / "results.bin")
+    return found
+
+
+def history(hits: dict[str, list[Hit]]) -> charts.Spec:
+    """The picture of a history."""
+    title = alt.Title(
+        "Latency over time: 500 webhooks a second for 5 s",
+        subtitle=[
+            "Each dot is a webhook, at the time when it was sent. Each release has an axis of its own.",
+            "Upper band: sent on a new connection, which waits to be accepted. Lower band: on one that was accepted.",
+        ],
+    )
+    return charts.side_by_side({name: of(of_release) for name, of_release in hits.items()}, title, one_axis=False)
+
+
+def write(spec: charts.Spec, out: Path, name: str) -> None:
+    """`<name>-<theme>.png` in `out`."""
+    for kind in theme.THEMES:
+        themed = json.dumps(spec | {"config": theme.config(kind)})
+        (out / f"{name}-{kind}.png").write_bytes(vl_convert.vegalite_to_png(themed, scale=SHARP))

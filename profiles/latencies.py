@@ -1,0 +1,118 @@
+"""The course's pictures of attacks: every request, when it was sent and how long its answer took.
+
+    python -m profiles.latencies [NAME …]
+
+Needs the load test's tools, as `make latencies` provides them.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import altair as alt
+import click
+
+from app.settings import NEWEST, Release
+from loadtest import interleaved
+from loadtest.failures import exit_on_failure
+from loadtest.fire import vegeta
+from loadtest.fire.measure import measure
+from loadtest.record.shapes import Load
+from loadtest.report import charts, over_time, overload
+from loadtest.report.charts import Deadline, Requests
+from loadtest.stage import subject, toxiproxy
+from loadtest.stage.open_files import raise_as_far_as_possible
+from loadtest.stage.stack import open_stack
+
+HERE = Path(__file__).parent
+
+
+class Picture(NamedTuple):
+    """The same `load` for each of `variables`, which have names."""
+
+    title: alt.Title
+    release: Release
+    budget: str
+    load: Load
+    variables: Mapping[str, dict[str, str]]
+    deadline: Deadline | None = None
+
+
+PICTURES = {
+    "who_is_not_let_in": Picture(
+        alt.Title(
+            "Who is not let in: the published attack on 0.6.0",
+            subtitle=[
+                "Dots: webhooks. Diamonds: probes of /healthz, each on a new connection.",
+                "Left: the upper band waits to be accepted, and so do the probes.",
+            ],
+        ),
+        Release.V06_SHARED_QUEUE,
+        "burst",
+        Load(rate=500, duration_s=5, timeout_s=30),
+        {"one connection an iteration, as published": {}, "all that wait (APP_ACCEPT=all)": {"APP_ACCEPT": "all"}},
+    ),
+    "pool_of_ten": Picture(
+        alt.Title(
+            "The pool of ten: 0.7.0 on a quarter of a core, 64 users",
+            subtitle=[
+                "Dots: webhooks. Diamonds: probes of /healthz. Each user sends the next webhook after the answer."
+            ],
+        ),
+        Release.V07_SYNC_HANDLER,
+        "capped",
+        interleaved.closed_loop(interleaved.USERS, 20),
+        {
+            "boto3's ten connections, as published": {},
+            "APP_SQS_MAX_CONNECTIONS=200": {"APP_SQS_MAX_CONNECTIONS": "200"},
+        },
+    ),
+    "a_deadline_for_waiting": Picture(
+        alt.Title(
+            "A deadline for waiting: 0.9.0 on a quarter of a core, over its capacity",
+            subtitle=[
+                "Dots: webhooks. Diamonds: probes of /healthz.",
+                "Left: each waits for longer than the one before, until memory ends. Right: 503 at once instead.",
+            ],
+        ),
+        NEWEST,
+        "capped",
+        Load(rate=480, duration_s=60, timeout_s=90),
+        {
+            "no deadline": {"APP_MAX_WAIT": "0", "APP_SQS_TIMEOUT": "60", "APP_MAX_IN_FLIGHT": "20000"},
+            "as deployed (APP_MAX_WAIT=5)": {"APP_MAX_WAIT": "5", "APP_MAX_IN_FLIGHT": "4096"},
+        },
+        Deadline(20, "Chargebee times out"),
+    ),
+}
+
+
+@click.command(help=__doc__)
+@click.argument("names", nargs=-1, type=click.Choice(list(PICTURES)))
+def main(names: tuple[str, ...]) -> None:
+    with exit_on_failure():
+        for name in names or PICTURES:
+            over_time.write(_drawn(PICTURES[name]), HERE, name)
+        click.echo("to open: " + " ".join(f"profiles/{name}-light.png" for name in names or PICTURES))
+
+
+def _drawn(picture: Picture) -> charts.Spec:
+    attacks: dict[str, Requests] = {}
+    rows = []
+    raise_as_far_as_possible()  # not the worst case: most webhooks are answered before the last one is sent
+    for name, variables in picture.variables.items():
+        click.echo(f"{picture.title.text}: {name} …")
+        with TemporaryDirectory() as raw, open_stack("auto", [toxiproxy.latency(interleaved.SQS_LATENCY_S)]) as stack:
+            what = subject.release(picture.release, name, **variables)
+            measured = measure(stack, what, picture.budget, picture.load, out=Path(raw))
+            attacks[name] = over_time.requests(Path(raw))
+            rows.append(overload.row(name, measured, sorted(vegeta.hits(Path(raw) / "results.bin"))))
+        for doubt in measured.conditions.doubts if measured.conditions else ():
+            click.echo(f"DOUBTFUL: {doubt}")
+    click.echo(overload.table(rows))
+    return charts.side_by_side(attacks, picture.title, picture.deadline)
+
+
+if __name__ == "__main__":
+    main()
