@@ -2,10 +2,10 @@
 
 A quota can only slow a machine, so time is stretched instead: by the factor f, every rate is divided by f, every
 duration, time-out and latency is multiplied by it, and results are converted back. f is the published throughput of
-v02_blocking ÷ the one measured here first. v02 because it does one thing at a time, on the event loop: its throughput
-is the machine's speed, whatever threads, pools and the queue's concurrency do. The CA bundle is the second parameter,
-and fixed as well: as many CAs as load in the time that all of them took under OpenSSL 1.1.1. (That the published image
-had it is inferred from its time, not known.)
+v02_blocking ÷ the one measured here first. v02 because it sends one webhook at a time, on the event loop: its
+throughput depends least on threads, pools and the queue's concurrency (threads of its dependency connect meanwhile).
+The CA bundle is the second parameter, and fixed as well: as many CAs as load in the time that all of them took under
+OpenSSL 1.1.1. (That the published image had it is inferred from its time, not known.)
 
 Writes calibrated.json (with --plain: calibrated-plain.json) to loadtest/results/<date>-<commit>.
 """

@@ -153,6 +153,7 @@ GENERATED = {
     "README.md": ["documents.throughput()", "known_as()", "table(Settings)"],
     "CHANGELOG.md": [
         "releases()",
+        "documents.over_time()",
         *(f'diff("{release.value[:3]}")' for release in list(Release)[:0:-1]),
         'code("v02")',
     ],
