@@ -7,14 +7,14 @@ Limits: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/AP
 import hashlib
 import re
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from app.errors import Flaw, InvalidEvent
 from app.events import Event
 
 # SQS accepts XML 1.0 characters. JSON has no raw control characters and UTF-8 no surrogates, so these two are all that
 # valid JSON can contain and SQS rejects.
-_REFUSED = re.compile("[\ufffe\uffff]")
+_REFUSED = ("\ufffe", "\uffff")
 # "MessageGroupId can include alphanumeric characters and punctuation", at most 128 of them.
 _GROUP_ID = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}")
 
@@ -54,13 +54,9 @@ class Seen(NamedTuple):
 def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime | None = None) -> Message:
     """The message for `event`, which was received as `body`. Raises InvalidEvent for characters that SQS rejects."""
     text = body.decode()
-    if refused := _REFUSED.search(text):
-        flaw: Flaw = {
-            "loc": [],
-            "msg": f"U+{ord(refused[0]):04X} at character {refused.start()} is not an XML character, SQS refuses it",
-            "type": "sqs_character",
-        }
-        raise InvalidEvent("The body holds a character that SQS refuses", [flaw])
+    # Two searches: a regular expression for both takes a hundred times as long.
+    if _REFUSED[0] in text or _REFUSED[1] in text:
+        _refuse(text)
     attributes = {
         "event_id": event.id,
         "event_type": event.event_type,
@@ -71,6 +67,17 @@ def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime |
     if fifo:
         return Message(text, attributes, size, group_id=_group_id(event), deduplication_id=event.id)
     return Message(text, attributes, size)
+
+
+def _refuse(text: str) -> NoReturn:
+    """Names the first character that SQS rejects."""
+    at, character = min((text.index(character), character) for character in _REFUSED if character in text)
+    flaw: Flaw = {
+        "loc": [],
+        "msg": f"U+{ord(character):04X} at character {at} is not an XML character, SQS refuses it",
+        "type": "sqs_character",
+    }
+    raise InvalidEvent("The body holds a character that SQS refuses", [flaw])
 
 
 def _group_id(event: Event) -> str:
