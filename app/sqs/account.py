@@ -1,9 +1,25 @@
-"""The AWS SDK's own configuration, checked before the service starts."""
+"""What the AWS SDK is configured for: region, endpoint, CA bundle, and credentials, which expire.
+
+botocore finds them in the environment, in files, and from the metadata services of EC2, ECS and EKS (IRSA, Pod
+Identity). It blocks, so that an Account is made, and its methods are called, in a thread.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit
 
 import botocore.session
-from botocore.exceptions import BotoCoreError
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, NoCredentialsError
+from botocore.httpsession import get_cert_path
+from botocore.utils import get_environ_proxies
 
 from app.errors import ConfigurationError
+from app.settings import Settings
+from app.sqs.failures import require_queue_url
+from app.sqs.queue import QueueAddress
+from app.sqs.signing import Credentials
+
+ATTEMPTS = 2
 
 
 def require_region() -> None:
@@ -16,3 +32,36 @@ def require_region() -> None:
         raise ConfigurationError(f"AWS: {error}") from None
     if region is None:
         raise ConfigurationError("AWS_DEFAULT_REGION is not set: allowed is a region, as in eu-central-1")
+
+
+class Account:
+    """SQS as it is configured for this process. `endpoint`: its URL, split; `ca_bundle`: a file."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises ConfigurationError where SQS is behind a proxy."""
+        seconds = settings.sqs_timeout / ATTEMPTS
+        config = Config(connect_timeout=seconds, read_timeout=seconds, retries={"total_max_attempts": ATTEMPTS})
+        self._session = botocore.session.Session()
+        self._client: Any = self._session.create_client("sqs", config=config)
+        self._address = QueueAddress.of(settings)
+        url = self._client.meta.endpoint_url
+        self.endpoint = urlsplit(url)
+        self.region: str = self._client.meta.region_name
+        self.ca_bundle = str(self._session.get_config_variable("ca_bundle") or get_cert_path(True))
+        if proxies := get_environ_proxies(url):
+            raise ConfigurationError(
+                f"{url} is behind a proxy ({', '.join(sorted(proxies))}_PROXY): allowed with this release is a direct"
+                " connection (NO_PROXY), or APP_RELEASE=v09_group_commit"
+            )
+
+    def credentials(self) -> Credentials:
+        """The present ones, renewed where they expire soon. Raises botocore's errors."""
+        found = self._session.get_credentials()
+        if found is None:
+            raise NoCredentialsError
+        frozen = found.get_frozen_credentials()
+        return Credentials(str(frozen.access_key), str(frozen.secret_key), frozen.token)
+
+    def queue_url(self) -> str:
+        """Asks SQS (GetQueueUrl). Raises botocore's errors, and NotAcknowledgedError."""
+        return require_queue_url(self._client.get_queue_url(**self._address.parameters()))

@@ -43,7 +43,7 @@ class GroupCommit:
         waiting.expiry = asyncio.get_running_loop().call_at(waiting.deadline, self._expire, waiting)
         self._waiting.append(waiting)
         self._fill_slots()
-        await asyncio.shield(waiting.sent)
+        await waiting.sent
 
     async def close(self, seconds: float) -> None:
         """Flushes for at most `seconds`, then fails the remaining callers with QueueUnavailable."""

@@ -1,0 +1,141 @@
+"""Kept-alive HTTP/1.1 connections to one endpoint: a request and its answer at a time on each.
+
+A connection is closed, and never used again, after anything but a complete answer to its own request: a late answer
+cannot reach another caller.
+"""
+
+import asyncio
+import ssl
+from http import HTTPStatus
+from typing import NamedTuple, cast
+
+import httptools
+
+MAX_ANSWER_BYTES = 1024 * 1024
+
+
+class AnswerError(ConnectionError):
+    """What the other side sent is not one complete HTTP answer to the request."""
+
+
+class Answer(NamedTuple):
+    """`headers`: with names in lower case."""
+
+    status: int
+    headers: dict[bytes, bytes]
+    body: bytes
+
+
+class Connection(asyncio.Protocol):
+    """One connection. Its methods on_… are what the parser calls."""
+
+    def __init__(self) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        self._answered: asyncio.Future[Answer] | None = None
+        self._headers: dict[bytes, bytes] = {}
+        self._body = bytearray()
+        self.usable = True
+
+    async def request(self, head: bytes, body: bytes) -> Answer:
+        """Raises ConnectionError. Cancelled, it closes the connection."""
+        self._answered = asyncio.get_running_loop().create_future()
+        self._transport.writelines((head, body))
+        try:
+            return await self._answered
+        except BaseException:
+            self.abort()
+            raise
+        finally:
+            self._answered = None
+
+    def abort(self) -> None:
+        self.usable = False
+        self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.usable = False
+        self._fail("The connection was closed before the answer was complete")
+
+    def data_received(self, data: bytes) -> None:
+        if self._answered is None:
+            self.abort()  # nobody has asked
+            return
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._fail(str(error) or type(error).__name__)
+            self.abort()
+        if len(self._body) > MAX_ANSWER_BYTES:
+            self._fail(f"The answer is longer than {MAX_ANSWER_BYTES} bytes")
+            self.abort()
+
+    def on_message_begin(self) -> None:
+        self._headers, self._body = {}, bytearray()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.lower()] = value
+
+    def on_body(self, body: bytes) -> None:
+        self._body += body
+
+    def on_message_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status < HTTPStatus.OK:  # 100 Continue: the answer is still to come
+            return
+        self.usable = self.usable and self._parser.should_keep_alive()
+        if self._answered is None or self._answered.done():
+            self.abort()  # a second answer to one request
+        else:
+            self._answered.set_result(Answer(status, self._headers, bytes(self._body)))
+
+    def _fail(self, reason: str) -> None:
+        if self._answered is not None and not self._answered.done():
+            self._answered.set_exception(AnswerError(reason))
+
+
+class Connections:
+    """As many as there are requests at a time, kept open for the next ones."""
+
+    def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, connect_timeout: float) -> None:
+        self._host, self._port, self._tls = host, port, tls
+        self._connect_timeout = connect_timeout
+        self._idle: list[Connection] = []
+
+    async def request(self, head: bytes, body: bytes) -> Answer:
+        """Raises OSError, ConnectionError and TimeoutError (connecting takes too long)."""
+        connection = self._take() or await self.connect()
+        answer = await connection.request(head, body)
+        if connection.usable:
+            self._idle.append(connection)
+        else:
+            connection.abort()
+        return answer
+
+    async def open(self, number: int) -> None:
+        """Connects that many times. Raises like `request`."""
+        self._idle += await asyncio.gather(*(self.connect() for _ in range(number)))
+
+    async def connect(self) -> Connection:
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(self._connect_timeout):
+            name = self._host if self._tls is not None else None
+            _, connection = await loop.create_connection(
+                Connection, self._host, self._port, ssl=self._tls, server_hostname=name
+            )
+        return connection
+
+    def close(self) -> None:
+        for connection in self._idle:
+            connection.abort()
+        self._idle.clear()
+
+    def _take(self) -> Connection | None:
+        """The one used last: the others may have been closed by the other side."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.usable:
+                return connection
+        return None

@@ -1,0 +1,178 @@
+"""The lean client: SendMessageBatch and nothing else, without a general-purpose AWS client on the webhook's path.
+
+botocore does what it is good at, in a thread: region, endpoint, CA bundle, credentials, the queue's URL. What is left
+is a body of JSON, a signature, and a connection that is kept.
+"""
+
+import asyncio
+import random
+import ssl
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from loguru import logger
+
+from app.errors import WebhookRefused
+from app.settings import Settings
+from app.sqs.account import Account
+from app.sqs.connection import Answer, Connections
+from app.sqs.failures import NotAcknowledgedError, code_of
+from app.sqs.message import Message
+from app.sqs.queue import QueueAddress, batch_refused, refusal
+from app.sqs.signing import Credentials, Signer
+
+ATTEMPTS = 3
+BACKOFF_SECONDS = 0.1
+WARM_SECONDS = 3.0
+# botocore renews credentials that expire within 15 minutes.
+RENEW_SECONDS = 60.0
+# As botocore's standard mode: https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
+_AGAIN = {"RequestThrottled", "Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded"}
+_SKEWED = {"RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch", "InvalidSignatureException"}
+_EXPIRED = {"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException"}
+SKEW_SECONDS = 240.0
+
+
+class SqsError(Exception):
+    """An answer of SQS that is not 200. `code`: its error code."""
+
+    def __init__(self, code: str, answer: Answer) -> None:
+        super().__init__(code)
+        self.code = code
+        self.answer = answer
+
+    @property
+    def transient(self) -> bool:
+        return self.answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or self.code.rpartition(".")[2] in _AGAIN
+
+
+class LeanQueue:
+    """One queue. Its URL and the credentials are found by `warm`, or by the first call that succeeds."""
+
+    def __init__(self, account: Account, settings: Settings) -> None:
+        self._account = account
+        self.fifo = QueueAddress.of(settings).fifo
+        self._calls = 1 if self.fifo else settings.sqs_batches
+        endpoint = account.endpoint
+        tls = ssl.create_default_context(cafile=account.ca_bundle) if endpoint.scheme == "https" else None
+        port = endpoint.port or (80 if tls is None else 443)
+        self._connections = Connections(str(endpoint.hostname), port, tls, settings.sqs_timeout / ATTEMPTS)
+        path = endpoint.path or "/"
+        self._signer = Signer(endpoint.netloc, account.region, "AmazonSQS.SendMessageBatch", path=path)
+        self._preparing = asyncio.Lock()
+        self._credentials: Credentials | None = None
+        self._url: str | None = None
+        self._clock_offset = 0.0  # SQS's time minus ours, where they differ by minutes
+
+    async def warm(self) -> None:
+        """Credentials, URL and connections. SQS may be down: that is logged, after WARM_SECONDS at most."""
+        try:
+            async with asyncio.timeout(WARM_SECONDS):
+                await asyncio.gather(self._prepare(), self._connections.open(self._calls))
+        except Exception as error:
+            logger.warning("No connection to SQS yet: {}", code_of(error))
+
+    async def renew(self) -> None:
+        """Keeps the credentials fresh, without a webhook that waits for it."""
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            with suppress(Exception):  # the next call that finds them expired says so
+                self._credentials = await asyncio.to_thread(self._account.credentials)
+
+    def close(self) -> None:
+        self._connections.close()
+
+    async def send_batch(self, messages: Sequence[Message], deadline: float) -> list[WebhookRefused | None]:
+        """See `BatchQueue.send_batch`."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                if self._url is None or self._credentials is None:
+                    await self._prepare()
+                answer = await self._call(_body(str(self._url), messages))
+                acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")}
+                codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed", [])}
+        except Exception as error:
+            code = error.code if isinstance(error, SqsError) else code_of(error)
+            raise batch_refused(code) or refusal(code) from error
+        ids = map(str, range(len(messages)))
+        return [None if number in acknowledged else refusal(codes.get(number, "Unanswered")) for number in ids]
+
+    async def _prepare(self) -> None:
+        async with self._preparing:
+            if self._url is None:
+                self._credentials = await asyncio.to_thread(self._account.credentials)
+                self._url = await asyncio.to_thread(self._account.queue_url)
+
+    async def _call(self, body: bytes) -> dict[str, Any]:
+        """SQS's answer to a SendMessageBatch; up to ATTEMPTS, with full jitter between them."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self._attempt(body)
+            except (OSError, TimeoutError):
+                if attempt == ATTEMPTS:
+                    raise
+            except SqsError as error:
+                if attempt == ATTEMPTS or not (error.transient or await self._corrected(error)):
+                    raise
+            await asyncio.sleep(random.uniform(0, BACKOFF_SECONDS * 2**attempt))  # noqa: S311  # no secret
+        raise AssertionError
+
+    async def _attempt(self, body: bytes) -> dict[str, Any]:
+        assert self._credentials is not None
+        head = self._signer.head(body, self._credentials, time.time() + self._clock_offset)
+        answer = await self._connections.request(head, body)
+        if answer.status != HTTPStatus.OK:
+            raise SqsError(_code(answer), answer)
+        try:
+            parsed = orjson.loads(answer.body)
+        except orjson.JSONDecodeError:
+            parsed = None
+        if not isinstance(parsed, dict):
+            raise NotAcknowledgedError
+        return parsed
+
+    async def _corrected(self, error: SqsError) -> bool:
+        """Whether our clock or the credentials were the cause, and are corrected now."""
+        code = error.code.rpartition(".")[2]
+        if code in _EXPIRED:
+            self._credentials = await asyncio.to_thread(self._account.credentials)
+            return True
+        if code not in _SKEWED or (date := error.answer.headers.get(b"date")) is None:
+            return False
+        offset = parsedate_to_datetime(date.decode("ascii", "replace")).timestamp() - time.time()
+        skewed = abs(offset - self._clock_offset) > SKEW_SECONDS
+        self._clock_offset = offset if skewed else self._clock_offset
+        return skewed
+
+
+def _body(url: str, messages: Sequence[Message]) -> bytes:
+    entries = [{"Id": str(number), **message.parameters()} for number, message in enumerate(messages)]
+    return orjson.dumps({"QueueUrl": url, "Entries": entries})
+
+
+def _code(answer: Answer) -> str:
+    """As botocore reads it: the older protocol's code, where the answer has it."""
+    if (compatible := answer.headers.get(b"x-amzn-query-error")) is not None:
+        return compatible.partition(b";")[0].decode("ascii", "replace")
+    try:
+        return str(orjson.loads(answer.body)["__type"]).rpartition("#")[2]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return f"Http{answer.status}"
+
+
+@asynccontextmanager
+async def open_lean_queue(settings: Settings) -> AsyncIterator[LeanQueue]:
+    """The queue of `settings`, with warm connections where SQS can be reached; they live as long as the context."""
+    queue = LeanQueue(await asyncio.to_thread(Account, settings), settings)
+    await queue.warm()
+    renewing = asyncio.create_task(queue.renew())
+    try:
+        yield queue
+    finally:
+        renewing.cancel()
+        queue.close()
