@@ -10,7 +10,7 @@ from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.sqs.account import require_region
 from app.telemetry.logging import configure_logging
-from app.web.gate.shed import Shed
+from app.web.endpoint import entrance
 from app.web.main import create_app
 from app.web.server.serve import serve
 
@@ -38,4 +38,4 @@ def web() -> None:
         settings.require_production()
         require_region()
         app = create_app(settings)
-        serve(Shed(app, settings), settings, drain=app.state.admission.drain, on_bound=on_bound)
+        serve(entrance(app, settings), settings, drain=app.state.admission.drain, on_bound=on_bound)

@@ -18,13 +18,12 @@ _TEXT = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message}"
 
 def configure_logging(settings: Settings) -> None:
     """Replaces every handler; call it once per process, before anything logs."""
-    text = settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())
     logger.remove()
     # diagnose would print the values of variables into tracebacks: payloads and passwords among them.
-    if text:
-        logger.add(sys.stderr, level=settings.log_level, format=_readable, backtrace=False, diagnose=False)
-    else:
+    if as_json(settings):
         logger.add(_write_json, level=settings.log_level, format="{message}", backtrace=False, diagnose=False)
+    else:
+        logger.add(sys.stderr, level=settings.log_level, format=_readable, backtrace=False, diagnose=False)
     logging.basicConfig(handlers=[_ToLoguru()], level=settings.log_level, force=True)
     logging.captureWarnings(True)
     # Below WARNING, these log headers and bodies of their requests.
@@ -32,16 +31,28 @@ def configure_logging(settings: Settings) -> None:
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
+def as_json(settings: Settings) -> bool:
+    """Whether lines are JSON."""
+    return settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
+
+
 def log_webhook(record: WebhookRecord) -> None:
-    """One line for a webhook that has been answered: event, outcome, duration. Never the payload."""
-    assert record.answered is not None
-    fields: dict[str, Any] = {"duration_ms": round((record.answered - record.began) * 1000, 2)}
-    if (event := record.event) is not None:
-        fields |= {"event_id": event.id, "event_type": event.event_type, "retry": event.is_retry}
-    fields["outcome"] = record.outcome
-    fields |= {name: value for name in ("status", "cause", "delivery") if (value := getattr(record, name)) is not None}
+    """One line for a webhook that has been answered."""
     level = "WARNING" if record.status is not None or record.outcome == UNANSWERED else "INFO"
-    logger.bind(**fields).log(level, "webhook {}", record.outcome)
+    logger.bind(**fields(record)).log(level, "webhook {}", record.outcome)
+
+
+def fields(record: WebhookRecord) -> dict[str, Any]:
+    """What is logged of a webhook that has been answered: event, outcome, duration. Never the payload."""
+    assert record.answered is not None
+    found: dict[str, Any] = {"duration_ms": round((record.answered - record.began) * 1000, 2)}
+    if (event := record.event) is not None:
+        found |= {"event_id": event.id, "event_type": event.event_type, "retry": event.is_retry}
+    found["outcome"] = record.outcome
+    for name in ("status", "cause", "delivery"):
+        if (value := getattr(record, name)) is not None:
+            found[name] = value
+    return found
 
 
 def _readable(record: "Record") -> str:

@@ -1,11 +1,15 @@
 """POST /webhooks/chargebee: the release's handler, behind the gate."""
 
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from app.settings import Settings
+from app.telemetry.lines import WebhookLines
 from app.web import responses
 from app.web.gate.admission import Admission
-from app.web.gate.route import gated_route
+from app.web.gate.lane import Lane
+from app.web.gate.route import bare, gate, gated_route
+from app.web.gate.shed import Shed
 from app.web.openapi import EXTRA, RESPONSES
 from app.web.releases import ReleaseModule
 from app.web.webhook import PATH
@@ -13,6 +17,8 @@ from app.web.webhook import PATH
 
 def add_endpoint(app: FastAPI, release: ReleaseModule, settings: Settings, admission: Admission) -> None:
     """Adds the handler of `release` to `app`."""
+    lean = getattr(release, "BARE", False)
+    app.state.gate = gate(bare(release.receive), settings, admission, WebhookLines(settings).log) if lean else None
     app.router.add_api_route(
         PATH,
         release.receive,
@@ -23,6 +29,15 @@ def add_endpoint(app: FastAPI, release: ReleaseModule, settings: Settings, admis
         tags=["webhooks"],
         responses=RESPONSES,
         openapi_extra=EXTRA,
-        route_class_override=gated_route(settings, admission),
+        route_class_override=gated_route(settings, admission, app.state.gate),
         **responses.RESPONSES[settings.response],
     )
+
+
+def entrance(app: FastAPI, settings: Settings) -> ASGIApp:
+    """`app` as it is served: behind load shedding, with a lane for the webhooks of a bare release.
+
+    Middleware of ours has to run, so that there is no lane beside it.
+    """
+    inside = app if app.state.gate is None or app.user_middleware else Lane(app, app.state.gate)
+    return Shed(inside, app.state.admission, settings)

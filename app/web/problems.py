@@ -93,9 +93,13 @@ async def _disconnected(request: Request, error: ClientDisconnect) -> ProblemRes
     return ProblemResponse(HTTPStatus.BAD_REQUEST, "The body was not complete")
 
 
-async def _unexpected(request: Request, error: Exception) -> ProblemResponse:
-    """An unexpected exception; the traceback is in the log."""
+def unexpected() -> ProblemResponse:
+    """The answer after an unexpected exception; the traceback is in the log."""
     return ProblemResponse(HTTPStatus.INTERNAL_SERVER_ERROR, "An unexpected error; send it again")
+
+
+async def _unexpected(request: Request, error: Exception) -> ProblemResponse:
+    return unexpected()
 
 
 # WebhookRefused is answered by the gate, which also logs it.

@@ -28,6 +28,7 @@ _INNERMOST = {
     ("selectors.py", "select"): State.IDLE,
     ("threading.py", "wait"): State.IDLE,
     ("queue.py", "get"): State.IDLE,
+    ("concurrent/futures/thread.py", "_worker"): State.IDLE,
     ("sqs/blocking.py", "resolve"): State.SQS,  # for the thread that asks for the URL
 }
 # these wherever they are in a thread's stack:
@@ -43,6 +44,7 @@ _TASKS = {
     ("anyio/_backends/_asyncio.py", "run_sync_in_worker_thread"): State.THREAD,
     ("sqs/native.py", "send"): State.SQS,
     ("sqs/native.py", "send_batch"): State.SQS,
+    ("sqs/lean.py", "send_batch"): State.SQS,
     ("sqs/group_commit.py", "send"): State.BATCH,
 }
 _LOADS_CAS = "load_verify_locations"

@@ -5,7 +5,6 @@ FastAPI's own `max_body_size` answers text/plain and comes before the 401; see t
 
 import asyncio
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import BodyTimeout, BodyTooLarge, UnsupportedEncoding, WebhookRefused
@@ -22,11 +21,16 @@ class LimitBody:
         self._timeout = settings.body_timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send, place: Place) -> None:
-        headers = Headers(scope=scope)
-        encoding = ", ".join(headers.getlist("content-encoding"))
+        declared = 0
+        encodings = []
+        for name, value in scope["headers"]:
+            if name == b"content-length":
+                declared = int(value)
+            elif name == b"content-encoding":
+                encodings.append(value.decode("latin-1"))
+        encoding = ", ".join(encodings)
         if encoding and encoding.strip().lower() != "identity":
             raise UnsupportedEncoding(f"Content-Encoding {encoding[:40]!r} is not supported: send the body without one")
-        declared = int(headers.get("content-length", 0))
         if declared > self._max_bytes:
             raise BodyTooLarge(f"The body is longer than {self._max_bytes} bytes")
         place.hold(declared)

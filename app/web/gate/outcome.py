@@ -1,15 +1,17 @@
 """The outermost part of the gate: the webhook's record, the response to a rejected one, the log line."""
 
 import asyncio
+from collections.abc import Callable
 from time import perf_counter
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.errors import Draining, QueueUnavailable, WebhookRefused
-from app.telemetry.logging import log_webhook
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.web.gate.admission import Admission
 from app.web.problems import REFUSALS, ProblemResponse, problem
+
+Log = Callable[[WebhookRecord], None]
 
 
 class Outcome:
@@ -19,9 +21,10 @@ class Outcome:
     lingers.
     """
 
-    def __init__(self, app: ASGIApp, admission: Admission) -> None:
+    def __init__(self, app: ASGIApp, admission: Admission, log: Log) -> None:
         self._app = app
         self._admission = admission
+        self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         record = scope["state"]["record"] = WebhookRecord(perf_counter())
@@ -36,7 +39,7 @@ class Outcome:
             await _refused(Draining("This process has stopped; send it again"), record)(scope, receive, send)
         finally:
             record.answered = record.answered or perf_counter()
-            log_webhook(record)
+            self._log(record)
 
 
 def _refused(error: WebhookRefused, record: WebhookRecord) -> ProblemResponse:

@@ -7,9 +7,8 @@ count. Order and wording are those of the gate: authentication first, then admis
 
 import asyncio
 
-from fastapi import FastAPI
 from loguru import logger
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import Overloaded
 from app.settings import Settings
@@ -23,11 +22,11 @@ _OVERLOADED = REFUSALS[Overloaded]
 
 
 class Shed:
-    """Answers webhooks 503 while the app's admission is full; passes everything else on."""
+    """Answers webhooks 503 while `admission` is full; passes everything else on."""
 
-    def __init__(self, app: FastAPI, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, admission: Admission, settings: Settings) -> None:
         self._app = app
-        self._admission: Admission = app.state.admission
+        self._admission = admission
         self._pairs = accepted_pairs(settings)
         self._refused = 0
         self._answers: dict[str, tuple[Message, Message]] = {}

@@ -1,7 +1,8 @@
 """The optimisation history: one lesson a file, one of them chosen at the start by APP_RELEASE.
 
 A release is a module with `lifespan(app)`, which opens what it needs and yields the state, if any, that its
-handler reads from `request.state`, and `receive(…)`, the handler. Releases do not import each other.
+handler reads from `request.state`, and `receive(…)`, the handler. One with `BARE = True` has a handler that takes the
+request and returns a Response, and is called without FastAPI's machinery. Releases do not import each other.
 """
 
 from contextlib import AbstractAsyncContextManager

@@ -1,0 +1,91 @@
+"""Log lines that are written many at a time are the lines that loguru writes."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from datetime import datetime
+
+import pytest
+from loguru import logger
+
+from app.events import Event
+from app.settings import Settings
+from app.telemetry.lines import MOST_LINES, WebhookLines
+from app.telemetry.logging import configure_logging, log_webhook
+from app.telemetry.record import WebhookRecord
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def _undo() -> Iterator[None]:
+    yield
+    logger.remove()
+
+
+def _queued(event: Event) -> WebhookRecord:
+    return WebhookRecord(began=1.0, outcome="queued", answered=1.25, event=event)
+
+
+@pytest.fixture
+def parsed(event: bytes) -> Event:
+    return Event.model_validate_json(event)
+
+
+async def test_the_same_line(parsed: Event, capsys: pytest.CaptureFixture[str]) -> None:
+    """Field by field, in the same order; the time is a local one, to the millisecond."""
+    settings = Settings(log_format="json")
+    configure_logging(settings)
+    log_webhook(_queued(parsed))
+    lines = WebhookLines(settings)
+    lines.log(_queued(parsed))
+    lines.flush()
+    theirs, ours = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    assert list(ours) == list(theirs)
+    times = [datetime.fromisoformat(line.pop("time")) for line in (theirs, ours)]
+    assert times[0].utcoffset() == times[1].utcoffset()
+    assert abs((times[1] - times[0]).total_seconds()) < 60
+    assert ours == theirs
+
+
+async def test_written_together(parsed: Event, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing until there are MOST_LINES, and fewer after a moment; both times, every line once."""
+    settings = Settings(log_format="json")
+    configure_logging(settings)
+    lines = WebhookLines(settings)
+    for _ in range(MOST_LINES - 1):
+        lines.log(_queued(parsed))
+    assert capsys.readouterr().err == ""
+    lines.log(_queued(parsed))
+    assert capsys.readouterr().err.count("\n") == MOST_LINES
+    lines.log(_queued(parsed))
+    written = ""
+    async with asyncio.timeout(10):
+        while not written:
+            await asyncio.sleep(0.01)
+            written = capsys.readouterr().err
+    assert written.count("\n") == 1
+
+
+async def test_what_goes_wrong_is_logged_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a warning, by loguru."""
+    settings = Settings(log_format="json")
+    configure_logging(settings)
+    WebhookLines(settings).log(WebhookRecord(began=1.0, outcome="overloaded", status=503, answered=1.1))
+    line = json.loads(capsys.readouterr().err)
+    assert (line["level"], line["outcome"], line["status"]) == ("WARNING", "overloaded", 503)
+
+
+@pytest.mark.parametrize(("level", "log_format", "number"), [("WARNING", "json", 0), ("INFO", "text", 1)])
+async def test_level_and_format(
+    parsed: Event, capsys: pytest.CaptureFixture[str], level: str, log_format: str, number: int
+) -> None:
+    """APP_LOG_LEVEL and APP_LOG_FORMAT hold for these lines too."""
+    settings = Settings.model_validate({"log_level": level, "log_format": log_format})
+    configure_logging(settings)
+    lines = WebhookLines(settings)
+    lines.log(_queued(parsed))
+    lines.flush()
+    written = capsys.readouterr().err
+    assert written.count("webhook queued") == number
+    assert "{" not in written
