@@ -8,4 +8,4 @@ Packages, each importing only from those to its right (import-linter enforces it
     cli → web | local → sqs → telemetry → events → settings → errors
 """
 
-__version__ = "0.9.0"
+__version__ = "1.0.0"

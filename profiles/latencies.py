@@ -13,7 +13,7 @@ from typing import NamedTuple
 import altair as alt
 import click
 
-from app.settings import NEWEST, Release
+from app.settings import Release
 from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.fire import vegeta
@@ -76,7 +76,7 @@ PICTURES = {
                 "Left: each waits for longer than the one before, until memory ends. Right: 503 at once instead.",
             ],
         ),
-        NEWEST,
+        Release.V09_GROUP_COMMIT,
         "capped",
         Load(rate=480, duration_s=60, timeout_s=90),
         {

@@ -19,5 +19,6 @@ class HistorySettings(BaseModel):
         "none", description="A request-id and timing middleware: pure ASGI, or Starlette's BaseHTTPMiddleware."
     )
     response: Literal["json", "orjson", "model"] = Field(
-        "model", description="How a 200 is serialised: json.dumps, orjson, or pydantic-core by the return type."
+        "model",
+        description="How a 200 is serialised (v02 to v09): json.dumps, orjson, or pydantic-core by the return type.",
     )

@@ -25,13 +25,14 @@ class QueueSettings(BaseModel):
         None,
         ge=1,
         le=1024,
-        description="Pool of connections to SQS; botocore's default of 10 (v02 to v07), 64 (v08, v09).",
+        description="Pool of connections to SQS; botocore's default of 10 (v02 to v07), 64 (v08, v09). v10 has one for"
+        " each call in flight.",
     )
     sqs_batches: int = Field(
-        4, ge=1, le=64, description="SendMessageBatch calls in flight (v09); a FIFO queue always has one."
+        4, ge=1, le=64, description="SendMessageBatch calls in flight (v09, v10); a FIFO queue always has one."
     )
     sqs_batch_bytes: int = Field(
-        256 * KIB, ge=1, le=MIB, description="Maximum batch (v09). SQS accepts 1 MiB, emulators 256 KiB."
+        256 * KIB, ge=1, le=MIB, description="Maximum batch (v09, v10). SQS accepts 1 MiB, emulators 256 KiB."
     )
 
     def require_queue_url(self) -> str:

@@ -14,6 +14,7 @@ class Release(StrEnum):
     V07_SYNC_HANDLER = "v07_sync_handler"
     V08_NATIVE_ASYNC = "v08_native_async"
     V09_GROUP_COMMIT = "v09_group_commit"
+    V10_LEAN_CLIENT = "v10_lean_client"
 
     @classmethod
     def _missing_(cls, value: object) -> "Release | None":

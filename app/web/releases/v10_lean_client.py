@@ -1,0 +1,37 @@
+"""1.0.0: a lean client.
+
+Problem: what is left of a webhook's CPU time is the framework, and an AWS client for every service.
+Change: an SQS client for one call (`app/sqs/lean.py`); a handler that answers itself, without FastAPI's machinery.
+Cost: a signature, connections and retries of our own to maintain; no proxy in front of SQS.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+
+from app.sqs.group_commit import GroupCommit, open_group_commit
+from app.sqs.lean import open_lean_queue
+from app.sqs.message import to_message
+from app.web.webhook import Plain, ignored, queued, read_body, read_event
+
+BARE = True
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
+    async with (
+        open_lean_queue(app.state.settings) as queue,
+        open_group_commit(queue, app.state.settings) as group_commit,
+    ):
+        yield {"queue": group_commit}
+
+
+async def receive(request: Request) -> Response:
+    body = await read_body(request)
+    event = read_event(request, body)
+    if event is None:
+        return Plain(ignored(request))
+    queue: GroupCommit = request.state.queue
+    await queue.send(to_message(event, body, fifo=queue.fifo))
+    return Plain(queued(request))
