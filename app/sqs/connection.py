@@ -34,11 +34,13 @@ class Connection(asyncio.Protocol):
         self._answered: asyncio.Future[Answer] | None = None
         self._headers: dict[bytes, bytes] = {}
         self._body = bytearray()
+        self._received = 0
         self.usable = True
 
     async def request(self, head: bytes, body: bytes) -> Answer:
         """Raises ConnectionError. Cancelled, it closes the connection."""
         self._answered = asyncio.get_running_loop().create_future()
+        self._received = 0
         self._transport.writelines((head, body))
         try:
             return await self._answered
@@ -59,20 +61,27 @@ class Connection(asyncio.Protocol):
         self.usable = False
         self._fail("The connection was closed before the answer was complete")
 
+    def eof_received(self) -> None:
+        self.usable = False
+
     def data_received(self, data: bytes) -> None:
         if self._answered is None:
             self.abort()  # nobody has asked
+            return
+        self._received += len(data)
+        if self._received > MAX_ANSWER_BYTES:
+            self._fail(f"The answer is longer than {MAX_ANSWER_BYTES} bytes")
+            self.abort()
             return
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._fail(str(error) or type(error).__name__)
             self.abort()
-        if len(self._body) > MAX_ANSWER_BYTES:
-            self._fail(f"The answer is longer than {MAX_ANSWER_BYTES} bytes")
-            self.abort()
 
     def on_message_begin(self) -> None:
+        if self._answered is None or self._answered.done():
+            self.abort()  # a second answer to one request begins
         self._headers, self._body = {}, bytearray()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -103,20 +112,22 @@ class Connections:
         self._host, self._port, self._tls = host, port, tls
         self._connect_timeout = connect_timeout
         self._idle: list[Connection] = []
+        self._closed = False
 
     async def request(self, head: bytes, body: bytes) -> Answer:
         """Raises OSError, ConnectionError and TimeoutError (connecting takes too long)."""
         connection = self._take() or await self.connect()
         answer = await connection.request(head, body)
-        if connection.usable:
-            self._idle.append(connection)
-        else:
-            connection.abort()
+        self._keep(connection)
         return answer
 
     async def open(self, number: int) -> None:
         """Connects that many times. Raises like `request`."""
-        self._idle += await asyncio.gather(*(self.connect() for _ in range(number)))
+
+        async def add() -> None:
+            self._keep(await self.connect())
+
+        await asyncio.gather(*(add() for _ in range(number)))
 
     async def connect(self) -> Connection:
         loop = asyncio.get_running_loop()
@@ -128,9 +139,17 @@ class Connections:
         return connection
 
     def close(self) -> None:
+        """For good: what is under way is closed when it ends."""
+        self._closed = True
         for connection in self._idle:
             connection.abort()
         self._idle.clear()
+
+    def _keep(self, connection: Connection) -> None:
+        if connection.usable and not self._closed:
+            self._idle.append(connection)
+        else:
+            connection.abort()
 
     def _take(self) -> Connection | None:
         """The one used last: the others may have been closed by the other side."""

@@ -10,8 +10,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from email.utils import parsedate_to_datetime
-from http import HTTPStatus
+from itertools import count
 from typing import Any
 
 import orjson
@@ -20,8 +19,9 @@ from loguru import logger
 from app.errors import WebhookRefused
 from app.settings import Settings
 from app.sqs.account import Account
-from app.sqs.connection import Answer, Connections
-from app.sqs.failures import NotAcknowledgedError, code_of
+from app.sqs.answers import SqsError, parsed
+from app.sqs.connection import Connections
+from app.sqs.failures import code_of
 from app.sqs.message import Message
 from app.sqs.queue import QueueAddress, batch_refused, refusal
 from app.sqs.signing import Credentials, Signer
@@ -31,24 +31,8 @@ BACKOFF_SECONDS = 0.1
 WARM_SECONDS = 3.0
 # botocore renews credentials that expire within 15 minutes.
 RENEW_SECONDS = 60.0
-# As botocore's standard mode: https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
-_AGAIN = {"RequestThrottled", "Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded"}
-_SKEWED = {"RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch", "InvalidSignatureException"}
-_EXPIRED = {"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException"}
+# A signature is valid for five minutes.
 SKEW_SECONDS = 240.0
-
-
-class SqsError(Exception):
-    """An answer of SQS that is not 200. `code`: its error code."""
-
-    def __init__(self, code: str, answer: Answer) -> None:
-        super().__init__(code)
-        self.code = code
-        self.answer = answer
-
-    @property
-    def transient(self) -> bool:
-        return self.answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or self.code.rpartition(".")[2] in _AGAIN
 
 
 class LeanQueue:
@@ -57,7 +41,7 @@ class LeanQueue:
     def __init__(self, account: Account, settings: Settings) -> None:
         self._account = account
         self.fifo = QueueAddress.of(settings).fifo
-        self._calls = 1 if self.fifo else settings.sqs_batches
+        self._slots = 1 if self.fifo else settings.sqs_batches
         endpoint = account.endpoint
         tls = ssl.create_default_context(cafile=account.ca_bundle) if endpoint.scheme == "https" else None
         port = endpoint.port or (80 if tls is None else 443)
@@ -68,12 +52,13 @@ class LeanQueue:
         self._credentials: Credentials | None = None
         self._url: str | None = None
         self._clock_offset = 0.0  # SQS's time minus ours, where they differ by minutes
+        self._calls = count()
 
     async def warm(self) -> None:
         """Credentials, URL and connections. SQS may be down: that is logged, after WARM_SECONDS at most."""
         try:
             async with asyncio.timeout(WARM_SECONDS):
-                await asyncio.gather(self._prepare(), self._connections.open(self._calls))
+                await asyncio.gather(self._prepare(), self._connections.open(self._slots))
         except Exception as error:
             logger.warning("No connection to SQS yet: {}", code_of(error))
 
@@ -89,18 +74,21 @@ class LeanQueue:
 
     async def send_batch(self, messages: Sequence[Message], deadline: float) -> list[WebhookRefused | None]:
         """See `BatchQueue.send_batch`."""
+        # No two calls have an entry's id in common: the answer to one acknowledges nothing of another.
+        call = next(self._calls)
+        ids = [f"{call}-{number}" for number in range(len(messages))]
         try:
             async with asyncio.timeout_at(deadline):
                 if self._url is None or self._credentials is None:
                     await self._prepare()
-                answer = await self._call(_body(str(self._url), messages))
+                entries = [{"Id": name, **message.parameters()} for name, message in zip(ids, messages, strict=True)]
+                answer = await self._call(orjson.dumps({"QueueUrl": self._url, "Entries": entries}))
                 acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")}
                 codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed", [])}
         except Exception as error:
             code = error.code if isinstance(error, SqsError) else code_of(error)
             raise batch_refused(code) or refusal(code) from error
-        ids = map(str, range(len(messages)))
-        return [None if number in acknowledged else refusal(codes.get(number, "Unanswered")) for number in ids]
+        return [None if name in acknowledged else refusal(codes.get(name, "Unanswered")) for name in ids]
 
     async def _prepare(self) -> None:
         async with self._preparing:
@@ -111,13 +99,14 @@ class LeanQueue:
     async def _call(self, body: bytes) -> dict[str, Any]:
         """SQS's answer to a SendMessageBatch; up to ATTEMPTS, with full jitter between them."""
         for attempt in range(1, ATTEMPTS + 1):
+            offset = self._clock_offset
             try:
                 return await self._attempt(body)
             except (OSError, TimeoutError):
                 if attempt == ATTEMPTS:
                     raise
             except SqsError as error:
-                if attempt == ATTEMPTS or not (error.transient or await self._corrected(error)):
+                if attempt == ATTEMPTS or not (error.transient or await self._corrected(error, offset)):
                     raise
             await asyncio.sleep(random.uniform(0, BACKOFF_SECONDS * 2**attempt))  # noqa: S311  # no secret
         raise AssertionError
@@ -125,53 +114,30 @@ class LeanQueue:
     async def _attempt(self, body: bytes) -> dict[str, Any]:
         assert self._credentials is not None
         head = self._signer.head(body, self._credentials, time.time() + self._clock_offset)
-        answer = await self._connections.request(head, body)
-        if answer.status != HTTPStatus.OK:
-            raise SqsError(_code(answer), answer)
-        try:
-            parsed = orjson.loads(answer.body)
-        except orjson.JSONDecodeError:
-            parsed = None
-        if not isinstance(parsed, dict):
-            raise NotAcknowledgedError
-        return parsed
+        return parsed(await self._connections.request(head, body))
 
-    async def _corrected(self, error: SqsError) -> bool:
-        """Whether our clock or the credentials were the cause, and are corrected now."""
-        code = error.code.rpartition(".")[2]
-        if code in _EXPIRED:
+    async def _corrected(self, error: SqsError, signed_with: float) -> bool:
+        """Whether our clock or the credentials were the cause, and are corrected now (perhaps by another call).
+
+        `signed_with`: the clock's offset at the time.
+        """
+        if error.expired:
             self._credentials = await asyncio.to_thread(self._account.credentials)
             return True
-        if code not in _SKEWED or (date := error.answer.headers.get(b"date")) is None:
+        offset = error.clock_offset
+        if offset is None or abs(offset - signed_with) <= SKEW_SECONDS:
             return False
-        offset = parsedate_to_datetime(date.decode("ascii", "replace")).timestamp() - time.time()
-        skewed = abs(offset - self._clock_offset) > SKEW_SECONDS
-        self._clock_offset = offset if skewed else self._clock_offset
-        return skewed
-
-
-def _body(url: str, messages: Sequence[Message]) -> bytes:
-    entries = [{"Id": str(number), **message.parameters()} for number, message in enumerate(messages)]
-    return orjson.dumps({"QueueUrl": url, "Entries": entries})
-
-
-def _code(answer: Answer) -> str:
-    """As botocore reads it: the older protocol's code, where the answer has it."""
-    if (compatible := answer.headers.get(b"x-amzn-query-error")) is not None:
-        return compatible.partition(b";")[0].decode("ascii", "replace")
-    try:
-        return str(orjson.loads(answer.body)["__type"]).rpartition("#")[2]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return f"Http{answer.status}"
+        self._clock_offset = offset
+        return True
 
 
 @asynccontextmanager
 async def open_lean_queue(settings: Settings) -> AsyncIterator[LeanQueue]:
     """The queue of `settings`, with warm connections where SQS can be reached; they live as long as the context."""
     queue = LeanQueue(await asyncio.to_thread(Account, settings), settings)
-    await queue.warm()
     renewing = asyncio.create_task(queue.renew())
     try:
+        await queue.warm()
         yield queue
     finally:
         renewing.cancel()

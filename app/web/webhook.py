@@ -36,7 +36,7 @@ class Plain(Response):
 
 async def read_body(request: Request) -> bytes:
     """As `request.body()`, without its generator: most bodies are in one piece. Raises ClientDisconnect."""
-    body = b""
+    body: bytes = b""
     while True:
         message = await request.receive()
         if message["type"] == "http.disconnect":
