@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips overload bench
+.PHONY: help run demo test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips overload soak bench
 .PHONY: bench-start image images image-test kind-load k8s-test
 
 help: ## list the targets
@@ -37,7 +37,7 @@ test-elasticmq: .venv/dev loadtest/elasticmq/target/classpath ## the contract's 
 
 # From the root, so that the generators find `app` and `loadtest`.
 COG = $(BIN)/python -m cogapp -I .ci -p 'from parts import *' -P --verbosity=1
-GENERATED = README.md CHANGELOG.md loadtest/RESULTS.md
+GENERATED = README.md CHANGELOG.md deploy/CAPACITY.md loadtest/RESULTS.md
 
 check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated docs are up to date
 	$(BIN)/ruff check
@@ -52,7 +52,7 @@ check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated 
 audit: .venv/dev ## security advisories for the pinned packages
 	$(BIN)/python .ci/audit.py
 
-docs: .venv/dev ## regenerate the generated parts of README.md and CHANGELOG.md
+docs: .venv/dev ## regenerate the generated parts of README.md, CHANGELOG.md and the other documents
 	$(COG) -r $(GENERATED)
 	$(BIN)/python -m loadtest.report
 
@@ -82,6 +82,9 @@ tips: $(TOOLS) ## the effect of each of the talk's tips, on v07
 
 overload: $(TOOLS) ## the newest release at two and three times its capacity, refusals, 512 new connections
 	$(MEASURE) loadtest.overload $(ARGS)
+
+soak: $(TOOLS) loadtest/sqs/bin/sqs ## a million webhooks while the service is killed and SQS fails, audited (some 20 minutes)
+	$(MEASURE) loadtest.soak $(ARGS)
 
 bench: $(TOOLS) ## CPU per accepted webhook: every release, the floor, and a peer in Go
 	$(MEASURE) loadtest.bench $(ARGS)

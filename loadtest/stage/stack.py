@@ -15,7 +15,7 @@ from loadtest.record.folders import ROOT
 from loadtest.stage import queues, toxiproxy
 from loadtest.stage.queues import QueueProcess
 from loadtest.stage.stand_in import BINARY, StandIn
-from loadtest.stage.toxiproxy import Toxic
+from loadtest.stage.toxiproxy import Proxy, Toxic
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -28,13 +28,18 @@ USER = PASSWORD = "demo"  # noqa: S105  # as in local mode
 
 @dataclass(frozen=True)
 class Stack:
-    """A running queue. `far` is its endpoint with the added latency, `sqs` a client without it."""
+    """A running queue. `proxy` adds the latency and other faults, `sqs` is a client without them."""
 
     process: QueueProcess
     toxics: list[Toxic]
-    far: str
+    proxy: Proxy
     sqs: "SQSClient"
     tls: Certificates | None
+
+    @property
+    def far(self) -> str:
+        """The endpoint with the added latency."""
+        return self.proxy.url
 
     @property
     def queue(self) -> str:
@@ -93,7 +98,7 @@ def open_stack(wanted: str, toxics: list[Toxic], *, plain: bool = False, bundle:
         process = choose(wanted, tls)
         try:
             process.start()
-            with toxiproxy.proxy(process.endpoint, toxics) as far:
-                yield Stack(process, toxics, far, queues.client(process.endpoint, tls.ca if tls else None), tls)
+            with toxiproxy.proxy(process.endpoint, toxics) as proxy:
+                yield Stack(process, toxics, proxy, queues.client(process.endpoint, tls.ca if tls else None), tls)
         finally:
             process.kill()

@@ -94,14 +94,19 @@ def _pinned(subject: Subject) -> list[str]:
 
 
 @contextmanager
-def start(subject: Subject, budget: Budget, stack: dict[str, str], log: Path) -> Iterator[Running]:
-    """Starts it on a free port and waits for its readyz. Raises ChildProcessError if it does not become ready."""
-    port = free_port()
+def start(
+    subject: Subject, budget: Budget, stack: dict[str, str], log: Path, *, port: int | None = None
+) -> Iterator[Running]:
+    """Starts it, on a free port by default, and waits for its readyz; `log` is appended to.
+
+    Raises ChildProcessError if it does not become ready.
+    """
+    port = port or free_port()
     url = f"http://127.0.0.1:{port}"
     ours = environment(subject, stack, port)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
     started = time.monotonic()
-    with log.open("wb") as output:
+    with log.open("ab") as output:
         process = subprocess.Popen(
             budget.command(_pinned(subject), ours),
             env=kept | ours,

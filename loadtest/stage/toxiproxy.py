@@ -5,7 +5,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from app.local.process import is_listening, wait_until_ready
@@ -20,9 +20,31 @@ def latency(seconds: float, jitter: float = 0) -> Toxic:
     return "latency", {"latency": round(seconds * 1000), "jitter": round(jitter * 1000)}
 
 
+class Proxy(NamedTuple):
+    """One that runs. `url`: its own address; `api`: the port of toxiproxy's API."""
+
+    url: str
+    api: int
+
+    def add(self, name: str, toxic: Toxic) -> None:
+        """On what the upstream sends back. Raises ValueError for a toxic that toxiproxy rejects."""
+        kind, attributes = toxic
+        toxicity = attributes.get("toxicity", 1.0)
+        rest = {name: value for name, value in attributes.items() if name != "toxicity"}
+        added = {"name": name, "type": kind, "toxicity": toxicity, "attributes": rest}
+        _call(self.api, "POST", "/proxies/sqs/toxics", added)
+
+    def remove(self, name: str) -> None:
+        _call(self.api, "DELETE", f"/proxies/sqs/toxics/{name}")
+
+    def enable(self, enabled: bool) -> None:
+        """Disabled, it closes its connections and refuses new ones."""
+        _call(self.api, "POST", "/proxies/sqs", {"enabled": enabled})
+
+
 @contextmanager
-def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[str]:
-    """A proxy for `upstream` (scheme://host:port) with `toxics` on what it sends back; yields its own address.
+def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[Proxy]:
+    """A proxy for `upstream` (scheme://host:port) with `toxics` on what it sends back.
 
     It forwards TCP: the TLS is the upstream's, and handshakes have the latency, too.
 
@@ -36,25 +58,23 @@ def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[str]:
     try:
         wait_until_ready(process, lambda: is_listening(api), START_SECONDS)
         address = f"127.0.0.1:{port}"
-        _call(api, "/proxies", {"name": "sqs", "listen": address, "upstream": parts.netloc})
-        for number, (kind, attributes) in enumerate(toxics):
-            toxicity = attributes.get("toxicity", 1.0)
-            rest = {name: value for name, value in attributes.items() if name != "toxicity"}
-            toxic = {"name": f"{kind}-{number}", "type": kind, "toxicity": toxicity, "attributes": rest}
-            _call(api, "/proxies/sqs/toxics", toxic)
-        yield f"{parts.scheme}://{address}"
+        _call(api, "POST", "/proxies", {"name": "sqs", "listen": address, "upstream": parts.netloc})
+        made = Proxy(f"{parts.scheme}://{address}", api)
+        for number, toxic in enumerate(toxics):
+            made.add(f"{toxic[0]}-{number}", toxic)
+        yield made
     finally:
         process.kill()
         process.wait()
 
 
-def _call(port: int, path: str, data: dict[str, Any]) -> None:
+def _call(port: int, method: str, path: str, data: dict[str, Any] | None = None) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
-        connection.request("POST", path, json.dumps(data), {"Content-Type": "application/json"})
+        connection.request(method, path, json.dumps(data), {"Content-Type": "application/json"})
         response = connection.getresponse()
         answer = response.read().decode()
-        if response.status not in (http.client.OK, http.client.CREATED):
+        if response.status not in (http.client.OK, http.client.CREATED, http.client.NO_CONTENT):
             raise ValueError(f"toxiproxy rejects {data}: {answer.strip()}")
     finally:
         connection.close()

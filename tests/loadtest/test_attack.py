@@ -18,6 +18,7 @@ from loadtest.stage import subject
 from loadtest.stage.queues import Embedded, QueueProcess, client
 from loadtest.stage.stack import Stack
 from loadtest.stage.subject import Subject
+from loadtest.stage.toxiproxy import Proxy
 from tests.harness.service import PASSWORD, USER, Service
 from tests.loadtest.attacks import ATTACK, attack, careless, environment, meta
 
@@ -104,7 +105,7 @@ def test_what_a_deployment_has_exported_does_not_reach_the_history(
 
 def test_the_stack_takes_precedence() -> None:
     """Whatever the flags of a subject: the queue, the credentials and the bounds are the stack's."""
-    stack = Stack(Embedded(), [], "http://far", client("http://near"), None)
+    stack = Stack(Embedded(), [], Proxy("http://far", 0), client("http://near"), None)
     ours = stack.environment("http://near/000000000000/q")
     assert not set(ours) & set(subject.INHERITED)
     assert {name.removeprefix("APP_").lower() for name in subject.INHERITED} <= Settings.model_fields.keys()

@@ -1,0 +1,76 @@
+"""A service that is started again whenever it ends, on the same port, as a pod's container is."""
+
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+from loadtest.stage import subject
+from loadtest.stage.budget import open_budget
+from loadtest.stage.ports import free_port
+from loadtest.stage.subject import START_SECONDS, Subject
+
+POLL_SECONDS = 0.2
+MIB = 1024 * 1024
+
+
+class Supervised:
+    """`with` starts it and waits until it is ready. `starts`: how often it has; `peak_mib`: its memory at most."""
+
+    def __init__(self, what: Subject, stack: dict[str, str], log: Path) -> None:
+        self._what, self._stack, self._log = what, stack, log
+        self._port = free_port()
+        self.url = f"http://127.0.0.1:{self._port}"
+        self.starts = 0
+        self.peak_mib = 0.0
+        self._pid: int | None = None
+        self._ready = threading.Event()
+        self._ended = threading.Event()
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._ready.wait(START_SECONDS)
+        self._raise()
+        return self
+
+    def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._raise()
+
+    def signal(self, number: int) -> None:
+        """To the service, if it is ready; otherwise it is just being started again."""
+        if self._ready.is_set() and self._pid is not None:
+            psutil.Process(self._pid).send_signal(number)
+
+    def _run(self) -> None:
+        try:
+            while not self._ended.is_set():
+                self._one()
+        except Exception as error:
+            self._failure = error
+            self._ready.set()
+
+    def _one(self) -> None:
+        """One life of it."""
+        with (
+            open_budget("none") as budget,
+            subject.start(self._what, budget, self._stack, self._log, port=self._port) as running,
+        ):
+            self.starts += 1
+            self._pid = running.pid
+            process = psutil.Process(running.pid)
+            self._ready.set()
+            while not self._ended.wait(POLL_SECONDS):
+                if process.status() == psutil.STATUS_ZOMBIE:
+                    break
+                self.peak_mib = max(self.peak_mib, process.memory_info().rss / MIB)
+            self._ready.clear()
+
+    def _raise(self) -> None:
+        if self._failure is not None:
+            raise self._failure

@@ -1,0 +1,58 @@
+"""A soak as text."""
+
+import sys
+from collections import Counter
+
+from loadtest.fire.supervised import Supervised
+from loadtest.fire.vegeta import Hit
+from loadtest.record.comparison import Environment
+from loadtest.record.shapes import Audit, Latencies, Load
+from loadtest.record.soak import Soak
+
+
+def of(
+    where: Environment,
+    seed: int,
+    load: Load,
+    *,
+    hits: list[Hit],
+    audit: Audit,
+    faults: Counter[str],
+    service: Supervised,
+) -> Soak:
+    """The record; latencies over all requests."""
+    ordered = sorted(1000 * hit.latency for hit in hits)
+    p50, p90, p99 = (ordered[int(share * (len(ordered) - 1))] for share in (0.5, 0.9, 0.99))
+    mean = sum(ordered) / len(ordered)
+    return Soak(
+        environment=where,
+        command=f'make soak ARGS="{" ".join([*sys.argv[1:], f"--seed {seed}"])}"',
+        seed=seed,
+        load=load,
+        webhooks=len(hits),
+        statuses=dict(sorted(Counter(str(hit.code) for hit in hits).items())),
+        latencies=Latencies(fastest=ordered[0], mean=mean, p50=p50, p90=p90, p99=p99, slowest=ordered[-1]),
+        audit=audit,
+        faults=dict(faults),
+        starts=service.starts,
+        peak_mib=service.peak_mib,
+    )
+
+
+def text(soak: Soak) -> str:
+    """A line for each figure."""
+    answers = ", ".join(
+        f"{'no answer' if status == '0' else status}: {number:,}" for status, number in soak.statuses.items()
+    )
+    audit, latencies = soak.audit, soak.latencies
+    return "\n".join(
+        [
+            f"{soak.webhooks:,} webhooks: {answers}",
+            f"audit: {audit.accepted:,} got 200, {len(audit.lost)} of them lost, {audit.altered} altered,"
+            f" {audit.duplicates:,} duplicates, {audit.late:,} in the queue without a 200",
+            f"latency: median {latencies.p50:,.0f} ms, p99 {latencies.p99:,.0f} ms,"
+            f" slowest {latencies.slowest:,.0f} ms",
+            f"memory: {soak.peak_mib:.0f} MiB at its peak; {soak.starts} starts",
+            "faults: " + ", ".join(f"{name} {number}" for name, number in sorted(soak.faults.items())),
+        ]
+    )

@@ -1,0 +1,29 @@
+"""A soak: what got 200 is in the queue, whatever happens to the service and to SQS."""
+
+from itertools import islice
+
+import pytest
+
+from loadtest.fire.faults import KINDS, plan
+from loadtest.report import soak as report
+from loadtest.soak import soak
+
+pytestmark = pytest.mark.usefixtures("tools")
+
+
+@pytest.mark.timeout(600)
+def test_nothing_that_got_200_is_lost(thorough: bool) -> None:
+    """Under kills, stops and faults of SQS; `make test-all` sends a tenth of what `make soak` does."""
+    webhooks, rate = (100_000, 1000) if thorough else (4000, 400)
+    done = soak(webhooks, rate, seed=7)
+    assert done.audit.holds, report.text(done)
+    assert done.audit.accepted > 0.3 * webhooks, report.text(done)
+    assert done.faults
+    assert done.webhooks == pytest.approx(webhooks, rel=0.01)
+
+
+def test_a_seed_decides() -> None:
+    """The same seed, the same faults; each kind occurs."""
+    first, again, other = ([*islice(plan(seed), 200)] for seed in (3, 3, 4))
+    assert first == again != other
+    assert {step.kind for step in first} == set(KINDS)
