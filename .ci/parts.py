@@ -1,4 +1,5 @@
-"""The generated parts of README, CHANGELOG and loadtest/RESULTS.md (`make docs`), for cog's generators in them.
+"""The generated parts of README, CHANGELOG, deploy/CAPACITY.md and loadtest/RESULTS.md (`make docs`), for cog's
+generators in them.
 
 A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the names in `__all__`.
 """
@@ -7,11 +8,12 @@ from itertools import pairwise
 
 from app.settings import KNOWN_AS, Release, Settings
 from app.settings.text import table
+from app.sqs import capacity_text
 from app.web.releases import lessons
 from loadtest.report import documents, tables
 from loadtest.report.figures import PUBLISHED
 
-__all__ = ["Settings", "code", "diff", "documents", "known_as", "releases", "show", "table"]
+__all__ = ["Settings", "capacity_text", "code", "diff", "documents", "known_as", "releases", "show", "table"]
 
 
 def show(part: str) -> None:

@@ -24,7 +24,7 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 # One release for each kind of SQS client, and the default: what `make test` runs the contract on.
-CLIENT_KINDS = {Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, Release.V09_GROUP_COMMIT, NEWEST}
+CLIENT_KINDS = {Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, NEWEST}
 
 
 # They need a Kubernetes cluster: `make k8s-test` names them.

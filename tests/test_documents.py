@@ -157,6 +157,7 @@ GENERATED = {
         *(f'diff("{release.value[:3]}")' for release in list(Release)[:0:-1]),
         'code("v02")',
     ],
+    "deploy/CAPACITY.md": ["capacity_text.table()"],
     "loadtest/RESULTS.md": [
         f"documents.{part}()"
         for part in ("calibrated", "calibrated_plain", "published", "sustained", "saturated", "bench")
