@@ -36,7 +36,7 @@ SQS_DELAY = "0.1"
 @click.command(help=__doc__)
 @click.argument("releases", nargs=-1, type=click.Choice(RELEASES))
 def main(releases: tuple[str, ...]) -> None:
-    with click.progressbar(releases or RELEASES, label="Profiling", item_show_func=str) as bar:
+    with click.progressbar(releases or RELEASES, label="Profiling", show_eta=False, item_show_func=str) as bar:
         for release in bar:
             profile = _profile(release)
             for ending in ("html", "txt", "flame.svg"):

@@ -49,7 +49,7 @@ PICTURES = {
 @click.command(help=__doc__)
 @click.argument("names", nargs=-1, type=click.Choice(list(PICTURES)))
 def main(names: tuple[str, ...]) -> None:
-    with click.progressbar(names or list(PICTURES), label="Drawing", item_show_func=str) as bar:
+    with click.progressbar(names or list(PICTURES), label="Drawing", show_eta=False, item_show_func=str) as bar:
         for name in bar:
             _draw(PICTURES[name], ROOT / "profiles" / f"{name}.svg")
     click.echo("to open in a browser: " + " ".join(f"profiles/{name}.svg" for name in names or PICTURES))

@@ -27,7 +27,10 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
     """
     chosen = [_parsed(text) for text in releases]
     settings = load_settings()
-    with click.progressbar(chosen, label="Recording", item_show_func=lambda one: one and one[0].value) as bar:
+    # No remaining time: some releases take many times as long as others.
+    with click.progressbar(
+        chosen, label="Recording", show_eta=False, item_show_func=lambda one: one and one[0].value
+    ) as bar:
         recorded = [record(release, settings, count, variables) for release, variables in bar]
     seconds = max(one.seconds for one in recorded)
     for one in recorded:

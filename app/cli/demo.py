@@ -36,6 +36,7 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
     history on a queue with 100 ms of latency.
     """
     settings = load_settings()
+    click.echo(f"Starting the queue and {settings.release.value}", err=True)
     with tempfile.TemporaryDirectory() as folder, start_service(Path(folder)) as run:
         click.echo(f"{settings.release.value} on {run.url}, SQS at {run.endpoint}\n")
         problems = _samples(run, settings) if count is None else _burst(run, settings, count, concurrency, rate)
@@ -69,7 +70,7 @@ def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate
             open_prober(run.url) as prober,
         ):
             bodies = fresh_events_of([default_file()], count)
-            with click.progressbar(length=count, label="Sending", show_pos=True) as bar:
+            with click.progressbar(length=count, label="Sending", show_pos=True, show_eta=False) as bar:
                 answered = partial(bar.update, 1)
                 return await load(client, prober, bodies, concurrency=concurrency, rate=rate, answered=answered)
 
@@ -78,6 +79,7 @@ def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate
     click.echo(outcome.report())
     for doubt in watch.busy.doubts():
         click.echo(f"DOUBTFUL: {doubt} meanwhile, so these times are not the release's alone")
+    click.echo("Auditing", err=True)
     arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url, run.ca_bundle))
     lost = sum(body not in arrived for body in outcome.accepted)
     click.echo(f"audit: {len(outcome.accepted):,} got 200, {arrived.total():,} in the queue, {lost} lost")

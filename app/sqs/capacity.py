@@ -25,9 +25,8 @@ from app.sqs.quotas import (
     dollars,
 )
 
-# CPU for each webhook, in milliseconds: v10_lean_client on a hard quarter of a core, `make bench`. Provisional:
-# loadtest/RESULTS.md has no figure of this release yet.
-CPU_MS = 0.25
+# CPU for each webhook, in milliseconds: v10_lean_client on a hard quarter of a core, `make bench` on 952eb32.
+CPU_MS = 0.27
 # Cores that a pod requests: deploy/k8s/base/web/deployment.yaml.
 POD_CORES = 0.25
 # The share of them in use. With one of three zones lost, the other pods are at 90 %. (The HPA adds pods at 80 %.)

@@ -83,8 +83,13 @@ def calibrated(comparison: Comparison) -> str:
 
 
 def calibrated_short(comparison: Comparison, name: str) -> str:
-    """One cell: success, throughput with its ratio to the published one, median and 99th percentile."""
+    """One cell: success, throughput with its ratio to the published one, median and 99th percentile.
+
+    Of a release that was not there yet: that.
+    """
     runs, factor = comparison.of("calibrated", name), comparison.factor
+    if not runs:
+        return "not measured yet"
     rps, p50, p99 = (of(runs, value).median for value in ("rps", "latencies.p50", "latencies.p99"))
     shown = short(of(runs, "success").median, rps * factor, p50 / factor, p99 / factor)
     known = PUBLISHED.get(name)
