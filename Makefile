@@ -16,7 +16,7 @@ demo: .venv/local ## end to end: start, post the sample events, show the message
 	@$(BIN)/python -m app demo
 
 # More than two cores, since tests mostly wait. (A single test: .venv/bin/python -m pytest -k …)
-TEST_PROCESSES ?= 3
+TEST_PROCESSES ?= 4
 PYTEST = $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES)
 # The tools of the load test's tests, built once if Go or Maven is installed.
 TESTED := $(if $(shell command -v go),$(addprefix loadtest/,tools/bin/vegeta tools/bin/toxiproxy-server sqs/bin/sqs))

@@ -11,9 +11,9 @@ from app.settings import Release
 
 # In this order, the longest first, so that no worker is left alone with them in the end; then all others.
 FIRST = [
+    "tests/test_documents.py",
     "tests/web/test_contract.py",
     "tests/web/test_schemathesis.py",
-    "tests/test_documents.py",
     "tests/loadtest/test_report.py",
     "tests/web/server/test_deadlines.py",
     "tests/web/server/test_bounds.py",
