@@ -132,7 +132,7 @@ class LeanQueue:
 
 
 @asynccontextmanager
-async def open_lean_queue(settings: Settings) -> AsyncIterator[LeanQueue]:
+async def open_lean(settings: Settings) -> AsyncIterator[LeanQueue]:
     """The queue of `settings`, with warm connections where SQS can be reached; they live as long as the context."""
     queue = LeanQueue(await asyncio.to_thread(Account, settings), settings)
     renewing = asyncio.create_task(queue.renew())

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI, Request, Response
 
 from app.sqs.group_commit import GroupCommit, open_group_commit
-from app.sqs.lean import open_lean_queue
+from app.sqs.lean import open_lean
 from app.sqs.message import to_message
 from app.web.webhook import Plain, ignored, queued, read_body, read_event
 
@@ -20,10 +20,7 @@ BARE = True
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
-    async with (
-        open_lean_queue(app.state.settings) as queue,
-        open_group_commit(queue, app.state.settings) as group_commit,
-    ):
+    async with open_lean(app.state.settings) as queue, open_group_commit(queue, app.state.settings) as group_commit:
         yield {"queue": group_commit}
 
 

@@ -16,7 +16,7 @@ from app.local.embedded_aws import EmbeddedAws
 from app.local.sample_events import default_file
 from app.local.tls import Certificates, certificates
 from app.settings import Settings
-from app.sqs.lean import open_lean_queue
+from app.sqs.lean import open_lean
 from app.sqs.message import Message, to_message
 from app.sqs.native import open_queue
 from app.sqs.queue import BatchQueue
@@ -67,7 +67,7 @@ async def test_the_same_messages(served: Served, thorough: bool) -> None:
     client = queues.client(stand_in.endpoint, tls.ca if tls else None)
     seen = [
         await _sent(stand_in, client.create_queue(QueueName=name)["QueueUrl"], opened, messages)
-        for name, opened in (("native", open_queue), ("lean", open_lean_queue))
+        for name, opened in (("native", open_queue), ("lean", open_lean))
     ]
     assert seen[0] == seen[1]
     assert seen[0].count == len(messages)
