@@ -41,7 +41,8 @@ def _messages(number: int) -> list[Message]:
     )
     def collect(extra: dict[str, Any], customer: str, ascii_only: bool, indent: int | str | None) -> None:
         invoice = DEFAULT["content"]["invoice"] | {"customer_id": customer or "c"}
-        event = {**extra, **DEFAULT, "content": {"invoice": invoice}}
+        unknown = {f"x{name}": value for name, value in extra.items()}
+        event = {**unknown, **DEFAULT, "content": {"invoice": invoice}}
         bodies.append(json.dumps(event, ensure_ascii=ascii_only, indent=indent).encode())
 
     collect()
