@@ -21,10 +21,10 @@ class Waiting:
 
     def settle(self, refused: WebhookRefused | None) -> None:
         """Ends the caller's wait; later calls have no effect."""
+        if self.expiry is not None:
+            self.expiry.cancel()  # also of a caller that was cancelled: its wait has ended already
         if self.sent.done():
             return
-        if self.expiry is not None:
-            self.expiry.cancel()
         if refused is None:
             self.sent.set_result(None)
         else:

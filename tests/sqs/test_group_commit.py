@@ -272,3 +272,21 @@ async def test_batches_keep_within_the_sum(sqs: SqsStandIn) -> None:
     assert sqs.messages == ["first", *bodies]
     assert [len(batch) for batch in batches(sqs)] == [1, 1, 2, 2, 1, 2]
     assert sqs.count("SendMessage") == 0
+
+
+async def test_a_caller_that_left_has_no_deadline_any_more(sqs: SqsStandIn) -> None:
+    """Its timer ends with its wait: later it would look for a webhook that waits no more."""
+    complaints: list[str] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: complaints.append(str(context)))
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, sqs_batches=1, sqs_timeout=0.5) as group:
+        under_way, left = await send(group, "under way", "left")
+        left.cancel()
+        await group.close(0)  # which drops what waits, before its deadline
+        ended = loop.create_future()
+        loop.call_later(0.6, ended.set_result, None)  # the deadlines are over
+        await ended
+        sqs.release()
+        await asyncio.gather(under_way, left, return_exceptions=True)
+    assert complaints == []
