@@ -1,11 +1,10 @@
-"""Kept-alive HTTP/1.1 connections to one endpoint: a request and its answer at a time on each.
+"""A kept-alive HTTP/1.1 connection: one request and its answer at a time.
 
-A connection is closed, and never used again, after anything but a complete answer to its own request: a late answer
-cannot reach another caller.
+It is closed, and never used again, after anything but a complete answer to its own request: a late answer cannot
+reach another caller.
 """
 
 import asyncio
-import ssl
 from http import HTTPStatus
 from typing import NamedTuple, cast
 
@@ -103,58 +102,3 @@ class Connection(asyncio.Protocol):
     def _fail(self, reason: str) -> None:
         if self._answered is not None and not self._answered.done():
             self._answered.set_exception(AnswerError(reason))
-
-
-class Connections:
-    """As many as there are requests at a time, kept open for the next ones."""
-
-    def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, connect_timeout: float) -> None:
-        self._host, self._port, self._tls = host, port, tls
-        self._connect_timeout = connect_timeout
-        self._idle: list[Connection] = []
-        self._closed = False
-
-    async def request(self, head: bytes, body: bytes) -> Answer:
-        """Raises OSError, ConnectionError and TimeoutError (connecting takes too long)."""
-        connection = self._take() or await self.connect()
-        answer = await connection.request(head, body)
-        self._keep(connection)
-        return answer
-
-    async def open(self, number: int) -> None:
-        """Connects that many times. Raises like `request`."""
-
-        async def add() -> None:
-            self._keep(await self.connect())
-
-        await asyncio.gather(*(add() for _ in range(number)))
-
-    async def connect(self) -> Connection:
-        loop = asyncio.get_running_loop()
-        async with asyncio.timeout(self._connect_timeout):
-            name = self._host if self._tls is not None else None
-            _, connection = await loop.create_connection(
-                Connection, self._host, self._port, ssl=self._tls, server_hostname=name
-            )
-        return connection
-
-    def close(self) -> None:
-        """For good: what is under way is closed when it ends."""
-        self._closed = True
-        for connection in self._idle:
-            connection.abort()
-        self._idle.clear()
-
-    def _keep(self, connection: Connection) -> None:
-        if connection.usable and not self._closed:
-            self._idle.append(connection)
-        else:
-            connection.abort()
-
-    def _take(self) -> Connection | None:
-        """The one used last: the others may have been closed by the other side."""
-        while self._idle:
-            connection = self._idle.pop()
-            if connection.usable:
-                return connection
-        return None

@@ -20,9 +20,9 @@ from app.errors import WebhookRefused
 from app.settings import Settings
 from app.sqs.account import Account
 from app.sqs.answers import SqsError, parsed
-from app.sqs.connection import Connections
 from app.sqs.failures import code_of
 from app.sqs.message import Message
+from app.sqs.pool import Connections
 from app.sqs.queue import QueueAddress, batch_refused, refusal
 from app.sqs.signing import Credentials, Signer
 

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from app.sqs import connection
-from app.sqs.connection import MAX_ANSWER_BYTES, Answer, AnswerError, Connection, Connections
+from app.sqs import pool
+from app.sqs.connection import MAX_ANSWER_BYTES, Answer, AnswerError, Connection
+from app.sqs.pool import Connections
 
 pytestmark = pytest.mark.anyio
 
@@ -190,7 +191,7 @@ async def test_used_again_after_an_answer(first: bytes) -> None:
 @pytest.mark.parametrize("sent", [whole(b"abcde", b"A: b"), CHUNKED])
 async def test_split_anywhere(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """At each offset, and into single bytes."""
-    monkeypatch.setattr(connection, "Connection", Watched)
+    monkeypatch.setattr(pool, "Connection", Watched)
     splits = [[at] for at in range(1, len(sent))] + [list(range(1, len(sent)))]
 
     async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
@@ -303,5 +304,5 @@ def test_answers_are_never_crossed(valid: bytes, cuts: list[float], order: list[
                     assert answer[::2] == by_http_client(sent.lstrip())
 
     with pytest.MonkeyPatch.context() as patching:
-        patching.setattr(connection, "Connection", Watched)
+        patching.setattr(pool, "Connection", Watched)
         asyncio.run(exchange())

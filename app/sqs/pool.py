@@ -1,0 +1,61 @@
+"""The open connections to one endpoint."""
+
+import asyncio
+import ssl
+
+from app.sqs.connection import Answer, Connection
+
+
+class Connections:
+    """As many as there are requests at a time, kept open for the next ones."""
+
+    def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, connect_timeout: float) -> None:
+        self._host, self._port, self._tls = host, port, tls
+        self._connect_timeout = connect_timeout
+        self._idle: list[Connection] = []
+        self._closed = False
+
+    async def request(self, head: bytes, body: bytes) -> Answer:
+        """Raises OSError, ConnectionError and TimeoutError (connecting takes too long)."""
+        connection = self._take() or await self.connect()
+        answer = await connection.request(head, body)
+        self._keep(connection)
+        return answer
+
+    async def open(self, number: int) -> None:
+        """Connects that many times. Raises like `request`."""
+
+        async def add() -> None:
+            self._keep(await self.connect())
+
+        await asyncio.gather(*(add() for _ in range(number)))
+
+    async def connect(self) -> Connection:
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(self._connect_timeout):
+            name = self._host if self._tls is not None else None
+            _, connection = await loop.create_connection(
+                Connection, self._host, self._port, ssl=self._tls, server_hostname=name
+            )
+        return connection
+
+    def close(self) -> None:
+        """For good: what is under way is closed when it ends."""
+        self._closed = True
+        for connection in self._idle:
+            connection.abort()
+        self._idle.clear()
+
+    def _keep(self, connection: Connection) -> None:
+        if connection.usable and not self._closed:
+            self._idle.append(connection)
+        else:
+            connection.abort()
+
+    def _take(self) -> Connection | None:
+        """The one used last: the others may have been closed by the other side."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.usable:
+                return connection
+        return None
