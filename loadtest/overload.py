@@ -24,8 +24,6 @@ from loadtest.stage.peers import floor
 from loadtest.stage.stack import open_stack
 from loadtest.stage.subject import Subject
 
-# The defaults of a deployment; `subject.UNBOUNDED` is the published pod.
-BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_WAIT": "5"}
 NEWCOMERS = 512
 
 
@@ -61,7 +59,7 @@ class Overload:
 
 def overloaded(overload: Overload, seconds: float) -> None:
     """Two and three times the capacity, and the share of the capacity that was accepted then."""
-    newest = subject.release(NEWEST, **BOUNDS)
+    newest = subject.release(NEWEST, **subject.BOUNDS)
     capacity = overload.attack("capacity", newest, "capped", closed_loop(USERS, 10)).rps
     for factor in (2, 3):
         load = Load(rate=round(factor * capacity), duration_s=seconds, timeout_s=30)
@@ -73,7 +71,11 @@ def refusals(overload: Overload) -> None:
     """With one request in flight allowed, and 500 ms for each, nearly all get 503."""
     load = closed_loop(USERS, 5)
     refusing = overload.attack(
-        "refusals", subject.release(NEWEST, **BOUNDS | {"APP_MAX_IN_FLIGHT": "1"}), "capped", load, latency_s=0.5
+        "refusals",
+        subject.release(NEWEST, **subject.BOUNDS | {"APP_MAX_IN_FLIGHT": "1"}),
+        "capped",
+        load,
+        latency_s=0.5,
     )
     nothing = overload.attack("do nothing", floor(), "capped", load)
     costs = [1e6 * measured.used.cpu_s / measured.requests for measured in (refusing, nothing) if measured.used]

@@ -6,6 +6,7 @@ gives the same faults again. Writes soak.json to loadtest/results/<date>-<commit
 """
 
 import random
+from pathlib import Path
 
 import click
 
@@ -14,8 +15,8 @@ from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.fire import progress, vegeta
 from loadtest.fire.arrivals import arrivals
-from loadtest.fire.audit import audit
 from loadtest.fire.faults import Faults
+from loadtest.fire.measure import look
 from loadtest.fire.precheck import check_one
 from loadtest.fire.supervised import Supervised
 from loadtest.fire.traffic import Traffic
@@ -28,8 +29,6 @@ from loadtest.stage import subject, toxiproxy
 from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.stack import PASSWORD, USER, open_stack
 
-BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_WAIT": "5"}
-
 
 @click.command(help=__doc__)
 @click.option("--webhooks", type=click.IntRange(1000), default=1_000_000, show_default=True)
@@ -39,26 +38,26 @@ def main(webhooks: int, rate: int, seed: int | None) -> None:
     with exit_on_failure():
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
         click.echo(f"--seed {seed}")
-        done = soak(webhooks, rate, seed)
+        file = folders.comparison(interleaved.environment()) / "soak.json"
+        done = soak(webhooks, rate, seed, folders.raw(file, "soak", NEWEST, 0))
         click.echo(report.text(done))
-        file = folders.comparison(done.environment) / "soak.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(done.model_dump_json(indent=2) + "\n")
         click.echo(file)
     if not done.audit.holds:
         raise SystemExit("the audit failed")
 
 
-def soak(webhooks: int, rate: int, seed: int) -> Soak:
-    """Raises what `loadtest.fire.measure` raises."""
+def soak(webhooks: int, rate: int, seed: int, raw: Path) -> Soak:
+    """With vegeta's results and the service's log in `raw`. Raises what `loadtest.fire.measure` raises."""
     load = Load(rate=rate, duration_s=webhooks / rate, timeout_s=30)
     where = interleaved.environment()
-    raw = folders.raw(folders.comparison(where) / "soak.json", "soak", NEWEST, 0)
     raw.mkdir(parents=True, exist_ok=True)
     raise_as_far_as_possible()  # most webhooks are answered before the last one is sent
     with open_stack("stand-in", [toxiproxy.latency(SQS_LATENCY_S)]) as stack:
         queue_url = stack.new_queue()
-        service = Supervised(subject.release(NEWEST, **BOUNDS), stack.environment(queue_url), raw / "service.log")
+        service = Supervised(
+            subject.release(NEWEST, **subject.BOUNDS), stack.environment(queue_url), raw / "service.log"
+        )
         with service, arrivals(stack, queue_url) as arrived, progress.attack("soak", load) as shown:
             traffic = Traffic(service.url, USER, PASSWORD)
             check_one(traffic, arrived)
@@ -66,12 +65,8 @@ def soak(webhooks: int, rate: int, seed: int) -> Soak:
             with Faults(stack, service, seed) as faults:
                 vegeta.attack(load, "soak", traffic, raw / "results.bin", lambda: shown.sent(len(traffic.sent)))
             shown.phase("auditing")
-            hits = vegeta.hits(raw / "results.bin")
-            accepted = [hit.event_id for hit in hits if hit.event_id is not None]
-            wanted = {traffic.sent[event_id] for event_id in accepted if event_id in traffic.sent}
-            arrived.wait(lambda received: wanted <= received.keys())
-            audited = audit(traffic.sent, accepted, arrived.received)
-    return report.of(where, seed, load, hits=hits, audit=audited, faults=faults.planted, service=service)
+            fired = look(traffic, arrived, raw)
+    return report.of(where, seed, load, fired=fired, faults=faults.planted, service=service)
 
 
 if __name__ == "__main__":

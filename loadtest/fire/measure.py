@@ -25,8 +25,8 @@ from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import Running, Subject
 
 
-class _Fired(NamedTuple):
-    """vegeta's results of an attack, and the audit."""
+class Fired(NamedTuple):
+    """vegeta's results of an attack, and the audit where there is a queue to ask."""
 
     hits: list[Hit]
     report: dict[str, Any]
@@ -62,7 +62,7 @@ def measure(
         prober = _send(load, what.name, traffic, out, observer=observer, progress=progress)
         # Before the drain: work on requests that the client has timed out is not part of the measurement.
         used = _used(budget, limits, running, limits.cpu_seconds() - before)
-        fired = _look(traffic, arrived, out)
+        fired = look(traffic, arrived, out)
     stack.sqs.delete_queue(QueueUrl=queue_url)
     measurement = _measurement(what.name, load, traffic, fired, prober)
     return _with_ours(measurement, stack, what, used, observer.conditions(load, fired.hits))
@@ -88,7 +88,7 @@ def measure_elsewhere(
         check_one(traffic, arrived)
         observer = Observer()
         prober = _send(load, name, traffic, out, observer=observer, progress=progress)
-        fired = _look(traffic, arrived, out)
+        fired = look(traffic, arrived, out)
         measurement = _measurement(name, load, traffic, fired, prober)
     return measurement.model_copy(update={"conditions": observer.conditions(load, fired.hits)})
 
@@ -103,7 +103,7 @@ def _send(load: Load, name: str, traffic: Traffic, out: Path, *, observer: Obser
     return prober
 
 
-def _look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> _Fired:
+def look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> Fired:
     """Writes vegeta's reports, and audits once all webhooks with a 200 have arrived, or nothing arrives any more."""
     results = out / "results.bin"
     report = json.loads(vegeta.report(results, "json"))
@@ -111,11 +111,11 @@ def _look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> _Fired:
     (out / "hdr.txt").write_text(vegeta.report(results, "hdrplot"))
     hits = vegeta.hits(results)
     if arrived is None:
-        return _Fired(hits, report, None)
+        return Fired(hits, report, None)
     accepted = [hit.event_id for hit in hits if hit.event_id is not None]
     wanted = {traffic.sent[event_id] for event_id in accepted if event_id in traffic.sent}
     arrived.wait(lambda received: len(received) >= len(wanted) and wanted <= received.keys())
-    return _Fired(hits, report, audit(traffic.sent, accepted, arrived.received))
+    return Fired(hits, report, audit(traffic.sent, accepted, arrived.received))
 
 
 def _used(name: str, budget: Budget, running: Running, cpu_s: float) -> Used:
@@ -134,7 +134,7 @@ def _used(name: str, budget: Budget, running: Running, cpu_s: float) -> Used:
     )
 
 
-def _measurement(name: str, load: Load, traffic: Traffic, fired: _Fired, prober: Prober) -> Measurement:
+def _measurement(name: str, load: Load, traffic: Traffic, fired: Fired, prober: Prober) -> Measurement:
     """The part that is common to a service started here and one at a URL."""
     return Measurement(
         name=name,

@@ -3,10 +3,11 @@
 import sys
 from collections import Counter
 
+from loadtest.fire import vegeta
+from loadtest.fire.measure import Fired
 from loadtest.fire.supervised import Supervised
-from loadtest.fire.vegeta import Hit
 from loadtest.record.comparison import Environment
-from loadtest.record.shapes import Audit, Latencies, Load
+from loadtest.record.shapes import Load
 from loadtest.record.soak import Soak
 
 
@@ -15,24 +16,21 @@ def of(
     seed: int,
     load: Load,
     *,
-    hits: list[Hit],
-    audit: Audit,
+    fired: Fired,
     faults: Counter[str],
     service: Supervised,
 ) -> Soak:
     """The record; latencies over all requests."""
-    ordered = sorted(1000 * hit.latency for hit in hits)
-    p50, p90, p99 = (ordered[int(share * (len(ordered) - 1))] for share in (0.5, 0.9, 0.99))
-    mean = sum(ordered) / len(ordered)
+    assert fired.audit is not None
     return Soak(
         environment=where,
         command=f'make soak ARGS="{" ".join([*sys.argv[1:], f"--seed {seed}"])}"',
         seed=seed,
         load=load,
-        webhooks=len(hits),
-        statuses=dict(sorted(Counter(str(hit.code) for hit in hits).items())),
-        latencies=Latencies(fastest=ordered[0], mean=mean, p50=p50, p90=p90, p99=p99, slowest=ordered[-1]),
-        audit=audit,
+        webhooks=len(fired.hits),
+        statuses=dict(sorted(Counter(str(hit.code) for hit in fired.hits).items())),
+        latencies=vegeta.latencies(fired.report),
+        audit=fired.audit,
         faults=dict(faults),
         starts=service.starts,
         peak_mib=service.peak_mib,

@@ -34,7 +34,8 @@ INHERITED = tuple(
 )
 
 
-# The published pod had no bound on webhooks in flight, on connections, or on waiting.
+# The defaults of a deployment; the published pod had no bound on webhooks in flight, on connections, or on waiting.
+BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_WAIT": "5"}
 UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_WAIT": "0"}
 
 

@@ -1,6 +1,7 @@
 """A soak: what got 200 is in the queue, whatever happens to the service and to SQS."""
 
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,10 @@ pytestmark = pytest.mark.usefixtures("tools")
 
 
 @pytest.mark.timeout(600)
-def test_nothing_that_got_200_is_lost(thorough: bool) -> None:
+def test_nothing_that_got_200_is_lost(thorough: bool, tmp_path: Path) -> None:
     """Under kills, stops and faults of SQS; `make test-all` sends a tenth of what `make soak` does."""
     webhooks, rate = (100_000, 1000) if thorough else (4000, 400)
-    done = soak(webhooks, rate, seed=7)
+    done = soak(webhooks, rate, 7, tmp_path / "raw")
     assert done.audit.holds, report.text(done)
     assert done.audit.accepted > 0.3 * webhooks, report.text(done)
     assert done.faults
