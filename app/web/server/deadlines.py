@@ -9,6 +9,7 @@ from typing import Any
 
 from app.web.server.connections import LINGER_SECONDS, SMALL_HEAD, Connections, has_unread
 from app.web.server.cycle import abandon, close_after, drop_body
+from app.web.server.writer import Writer
 
 # As uvicorn's own 400: plain text, below the application.
 _TOO_SLOW = b"The head of the request was not complete in time."
@@ -21,7 +22,7 @@ _REQUEST_TIMEOUT = (
 class Deadlines:
     """A base before one of uvicorn's protocols, in a class that implements `rest_expected`."""
 
-    transport: asyncio.Transport
+    transport: Any
     flow: Any
     cycle: Any
 
@@ -43,6 +44,7 @@ class Deadlines:
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[misc]
+        self.transport = Writer(self.transport)
         self._waits.expect(self, self._waits.head_timeout, self._expire)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -65,6 +67,7 @@ class Deadlines:
             close_after(self.cycle)
 
     def on_response_complete(self) -> None:
+        self.transport.flush()
         super().on_response_complete()  # type: ignore[misc]
         if self.cycle.response_complete:
             drop_body(self.cycle)

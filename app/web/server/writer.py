@@ -1,0 +1,42 @@
+"""Writes a response's head together with the first bytes of its body, in one system call.
+
+uvicorn 0.54 writes them one after the other, and uvloop makes a system call of each. ASGI lets a server wait with the
+head: https://asgi.readthedocs.io/en/latest/specs/www.html#response-start-send-event.
+"""
+
+import asyncio
+from typing import Any
+
+_END = b"\r\n\r\n"
+_CONTINUE = b"HTTP/1.1 100"  # no response yet: the client waits for it
+
+
+class Writer:
+    """A transport that holds a head until the next write, the end of the response (`flush`) or `close`."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head = b""
+        self.abort = transport.abort
+        self.is_closing = transport.is_closing
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if self._head:
+            data, self._head = self._head + data, b""
+        elif data.startswith(b"HTTP/1.1 ") and data.endswith(_END) and not data.startswith(_CONTINUE):
+            self._head = data
+            return
+        self._transport.write(data)
+
+    def flush(self) -> None:
+        """Writes a head without a body: that of a response to HEAD."""
+        if self._head:
+            self._transport.write(self._head)
+            self._head = b""
+
+    def close(self) -> None:
+        self.flush()
+        self._transport.close()
