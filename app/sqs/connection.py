@@ -40,7 +40,7 @@ class Connection(asyncio.Protocol):
         """Raises ConnectionError. Cancelled, it closes the connection."""
         self._answered = asyncio.get_running_loop().create_future()
         self._received = 0
-        self._transport.writelines((head, body))
+        self._transport.write(head + body)  # together: each write is a TLS record of its own
         try:
             return await self._answered
         except BaseException:
