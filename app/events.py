@@ -55,6 +55,8 @@ class Invoice(_Open):
     term_finalized: bool
     is_gifted: bool
     line_items: Annotated[list[LineItem], FailFast()] = []
+    # Present where Chargebee has left out some of them.
+    line_items_next_offset: Any = None
 
 
 class Content(_Open):

@@ -1,1 +1,1 @@
-"""Logging, profiling, and the record of a webhook that they read."""
+"""Logging, metrics, traces, profiling, and the records of webhooks and calls that they read; what blocks the loop."""

@@ -52,6 +52,8 @@ def fields(record: WebhookRecord) -> dict[str, Any]:
     for name in ("status", "cause", "delivery"):
         if (value := getattr(record, name)) is not None:
             found[name] = value
+    if (trace := record.trace) is not None:
+        found |= {"trace_id": f"{trace.trace_id:032x}", "span_id": f"{trace.span_id:016x}"}
     return found
 
 

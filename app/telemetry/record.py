@@ -1,11 +1,16 @@
-"""What is known of one webhook, from its head to its response. Written by `app.web`, read by the log."""
+"""What is known of one webhook, and of one call to SQS. Written by `app.web` and `app.sqs`, read by telemetry."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
 
 from app.events import Event, UnwantedEvent
+from app.telemetry.trace import Trace
 
 # The client disconnected, or an unexpected exception, whose traceback is in the log.
 UNANSWERED = "unanswered"
+# The code of a call that has no outcome yet; it keeps it where its task is cancelled.
+CANCELLED = "Cancelled"
 
 
 @dataclass(slots=True)
@@ -24,3 +29,34 @@ class WebhookRecord:
     body_bytes: int = 0
     cause: str | None = None
     delivery: str | None = None
+    trace: Trace | None = None
+
+
+@dataclass(slots=True)
+class CallRecord:
+    """One call to SQS, its retries included. Times in seconds of `time.perf_counter`.
+
+    `operation`: SQS's name of it. `size`: bytes that count towards SQS's limits. `code`: SQS's error code or the name
+    of what its client raised, None after success; `refused`: codes of single entries of a call that succeeded.
+    `waited`: seconds that each message waited for this call in group commit. `traceparents`: of its messages, where
+    they have one.
+    """
+
+    operation: str
+    messages: int = 0
+    size: int = 0
+    waited: list[float] = field(default_factory=list)
+    began: float = field(default_factory=perf_counter)
+    ended: float = 0.0
+    retries: int = 0
+    code: str | None = CANCELLED
+    refused: list[str] = field(default_factory=list)
+    traceparents: Sequence[str] = ()
+
+
+ObserveWebhook = Callable[[WebhookRecord], None]
+ObserveCall = Callable[[CallRecord], None]
+
+
+def unobserved(record: CallRecord) -> None:
+    """For a process without metrics."""

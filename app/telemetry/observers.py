@@ -1,0 +1,104 @@
+"""Who is told of webhooks and of calls to SQS: metrics and traces, where they are switched on.
+
+What is not switched on is not imported: it would take time of the start, and memory.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from app import __version__
+from app.settings import Settings
+from app.telemetry.record import CallRecord, ObserveCall, ObserveWebhook, WebhookRecord
+from app.telemetry.resource import otlp_wanted, service_resource
+from app.telemetry.trace import Trace
+
+if TYPE_CHECKING:
+    from app.telemetry.loop.watchdog import Watchdog
+    from app.telemetry.metrics.service import Metrics
+    from app.telemetry.spans import Tracing
+
+_METRICS, _TRACES = "METRICS", "TRACES"
+Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
+_Record = TypeVar("_Record", WebhookRecord, CallRecord)
+
+
+@dataclass(frozen=True)
+class Observers:
+    """Of one process; without any, nothing is observed."""
+
+    metrics: "Metrics | None" = None
+    tracing: "Tracing | None" = None
+    watchdog: "Watchdog | None" = None
+
+    def begin_trace(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
+        """The trace of a request with these headers, if it has one."""
+        return self.tracing.begin(headers) if self.tracing else None
+
+    def during(self, lifespan: Lifespan) -> Lifespan:
+        """`lifespan`, with its event loop measured and watched as long as it lasts."""
+        measured = self.metrics.measured(lifespan) if self.metrics else lifespan
+        return self.watchdog.during(measured) if self.watchdog else measured
+
+    def of_webhooks(self, *more: ObserveWebhook) -> ObserveWebhook:
+        """Tells all of them, and `more`, of a webhook that has been answered."""
+        ours = [self.metrics.webhooks.observe] if self.metrics else []
+        return _each([*ours, *([self.tracing.webhook] if self.tracing else []), *more])
+
+    def of_calls(self) -> ObserveCall:
+        """Tells all of them of a call that has ended, in the thread that made it."""
+        ours = [self.metrics.calls.observe] if self.metrics else []
+        return _each([*ours, *([self.tracing.call] if self.tracing else [])])
+
+
+def _each(observers: list[Callable[[_Record], None]]) -> Callable[[_Record], None]:
+    if len(observers) == 1:
+        return observers[0]
+
+    def each(record: _Record) -> None:
+        for observe in observers:
+            observe(record)
+
+    return each
+
+
+def make_observers(settings: Settings, method: str, route: str) -> Observers:
+    """For the webhooks on `route`; what somebody is to get. Raises ConfigurationError."""
+    metrics = tracing = watchdog = None
+    if settings.block_warn is not None:
+        from app.telemetry.loop.watchdog import Watchdog  # not imported without APP_BLOCK_WARN
+
+        watchdog = Watchdog(settings.block_warn)
+    if settings.metrics_port is not None or otlp_wanted(_METRICS):
+        from app.telemetry.metrics.instruments import counter  # not imported without metrics
+        from app.telemetry.metrics.service import Metrics
+
+        metrics = Metrics(settings, __version__, method, route)
+        if watchdog is not None:
+            text = "Times that something held the event loop for longer than APP_BLOCK_WARN."
+            metrics.add([counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)])
+    if otlp_wanted(_TRACES):
+        from app.telemetry.spans import Tracing  # not imported without a collector
+
+        tracing = Tracing(service_resource(), __version__, method, route)
+    return Observers(metrics, tracing, watchdog)
+
+
+@contextmanager
+def exported(observers: Observers, settings: Settings) -> Iterator[int | None]:
+    """Exports as long as the context lasts; the port of /metrics. Raises ConfigurationError."""
+    port = None
+    with ExitStack() as stack:
+        if observers.metrics is not None and settings.metrics_port is not None:
+            from app.telemetry.metrics.prometheus import served  # not imported without APP_METRICS_PORT
+
+            instruments = observers.metrics.instruments
+            port = stack.enter_context(served(instruments, settings.metrics_host, settings.metrics_port))
+        if observers.metrics is not None and otlp_wanted(_METRICS):
+            from app.telemetry.metrics.otlp import pushed  # not imported without a collector
+
+            stack.enter_context(pushed(observers.metrics.instruments, service_resource(), __version__))
+        if observers.tracing is not None:
+            stack.callback(observers.tracing.close)
+        yield port
