@@ -1,4 +1,4 @@
-"""The server: its address, event loop, connections, graceful shutdown and logging."""
+"""The server: its address, event loop, connections, graceful shutdown, logging and metrics."""
 
 from typing import Literal
 
@@ -41,10 +41,21 @@ class ProcessSettings(BaseModel):
     graceful_timeout: int = Field(
         30, ge=1, le=600, description="Seconds that requests in flight may take after the listener is closed."
     )
+    block_warn: float | None = Field(
+        None,
+        ge=0.01,
+        le=60,
+        description="Seconds; a line of code that holds the event loop for longer is logged, once, and counted."
+        " Not set: no watchdog.",
+    )
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="Lowest severity that is logged."
     )
     log_format: Literal["auto", "json", "text"] = Field(
         "auto", description="JSON lines or text; auto: text on a terminal."
+    )
+    metrics_host: str = Field("127.0.0.1", description="Address of Prometheus' /metrics; 0.0.0.0 in a container.")
+    metrics_port: int | None = Field(
+        None, ge=0, le=65535, description="Port of Prometheus' /metrics, which has a thread of its own; 0: a free one."
     )

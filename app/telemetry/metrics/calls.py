@@ -1,0 +1,88 @@
+"""What is counted of calls to SQS."""
+
+import threading
+
+from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Series
+from app.telemetry.record import CallRecord
+
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+SIZES = tuple(float(size) for size in range(1, 11))
+KIB = 1024
+BYTES = tuple(float(KIB * 4**power) for power in range(6))  # 1 KiB to 1 MiB
+SYSTEM = "aws_sqs"
+OTHER = "other"
+# Codes with a series of their own; the others share one, since a proxy or an endpoint may answer anything.
+CODES = frozenset(
+    {
+        *("AccessDenied", "AccessDeniedException", "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId"),
+        *("InvalidSignatureException", "NoCredentialsError", "RequestExpired", "SignatureDoesNotMatch"),
+        "UnrecognizedClientException",
+        *("InternalError", "InternalFailure", "OverLimit", "RequestThrottled", "ServiceUnavailable", "Throttling"),
+        *("ThrottlingException", "Http500", "Http502", "Http503", "Http504"),
+        *("BatchRequestTooLong", "InvalidMessageContents", "InvalidParameterValue", "NonExistentQueue"),
+        "QueueDoesNotExist",
+        *("AnswerError", "Cancelled", "ConnectionClosedError", "ConnectionRefusedError", "ConnectionResetError"),
+        *("ConnectTimeoutError", "EndpointConnectionError", "NotAcknowledgedError", "ReadTimeoutError", "SSLError"),
+        *("TimeoutError", "Unanswered"),
+    }
+)
+
+
+def kind_of(code: str) -> str:
+    """`AWS.SimpleQueueService.NonExistentQueue` → `NonExistentQueue`; what is not in CODES → `other`."""
+    plain = code.rpartition(".")[2]
+    return plain if plain in CODES else OTHER
+
+
+class CallMetrics:
+    """`observe` is called by the event loop, and by the threads of v02 to v07."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._durations = Histogram(
+            "messaging.client.operation.duration",
+            "s",
+            "Calls to SQS, retries included.",
+            SECONDS,
+            ("messaging.system", "messaging.operation.name"),
+        )
+        sizes = Histogram("invoice_webhook.sqs.batch.size", "{message}", "Messages in a call to SQS.", SIZES)
+        lengths = Histogram("invoice_webhook.sqs.batch.bytes", "By", "Bytes in a call to SQS.", BYTES)
+        waits = Histogram(
+            "invoice_webhook.sqs.wait", "s", "From a webhook's arrival in group commit to its call.", SECONDS
+        )
+        self._retries = Counter("invoice_webhook.sqs.retries", "{call}", "Calls to SQS that were repeated.")
+        self._failures = Counter(
+            "invoice_webhook.sqs.failures",
+            "{call}",
+            "Calls to SQS that failed, and entries refused in a batch that did not, by code.",
+            ("error.type",),
+        )
+        self._sizes, self._lengths, self._waits = sizes.series(), lengths.series(), waits.series()
+        self._operations: dict[str, Series] = {}
+        self.instruments: list[Instrument] = [self._durations, sizes, lengths, waits, self._retries, self._failures]
+
+    def observe(self, record: CallRecord) -> None:
+        """Counts a call that has ended."""
+        with self._lock:
+            self._operation(record.operation).observe(record.ended - record.began)
+            if record.messages:
+                self._sizes.observe(record.messages)
+                self._lengths.observe(record.size)
+            for seconds in record.waited:
+                self._waits.observe(seconds)
+            self._retries.values[()] += record.retries
+            if record.code is not None:
+                self._fail(record.code)
+            for code in record.refused:
+                self._fail(code)
+
+    def _operation(self, name: str) -> Series:
+        known = self._operations.get(name)
+        if known is None:
+            known = self._operations[name] = self._durations.series(SYSTEM, name)
+        return known
+
+    def _fail(self, code: str) -> None:
+        labels = (kind_of(code),)
+        self._failures.values[labels] = self._failures.values.get(labels, 0) + 1

@@ -1,0 +1,68 @@
+"""CPU, memory, open files and throttling of this process, from the kernel; what it does not tell is absent."""
+
+import resource
+from collections.abc import Callable
+from pathlib import Path
+
+from app.telemetry.cgroup import cpu_stat, throttling
+from app.telemetry.metrics.instruments import Description, Instrument, Observed, Point
+
+_PROC = Path("/proc/self")
+
+
+def process_instruments() -> list[Instrument]:
+    """One instrument for each number."""
+    return [
+        Observed(
+            Description("counter", "process.cpu.time", "s", "CPU time of this process.", ("cpu.mode",)), _cpu_seconds
+        ),
+        Observed(Description("gauge", "process.memory.usage", "By", "Physical memory in use."), _memory),
+        Observed(
+            Description("gauge", "process.open_file_descriptor.count", "{file_descriptor}", "Open file descriptors."),
+            _open_files,
+        ),
+        *_throttling_instruments(cpu_stat()),
+    ]
+
+
+def _cpu_seconds() -> list[Point]:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return [(("user",), used.ru_utime), (("system",), used.ru_stime)]
+
+
+def _memory() -> list[Point]:
+    try:
+        pages = int((_PROC / "statm").read_text().split()[1])
+    except OSError:
+        return []
+    return [((), pages * resource.getpagesize())]
+
+
+def _open_files() -> list[Point]:
+    try:
+        return [((), len(list((_PROC / "fd").iterdir())) - 1)]  # without the one that lists them
+    except OSError:
+        return []
+
+
+def _throttling_instruments(file: Path | None) -> list[Instrument]:
+    """CFS' statistics; none where there is no `file`."""
+    if file is None:
+        return []
+
+    def reader(number: int) -> Callable[[], list[Point]]:
+        def read() -> list[Point]:
+            found = throttling(file)
+            return [((), found[number])] if found else []
+
+        return read
+
+    texts = (
+        ("container.cpu.periods", "{period}", "Periods of the CPU limit."),
+        ("container.cpu.throttled_periods", "{period}", "Periods in which the CPU limit stopped this container."),
+        ("container.cpu.throttled_time", "s", "Time for which the CPU limit stopped this container."),
+    )
+    return [
+        Observed(Description("counter", name, unit, text), reader(number))
+        for number, (name, unit, text) in enumerate(texts)
+    ]

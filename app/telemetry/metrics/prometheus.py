@@ -1,0 +1,85 @@
+"""Metrics as Prometheus' text, from a thread and a server of their own: they answer while the event loop is blocked."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
+
+from loguru import logger
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from app.errors import ConfigurationError
+from app.telemetry.metrics.instruments import Buckets, Description, Instrument, Point
+
+# https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#metric-metadata-1
+_SUFFIXES = {"s": "seconds", "By": "bytes", "{message}": "messages"}
+_FAMILIES: dict[str, type[CounterMetricFamily] | type[GaugeMetricFamily]] = {
+    "counter": CounterMetricFamily,
+    "gauge": GaugeMetricFamily,
+}
+
+
+def prometheus_name(what: Description) -> str:
+    """`http.server.request.duration` in s → `http_server_request_duration_seconds`, without a counter's `_total`."""
+    name, suffix = _plain(what.name), _SUFFIXES.get(what.unit, "")
+    return name if not suffix or name.endswith(f"_{suffix}") else f"{name}_{suffix}"
+
+
+class Families(Collector):
+    """Translates the instruments at each scrape."""
+
+    def __init__(self, instruments: Sequence[Instrument]) -> None:
+        self._instruments = instruments
+
+    def collect(self) -> Iterator[Metric]:
+        for instrument in self._instruments:
+            if points := list(instrument.points()):
+                yield _family(instrument.what, points)
+
+
+@contextmanager
+def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[int]:
+    """Serves them on `host` and `port`; the port, which is a free one for 0. Raises ConfigurationError."""
+    registry = CollectorRegistry()
+    registry.register(Families(instruments))
+    try:
+        server, thread = start_http_server(port, host, registry)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise ConfigurationError(
+            f"APP_METRICS_HOST={host}, APP_METRICS_PORT={port}: cannot listen there: {error};"
+            " allowed is an address of this machine and a free port (0 takes one)"
+        ) from None
+    address = f"[{host}]" if ":" in host else host
+    logger.info("Metrics on http://{}:{}/metrics", address, server.server_port)
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _family(what: Description, points: list[Point]) -> Metric:
+    name, labels = prometheus_name(what), [_plain(label) for label in what.labels]
+    if what.kind == "histogram":
+        histogram = HistogramMetricFamily(name, what.text, labels=labels)
+        for values, buckets in points:
+            assert isinstance(buckets, Buckets)
+            histogram.add_metric([str(value) for value in values], _cumulative(what.bounds, buckets), buckets.total)
+        return histogram
+    family = _FAMILIES[what.kind](name, what.text, labels=labels)
+    for values, number in points:
+        assert not isinstance(number, Buckets)
+        family.add_metric([str(value) for value in values], number)
+    return family
+
+
+def _cumulative(bounds: Sequence[float], buckets: Buckets) -> list[tuple[str, float]]:
+    highest = [*(str(bound) for bound in bounds), "+Inf"]
+    return list(zip(highest, accumulate(buckets.counts), strict=True))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W", "_", name)

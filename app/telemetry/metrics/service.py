@@ -1,0 +1,81 @@
+"""All metrics of the service, and the lifespan that measures its event loop."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Any
+
+from app.settings import Settings
+from app.telemetry.loop.delay import LoopDelay
+from app.telemetry.metrics.calls import CallMetrics
+from app.telemetry.metrics.garbage import GarbageMetrics
+from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, gauge
+from app.telemetry.metrics.process import process_instruments
+from app.telemetry.metrics.threads import ThreadTokens
+from app.telemetry.metrics.webhooks import WebhookMetrics
+
+DELAY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
+
+
+class LoopMetrics:
+    """Of any process with an event loop: its delay, thread tokens, garbage collection, CPU, memory, files."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadTokens()
+        self._garbage = GarbageMetrics()
+        delays = Histogram("event_loop.delay", "s", "Event loop: how much later than due a timer runs.", DELAY_SECONDS)
+        self._delay = LoopDelay(delays.series().observe)
+        self.instruments: list[Instrument] = [
+            delays,
+            gauge("event_loop.delay.max", "s", "The longest delay of the last ten seconds.", self._delay.longest),
+            *self._threads.instruments,
+            *self._garbage.instruments,
+            *process_instruments(),
+        ]
+
+    @contextmanager
+    def measuring(self) -> Iterator[None]:
+        """On the event loop, which is measured as long as the context lasts."""
+        self._threads.capture()
+        self._garbage.start()
+        self._delay.start()
+        try:
+            yield
+        finally:
+            self._delay.stop()
+            self._garbage.stop()
+
+
+class Metrics:
+    """Of this service: observers to hand out, and the instruments that a collection reads. Made once a process."""
+
+    def __init__(self, settings: Settings, version: str, method: str, route: str) -> None:
+        self.webhooks = WebhookMetrics(method, route, settings.event_types)
+        self.calls = CallMetrics()
+        self._loop = LoopMetrics()
+        self.instruments: list[Instrument] = [
+            _info(settings, version),
+            *self.webhooks.instruments,
+            *self.calls.instruments,
+            *self._loop.instruments,
+        ]
+
+    def add(self, instruments: Iterable[Instrument]) -> None:
+        """Those of others, before the first collection."""
+        self.instruments += instruments
+
+    def measured(self, lifespan: Lifespan) -> Lifespan:
+        """`lifespan`, with the event loop and the garbage collector measured as soon as it has started."""
+
+        @asynccontextmanager
+        async def measuring(app: object) -> AsyncIterator[Any]:
+            async with lifespan(app) as state:
+                with self._loop.measuring():
+                    yield state
+
+        return measuring
+
+
+def _info(settings: Settings, version: str) -> Observed:
+    what = Description("gauge", "invoice_webhook.info", "", "Always 1.", ("release", "version"))
+    return Observed(what, lambda: [((settings.release.value, version), 1)])

@@ -1,0 +1,55 @@
+"""What is counted of a call to SQS."""
+
+from typing import Any
+
+import pytest
+
+from app.telemetry.metrics.calls import CODES, OTHER, CallMetrics, kind_of
+from app.telemetry.record import CANCELLED, CallRecord
+
+
+def points(metrics: CallMetrics) -> dict[str, dict[Any, Any]]:
+    return {instrument.what.name: dict(instrument.points()) for instrument in metrics.instruments}
+
+
+def test_a_batch() -> None:
+    """Its latency by operation, its size and bytes, and the wait of each of its messages."""
+    metrics = CallMetrics()
+    metrics.observe(CallRecord("SendMessageBatch", 3, 5000, [0.0, 0.01, 0.02], 1.0, 1.2, retries=2, code=None))
+    found = points(metrics)
+    duration = found["messaging.client.operation.duration"]["aws_sqs", "SendMessageBatch"]
+    assert duration.total == pytest.approx(0.2)
+    assert found["invoice_webhook.sqs.batch.size"][()].total == 3
+    assert found["invoice_webhook.sqs.batch.bytes"][()].total == 5000
+    assert sum(found["invoice_webhook.sqs.wait"][()].counts) == 3
+    assert found["invoice_webhook.sqs.retries"] == {(): 2}
+    assert found["invoice_webhook.sqs.failures"] == {}
+
+
+def test_a_call_without_messages() -> None:
+    """GetQueueUrl has a latency, and is no batch."""
+    metrics = CallMetrics()
+    metrics.observe(CallRecord("GetQueueUrl", began=1.0, ended=1.1, code=None))
+    found = points(metrics)
+    assert ("aws_sqs", "GetQueueUrl") in found["messaging.client.operation.duration"]
+    assert sum(found["invoice_webhook.sqs.batch.size"][()].counts) == 0
+
+
+def test_failures() -> None:
+    """By code: the call's, and that of each entry that SQS refused in a call it took."""
+    metrics = CallMetrics()
+    metrics.observe(CallRecord("SendMessageBatch", 2, code="AWS.SimpleQueueService.NonExistentQueue"))
+    metrics.observe(CallRecord("SendMessageBatch", 2, code=None, refused=["InternalError", "InternalError"]))
+    metrics.observe(CallRecord("SendMessageBatch", 2))
+    counted = points(metrics)["invoice_webhook.sqs.failures"]
+    assert counted == {("NonExistentQueue",): 1, ("InternalError",): 2, (CANCELLED,): 1}
+
+
+def test_codes_are_bounded() -> None:
+    """What a proxy invents shares one series."""
+    metrics = CallMetrics()
+    for number in range(10_000):
+        metrics.observe(CallRecord("SendMessage", 1, code=f"Odd{number}"))
+    assert points(metrics)["invoice_webhook.sqs.failures"] == {(OTHER,): 10_000}
+    assert all(kind_of(code) == code for code in CODES)
+    assert all(len(code) > 1 for code in CODES)

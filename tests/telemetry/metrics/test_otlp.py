@@ -1,0 +1,128 @@
+"""OTLP: what a collector receives of a running service."""
+
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+
+from app.errors import ConfigurationError
+from app.telemetry.metrics.otlp import FLUSH_SECONDS, pushed
+from app.telemetry.resource import otlp_wanted, service_resource
+from tests.harness.otlp_receiver import OtlpReceiver, attributes, metrics_of
+from tests.harness.service import Web, environment
+from tests.harness.sqs_stand_in import SqsStandIn
+
+HOUR = "3600000"
+
+
+@pytest.fixture
+def sqs() -> Iterator[SqsStandIn]:
+    with SqsStandIn() as stand_in:
+        yield stand_in
+
+
+def web(sqs: SqsStandIn, **otel: str) -> Web:
+    ours = {f"OTEL_{name.upper()}": value for name, value in otel.items()}
+    return Web(environment(sqs.endpoint, sqs.queue_url, drain_delay=0) | ours)
+
+
+def queued(request: ExportMetricsServiceRequest) -> bool:
+    """Whether one webhook has been counted as queued."""
+    points = metrics_of(request)["invoice_webhook.webhooks"].sum.data_points
+    return any(attributes(point.attributes) == {"outcome": "queued"} and point.as_int == 1 for point in points)
+
+
+def test_a_collector_receives_the_metrics(sqs: SqsStandIn, event: bytes) -> None:
+    """Counters, gauges and histograms with OpenTelemetry's names, and the resource of OTEL_…; no port is open."""
+    named = {"service_name": "shop", "resource_attributes": "deployment.environment.name=test"}
+    with (
+        OtlpReceiver(ExportMetricsServiceRequest) as receiver,
+        web(sqs, exporter_otlp_endpoint=receiver.endpoint, metric_export_interval="50", **named) as service,
+    ):
+        assert service.post(event).status_code == 200
+        request = receiver.wait_for(queued)
+        assert not any("Metrics on" in line["message"] for line in service.lines)
+    assert set(receiver.paths) == {"/v1/metrics"}
+    resource = attributes(request.resource_metrics[0].resource.attributes)
+    assert (resource["service.name"], resource["deployment.environment.name"]) == ("shop", "test")
+    metrics = metrics_of(request)
+    outcomes = metrics["invoice_webhook.webhooks"].sum
+    assert (outcomes.is_monotonic, outcomes.aggregation_temporality) == (True, 2)  # cumulative
+    assert metrics["thread_tokens.limit"].gauge.data_points[0].as_int == 40
+    durations = metrics["http.server.request.duration"]
+    assert durations.unit == "s"
+    (point,) = [point for point in durations.histogram.data_points if point.count]
+    assert attributes(point.attributes) == {
+        "http.request.method": "POST",
+        "http.route": "/webhooks/chargebee",
+        "http.response.status_code": 200,
+    }
+    assert (sum(point.bucket_counts), len(point.bucket_counts)) == (1, len(point.explicit_bounds) + 1)
+    assert point.start_time_unix_nano < point.time_unix_nano
+
+
+def test_the_last_push(sqs: SqsStandIn, event: bytes) -> None:
+    """A process that ends before its interval is over has told what it counted; compression is the exporter's."""
+    with (
+        OtlpReceiver(ExportMetricsServiceRequest) as receiver,
+        web(
+            sqs,
+            exporter_otlp_metrics_endpoint=f"{receiver.endpoint}/own/path",
+            metric_export_interval=HOUR,
+            exporter_otlp_compression="gzip",
+        ) as service,
+    ):
+        assert service.post(event).status_code == 200
+        assert service.stop() == 0
+        assert queued(receiver.wait_for(queued))
+    assert receiver.paths == ["/own/path"]
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["silent", "down"])
+def test_a_collector_that_is_gone(sqs: SqsStandIn, event: bytes, held: bool) -> None:
+    """It delays neither the webhooks nor, by more than FLUSH_SECONDS, the end."""
+    with OtlpReceiver(ExportMetricsServiceRequest, held=held) as receiver:
+        endpoint = receiver.endpoint if held else "http://127.0.0.1:9"
+        with web(sqs, exporter_otlp_endpoint=endpoint, metric_export_interval="10") as service:
+            if held:
+                receiver.wait_for(lambda request: True)
+            assert service.post(event).status_code == 200
+            began = time.monotonic()
+            assert service.stop(signal.SIGINT) == 0
+            assert time.monotonic() - began < FLUSH_SECONDS + 20
+
+
+@pytest.mark.parametrize("interval", ["0", "-1", "soon", "1.5"])
+def test_a_wrong_interval(monkeypatch: pytest.MonkeyPatch, interval: str) -> None:
+    """One clear line, and no start."""
+    monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", interval)
+    with (
+        pytest.raises(ConfigurationError, match=f"OTEL_METRIC_EXPORT_INTERVAL={interval}: allowed are milliseconds"),
+        pushed([], service_resource(), "1.0.0"),
+    ):
+        pass
+
+
+def test_when_it_is_switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By an endpoint, for all signals or for this one; the SDK's two switches turn it off."""
+    assert not otlp_wanted("METRICS")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://collector:4318/v1/metrics")
+    assert otlp_wanted("METRICS")
+    assert not otlp_wanted("TRACES")
+    monkeypatch.setenv("OTEL_METRICS_EXPORTER", "none")
+    assert not otlp_wanted("METRICS")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318")
+    assert otlp_wanted("TRACES")
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    assert not otlp_wanted("TRACES")
+
+
+def test_the_resource(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own name where the environment has none, and an id of the process."""
+    assert service_resource().attributes["service.name"] == "invoice-webhook"
+    assert service_resource().attributes["service.instance.id"]
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=shop,service.instance.id=pod-1")
+    assert service_resource().attributes["service.name"] == "shop"
+    assert service_resource().attributes["service.instance.id"] == "pod-1"

@@ -1,0 +1,61 @@
+"""Numbers of this process, against those of psutil."""
+
+import gc
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from app.telemetry.metrics import process
+from app.telemetry.metrics.garbage import GarbageMetrics
+from app.telemetry.metrics.instruments import Instrument
+
+
+def points(instruments: list[Instrument]) -> dict[str, dict[Any, Any]]:
+    return {instrument.what.name: dict(instrument.points()) for instrument in instruments}
+
+
+def test_this_process() -> None:
+    """CPU, memory and open files."""
+    before = psutil.Process().cpu_times()
+    found = points(process.process_instruments())
+    assert found["process.cpu.time"]["user",] >= before.user - 0.02
+    assert found["process.cpu.time"]["system",] >= before.system - 0.02
+    assert found["process.memory.usage"][()] == pytest.approx(psutil.Process().memory_info().rss, rel=0.2)
+    assert found["process.open_file_descriptor.count"][()] == psutil.Process().num_fds() - 1  # its own
+
+
+def test_throttling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three counters of one file; absent once it is gone."""
+    file = tmp_path / "cpu.stat"
+    file.write_text("nr_periods 40\nnr_throttled 10\nthrottled_usec 1500000\n")
+    monkeypatch.setattr(process, "cpu_stat", lambda: file)
+    instruments = process.process_instruments()
+    found = points(instruments)
+    names = ("container.cpu.periods", "container.cpu.throttled_periods", "container.cpu.throttled_time")
+    assert [found[name] for name in names] == [{(): 40}, {(): 10}, {(): 1.5}]
+    file.unlink()
+    assert [points(instruments)[name] for name in names] == [{}, {}, {}]
+
+
+def test_what_the_kernel_does_not_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without /proc and control groups, CPU is all there is."""
+    monkeypatch.setattr(process, "_PROC", tmp_path)
+    monkeypatch.setattr(process, "cpu_stat", lambda: None)
+    found = points(process.process_instruments())
+    assert {name for name, values in found.items() if values} == {"process.cpu.time"}
+
+
+def test_pauses_of_the_garbage_collector() -> None:
+    """By generation, from start to stop."""
+    metrics = GarbageMetrics()
+    callbacks = len(gc.callbacks)
+    metrics.start()
+    gc.collect()
+    metrics.stop()
+    gc.collect()
+    full = points(metrics.instruments)["cpython.gc.pause"][2,]
+    assert sum(full.counts) == 1
+    assert full.total > 0
+    assert len(gc.callbacks) == callbacks
