@@ -1,0 +1,1 @@
+"""The event loop: how late it is, and what blocks it."""

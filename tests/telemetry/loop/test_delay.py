@@ -1,0 +1,64 @@
+"""The event loop's delay: measured by a timer, and while nothing turns."""
+
+import asyncio
+import time
+
+import pytest
+
+from app.telemetry.loop.delay import INTERVAL_SECONDS, WINDOW_SECONDS, LoopDelay
+
+pytestmark = pytest.mark.anyio
+BLOCK_SECONDS = 0.2
+
+
+class Delays(list[float]):
+    """What has been observed; `longer` waits for a delay."""
+
+    async def longer(self, seconds: float) -> float:
+        while not any(delay > seconds for delay in self):  # noqa: ASYNC110  # the observer is no coroutine
+            await asyncio.sleep(INTERVAL_SECONDS)
+        return max(self)
+
+
+async def _block(delays: Delays) -> LoopDelay:
+    """Measures, and blocks the loop once."""
+    delay = LoopDelay(delays.append)
+    delay.start()
+    while not delays:  # noqa: ASYNC110  # the observer is no coroutine
+        await asyncio.sleep(INTERVAL_SECONDS)
+    time.sleep(BLOCK_SECONDS)  # noqa: ASYNC251  # the subject of these tests
+    return delay
+
+
+async def test_a_blocked_loop() -> None:
+    """The timer is as late as the loop was blocked, but for the rest of its own interval."""
+    delays = Delays()
+    delay = await _block(delays)
+    assert delay.longest() >= BLOCK_SECONDS - INTERVAL_SECONDS  # before the loop turns again
+    assert await delays.longer(BLOCK_SECONDS - 2 * INTERVAL_SECONDS) < 60
+    delay.stop()
+    assert delay.longest() == max(delays)
+
+
+async def test_the_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After WINDOW_SECONDS."""
+    delays = Delays()
+    delay = await _block(delays)
+    await delays.longer(BLOCK_SECONDS - 2 * INTERVAL_SECONDS)
+    delay.stop()
+    later = time.monotonic() + WINDOW_SECONDS + 1
+    monkeypatch.setattr("app.telemetry.loop.delay.monotonic", lambda: later)
+    assert delay.longest() == 0.0
+
+
+async def test_it_stops() -> None:
+    """No timer is left, also where it has not begun."""
+    delays = Delays()
+    delay = LoopDelay(delays.append, interval=0)
+    delay.stop()
+    delay.start()
+    delay.stop()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not delays
+    assert delay.longest() == 0.0

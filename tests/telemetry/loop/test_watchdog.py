@@ -1,0 +1,258 @@
+"""The watchdog names the line that holds the event loop, and no other."""
+
+import asyncio
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvloop
+
+from app.local.sample_events import fresh_events
+from app.settings import Release
+from app.telemetry.loop.stacks import Place, Stack
+from app.telemetry.loop.watchdog import Watchdog
+from loadtest.stage.budget.cgroup_v1 import CgroupV1
+from loadtest.stage.budget.cgroup_v2 import CgroupV2
+from loadtest.stage.budget.limits import MIB, Limits, Unavailable
+from tests.harness.service import Service
+from tests.harness.sqs_stand_in import SqsStandIn
+
+WARN = 0.1
+Run = Callable[[Coroutine[Any, Any, None]], None]
+LOOPS: list[Run] = [asyncio.run, uvloop.run]
+Found = list[tuple[Place, Stack, float]]
+
+
+def _watch(run: Run, work: Callable[[], Coroutine[Any, Any, None]], most: int = 2) -> Watchdog:
+    """`work` under a watchdog of its own until it has found something twice, at most so many times."""
+
+    async def watched() -> None:
+        with watchdog:
+            for _ in range(most):
+                await asyncio.create_task(work())
+                await asyncio.sleep(WARN)
+                if watchdog.blocked == 2:
+                    break
+
+    watchdog = Watchdog(WARN, lambda place, stack, seconds: found.append((place, stack, seconds)))
+    found: Found = []
+    run(watched())
+    # Once for each place, although each was held twice.
+    assert len(found) == len({place for place, _, _ in found}) >= len(watchdog.places)
+    assert all(seconds > WARN for _, _, seconds in found)
+    return watchdog
+
+
+def _burn(seconds: float) -> None:
+    """CPU of this thread, so that it takes the same on a busy machine."""
+    started = time.thread_time()
+    while time.thread_time() - started < seconds:
+        pass
+
+
+def _one() -> None:
+    _burn(0.01)
+
+
+def _other() -> None:
+    _burn(0.01)
+
+
+async def _sleeps() -> None:
+    time.sleep(4 * WARN)  # noqa: ASYNC251  # the fault
+
+
+async def _waits_in_a_library() -> None:
+    subprocess.run([sys.executable, "-c", "import time; time.sleep(0.4)"], check=True)  # noqa: ASYNC221  # the fault
+
+
+async def _computes() -> None:
+    for _ in range(20):
+        _one()
+        _other()
+
+
+@pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize(
+    ("work", "computing"),
+    [(_sleeps, False), (_waits_in_a_library, False), (_computes, True)],
+    ids=lambda work: getattr(work, "__name__", ""),
+)
+def test_a_line_that_blocks(run: Run, work: Callable[[], Coroutine[Any, Any, None]], computing: bool) -> None:
+    """The line in the coroutine is named, and each time counted, with its seconds and whether it computed in them."""
+    watchdog = _watch(run, work)
+    assert watchdog.blocked == 2
+    assert sum(blocked.times for blocked in watchdog.places.values()) == 2
+    for place, blocked in watchdog.places.items():
+        assert (place.file, place.function) == (__file__, work.__name__)
+        assert blocked.seconds >= blocked.longest > WARN
+        assert (blocked.computing > blocked.seconds / 2) == computing
+
+
+@pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
+def test_a_long_match(run: Run) -> None:
+    """A single call of C code that keeps the GIL, and so the watchdog from looking, is named when it ends.
+
+    Not each time: on a busy machine, the watchdog may get a core only after the coroutine has ended.
+    """
+
+    async def matches() -> None:
+        re.match(r"(a+)+$", "a" * 24 + "b")
+
+    [place] = _watch(run, matches, most=50).places
+    assert (place.file, place.function) == (__file__, "test_a_long_match.matches")
+
+
+async def _waits() -> None:
+    await asyncio.sleep(4 * WARN)
+
+
+async def _turns() -> None:
+    for _ in range(40):
+        _burn(0.01)
+        await asyncio.sleep(0)
+
+
+async def _has_a_thread() -> None:
+    await asyncio.to_thread(time.sleep, 4 * WARN)
+
+
+@pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize("work", [_waits, _turns, _has_a_thread])
+def test_a_loop_that_is_free(run: Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """One that waits in its selector, or computes and turns in between, is not blocked."""
+    watchdog = _watch(run, work)
+    assert (watchdog.blocked, watchdog.places) == (0, {})
+
+
+def test_a_callback_without_frames() -> None:
+    """What is written in C has no place of its own: it is the loop's, and not forgotten."""
+
+    async def main() -> None:
+        with watchdog:
+            asyncio.get_running_loop().call_soon(time.sleep, 4 * WARN)
+            await asyncio.sleep(WARN)
+
+    watchdog = Watchdog(WARN, lambda *found: None)
+    asyncio.run(main())
+    [place] = watchdog.places
+    assert place.function == "Handle._run"
+
+
+def test_the_end_of_the_loop() -> None:
+    """A watchdog that nobody ended ends with the loop that it watched."""
+
+    async def main() -> None:
+        watchdog.__enter__()
+
+    watchdog = Watchdog(0.01, lambda *found: None)
+    asyncio.run(main())
+    watchdog._thread.join(60)
+    assert not watchdog._thread.is_alive()
+
+
+THROTTLED = """if True:
+    import asyncio, time
+    from app.telemetry.loop.watchdog import Watchdog
+
+    async def main():
+        longest = 0
+        with Watchdog(0.1, lambda *found: None) as watchdog:
+            for _ in range(20):
+                started, wall = time.thread_time(), time.monotonic()
+                while time.thread_time() - started < 0.02:
+                    pass
+                longest = max(longest, time.monotonic() - wall)
+                await asyncio.sleep(0)
+        print(longest, watchdog.blocked, list(map(str, watchdog.places)))
+
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("budget", [CgroupV1, CgroupV2])
+def test_a_throttled_process(budget: type[CgroupV1] | type[CgroupV2]) -> None:
+    """A turn of 20 ms takes far longer at a twentieth of a core; nothing is named, as no line is to blame for that."""
+    try:
+        limited = budget(Limits(0.05, 512 * MIB))
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    try:
+        command = limited.command([sys.executable, "-c", THROTTLED], {})
+        ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    finally:
+        limited.close()
+    longest, blocked = ended.stdout.split(maxsplit=2)[:2]
+    assert float(longest) > 2 * WARN
+    assert blocked == "0", ended.stdout
+
+
+# in the service
+
+
+def _line(file: str, code: str) -> int:
+    lines = (Path(__file__).parents[3] / file).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if code in line)
+
+
+@pytest.mark.parametrize(
+    ("release", "action", "code", "function"),
+    [
+        (Release.V02_BLOCKING, "SendMessage", "_client.send_message(", "send"),
+        (Release.V05_ASYNC_DEPENDENCY, "GetQueueUrl", "_client.get_queue_url(", "resolve"),
+    ],
+    ids=str,
+)
+def test_a_release_that_blocks(event: bytes, release: Release, action: str, code: str, function: str) -> None:
+    """The line in app/sqs/blocking.py is logged while SQS has not answered, once for three webhooks."""
+    with (
+        SqsStandIn() as sqs,
+        Service(sqs.endpoint, sqs.queue_url, release=release, block_warn=WARN, sqs_timeout=60, max_wait=0) as service,
+    ):
+        sqs.hold(action)
+        place = f"app/sqs/blocking.py:{_line('app/sqs/blocking.py', code)} in BlockingQueue.{function}"
+        with ThreadPoolExecutor(1) as sender:
+            for number, body in enumerate(fresh_events(event, 3), 1):
+                sending = sender.submit(service.post, body)
+                sqs.wait_for(action, number)
+                line = service.log(place=place)
+                sqs.release(1)
+                assert sending.result(60).status_code == 200
+        service.stop()
+    assert line["level"] == "WARNING"
+    assert line["held_ms"] > WARN * 1000
+    assert f"app/web/releases/{release.value}.py:" in line["stack"]
+    assert sum(line.get("place") == place for line in service.lines) == 1
+
+
+@pytest.mark.parametrize("release", [release for release in Release if release >= Release.V08_NATIVE_ASYNC], ids=str)
+def test_a_release_that_does_not_block(event: bytes, release: Release) -> None:
+    """v08 and later: no line, although each call takes far longer than APP_BLOCK_WARN."""
+    with (
+        SqsStandIn() as sqs,
+        Service(sqs.endpoint, sqs.queue_url, release=release, block_warn=WARN, sqs_timeout=60, max_wait=0) as service,
+    ):
+        sqs.delay = 4 * WARN
+        with service.client() as client:
+            for body in fresh_events(event, 5):
+                assert client.post("/webhooks/chargebee", content=body).status_code == 200
+        assert service.stop() == 0
+    assert [line for line in service.lines if "place" in line] == []
+
+
+def test_off_by_default() -> None:
+    """Without APP_BLOCK_WARN there is no watchdog, and its module is not even imported."""
+    code = (
+        "import sys; from app.settings import Settings; from app.web.main import create_app;"
+        "from app.telemetry.observers import make_observers; observers = make_observers(Settings(), 'POST', '/');"
+        "create_app(Settings(), observers);"
+        "print(observers.watchdog, 'app.telemetry.loop.watchdog' in sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["None", "False"]
