@@ -1,6 +1,9 @@
 """The blocking client: boto3. `send` blocks the calling thread until SQS answers."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -8,9 +11,10 @@ from botocore.config import Config
 from botocore.endpoint import MAX_POOL_CONNECTIONS
 
 from app.settings import Settings
-from app.sqs.failures import code_of, require_acknowledgement, require_queue_url
-from app.sqs.message import Message
+from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of
+from app.sqs.message import Message, traceparents
 from app.sqs.queue import QueueAddress, refusal
+from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -24,8 +28,9 @@ class BlockingQueue:
     https://boto3.amazonaws.com/v1/documentation/api/latest/guide/clients.html#multithreading-or-multiprocessing-with-clients
     """
 
-    def __init__(self, client: "SQSClient", settings: Settings) -> None:
+    def __init__(self, client: "SQSClient", settings: Settings, observe: ObserveCall) -> None:
         self._client = client
+        self._observe = observe
         self._address = QueueAddress.of(settings)
         self.fifo = self._address.fifo
         self._url: str | None = None
@@ -36,10 +41,10 @@ class BlockingQueue:
         with self._resolving:
             if self._url is None:
                 parameters: Any = self._address.parameters()
-                try:
-                    self._url = require_queue_url(self._client.get_queue_url(**parameters))
-                except Exception as error:
-                    raise refusal(code_of(error)) from error
+                with self._observed(CallRecord("GetQueueUrl")) as record:
+                    answer = self._client.get_queue_url(**parameters)
+                    record.retries = retries_of(answer, ATTEMPTS)
+                    self._url = require_queue_url(answer)
             return self._url
 
     def send(self, message: Message) -> None:
@@ -49,17 +54,30 @@ class BlockingQueue:
         InvalidEvent.
         """
         url = self._url or self.resolve()
+        with self._observed(CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))) as record:
+            answer = self._client.send_message(QueueUrl=url, **message.parameters())
+            record.retries = retries_of(answer, ATTEMPTS)
+            require_acknowledgement(answer)
+
+    @contextmanager
+    def _observed(self, record: CallRecord) -> Iterator[CallRecord]:
+        """Around one call: turns what it raises into our errors, and completes its record."""
         try:
-            require_acknowledgement(self._client.send_message(QueueUrl=url, **message.parameters()))
+            yield record
+            record.code = None
         except Exception as error:
-            raise refusal(code_of(error)) from error
+            record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
+            raise refusal(record.code) from error
+        finally:
+            record.ended = perf_counter()
+            self._observe(record)
 
 
-def build_queue(settings: Settings) -> BlockingQueue:
+def build_queue(settings: Settings, observe: ObserveCall = unobserved) -> BlockingQueue:
     """A client of boto3's default session, and the queue behind it; no call is made yet.
 
     Ten pooled connections are botocore's default, as published: further ones are opened where threads need them, and
-    closed after their call.
+    closed after their call. `observe` is told of each call, in the thread that made it.
     APP_SQS_TIMEOUT can only be approximated: botocore's time-outs are per attempt, and separate for connect and read.
     """
     seconds = settings.sqs_timeout / ATTEMPTS
@@ -69,4 +87,4 @@ def build_queue(settings: Settings) -> BlockingQueue:
         max_pool_connections=settings.sqs_max_connections or MAX_POOL_CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
-    return BlockingQueue(boto3.client("sqs", config=config), settings)
+    return BlockingQueue(boto3.client("sqs", config=config), settings, observe)

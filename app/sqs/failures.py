@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, HTTPClientError
 
 
 class NotAcknowledgedError(Exception):
@@ -36,3 +36,15 @@ def code_of(error: Exception) -> str:
     if not isinstance(error, ClientError):
         return type(error).__name__
     return str(error.response.get("Error", {}).get("Code") or type(error).__name__)
+
+
+def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
+    """How often botocore repeated the call that ended with an answer, or with an exception.
+
+    An exception without an answer does not tell: where no attempt had one, there were `attempts`.
+    """
+    if isinstance(found, HTTPClientError):
+        return attempts - 1
+    answer = found.response if isinstance(found, ClientError) else found
+    metadata = answer.get("ResponseMetadata") if isinstance(answer, Mapping) else None
+    return int(metadata.get("RetryAttempts", 0)) if isinstance(metadata, Mapping) else 0

@@ -8,12 +8,14 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from time import perf_counter
 
 from app.errors import WebhookRefused
 from app.settings import Settings
-from app.sqs.message import Message
+from app.sqs.message import Message, traceparents
 from app.sqs.queue import BatchQueue, BatchRefused, refusal
 from app.sqs.waiting import Waiting, too_late
+from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 # SendMessageBatch's limit.
 MAX_ENTRIES = 10
@@ -24,8 +26,9 @@ LEAST_SHARE = 0.1
 class GroupCommit:
     """A queue whose `send` waits for its place in a batch. How many wait is bounded by admission."""
 
-    def __init__(self, queue: BatchQueue, settings: Settings) -> None:
+    def __init__(self, queue: BatchQueue, settings: Settings, observe: ObserveCall) -> None:
         self._queue = queue
+        self._observe = observe
         self.fifo = queue.fifo
         self._slots = 1 if queue.fifo else settings.sqs_batches
         self._max_bytes = settings.sqs_batch_bytes
@@ -43,7 +46,10 @@ class GroupCommit:
         waiting.expiry = asyncio.get_running_loop().call_at(waiting.deadline, self._expire, waiting)
         self._waiting.append(waiting)
         self._fill_slots()
-        await waiting.sent
+        try:
+            await waiting.sent
+        finally:
+            del waiting  # its future has the error, whose traceback has this frame: a cycle would outlive the webhook
 
     async def close(self, seconds: float) -> None:
         """Flushes for at most `seconds`, then fails the remaining callers with QueueUnavailable."""
@@ -95,18 +101,31 @@ class GroupCommit:
     async def _send(self, batch: list[Waiting]) -> None:
         """Sends `batch` and settles each of its callers, whatever is raised."""
         try:
-            messages = [waiting.message for waiting in batch]
-            outcomes = await self._queue.send_batch(messages, deadline=batch[-1].deadline)
-            for waiting, outcome in zip(batch, outcomes, strict=True):
+            for waiting, outcome in zip(batch, await self._call(batch), strict=True):
                 waiting.settle(outcome)
         except BatchRefused as refused:
             await self._send_parts(batch, refused)
         except WebhookRefused as error:
-            for waiting in batch:
-                waiting.settle(error)
+            _settle(batch, error)
         finally:
-            for waiting in batch:
-                waiting.settle(too_late("Cancelled", sent=True))  # those without an answer by now
+            _settle(batch, too_late("Cancelled", sent=True))  # those without an answer by now
+            batch.clear()  # as in `send`: the error's traceback has this frame, too
+
+    async def _call(self, batch: list[Waiting]) -> list[WebhookRefused | None]:
+        messages = [waiting.message for waiting in batch]
+        latest = asyncio.get_running_loop().time() + self._timeout  # the deadline of who arrives now
+        record = CallRecord(
+            "SendMessageBatch",
+            len(batch),
+            sum(message.size for message in messages),
+            [latest - waiting.deadline for waiting in batch],
+            traceparents=traceparents(messages),
+        )
+        try:
+            return await self._queue.send_batch(messages, batch[-1].deadline, record)
+        finally:
+            record.ended = perf_counter()
+            self._observe(record)
 
     async def _send_parts(self, batch: list[Waiting], refused: BatchRefused) -> None:
         """Sends the halves of a batch that is too long; else each entry alone, so that a bad one fails by itself."""
@@ -118,10 +137,17 @@ class GroupCommit:
             await self._send(batch[start : start + size])
 
 
+def _settle(batch: list[Waiting], error: WebhookRefused) -> None:
+    for waiting in batch:
+        waiting.settle(error)
+
+
 @asynccontextmanager
-async def open_group_commit(queue: BatchQueue, settings: Settings) -> AsyncIterator[GroupCommit]:
-    """Group commit on `queue`; leaving the context flushes."""
-    group_commit = GroupCommit(queue, settings)
+async def open_group_commit(
+    queue: BatchQueue, settings: Settings, observe: ObserveCall = unobserved
+) -> AsyncIterator[GroupCommit]:
+    """Group commit on `queue`, whose calls are told to `observe`; leaving the context flushes."""
+    group_commit = GroupCommit(queue, settings, observe)
     try:
         yield group_commit
     finally:

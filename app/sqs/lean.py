@@ -23,8 +23,9 @@ from app.sqs.answers import SqsError, parsed
 from app.sqs.failures import code_of
 from app.sqs.message import Message
 from app.sqs.pool import Connections
-from app.sqs.queue import QueueAddress, batch_refused, refusal
+from app.sqs.queue import QueueAddress, batch_refused, outcomes, refusal
 from app.sqs.signing import Credentials, Signer
+from app.telemetry.record import CallRecord
 
 ATTEMPTS = 3
 BACKOFF_SECONDS = 0.1
@@ -72,7 +73,9 @@ class LeanQueue:
     def close(self) -> None:
         self._connections.close()
 
-    async def send_batch(self, messages: Sequence[Message], deadline: float) -> list[WebhookRefused | None]:
+    async def send_batch(
+        self, messages: Sequence[Message], deadline: float, record: CallRecord
+    ) -> list[WebhookRefused | None]:
         """See `BatchQueue.send_batch`."""
         # No two calls have an entry's id in common: the answer to one acknowledges nothing of another.
         call = next(self._calls)
@@ -82,13 +85,11 @@ class LeanQueue:
                 if self._url is None or self._credentials is None:
                     await self._prepare()
                 entries = [{"Id": name, **message.parameters()} for name, message in zip(ids, messages, strict=True)]
-                answer = await self._call(orjson.dumps({"QueueUrl": self._url, "Entries": entries}))
-                acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")}
-                codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed", [])}
+                answer = await self._call(orjson.dumps({"QueueUrl": self._url, "Entries": entries}), record)
+                return outcomes(answer, ids, record)
         except Exception as error:
-            code = error.code if isinstance(error, SqsError) else code_of(error)
+            code = record.code = error.code if isinstance(error, SqsError) else code_of(error)
             raise batch_refused(code) or refusal(code) from error
-        return [None if name in acknowledged else refusal(codes.get(name, "Unanswered")) for name in ids]
 
     async def _prepare(self) -> None:
         async with self._preparing:
@@ -96,7 +97,7 @@ class LeanQueue:
                 self._credentials = await asyncio.to_thread(self._account.credentials)
                 self._url = await asyncio.to_thread(self._account.queue_url)
 
-    async def _call(self, body: bytes) -> dict[str, Any]:
+    async def _call(self, body: bytes, record: CallRecord) -> dict[str, Any]:
         """SQS's answer to a SendMessageBatch; up to ATTEMPTS, with full jitter between them."""
         for attempt in range(1, ATTEMPTS + 1):
             offset = self._clock_offset
@@ -108,6 +109,7 @@ class LeanQueue:
             except SqsError as error:
                 if attempt == ATTEMPTS or not (error.transient or await self._corrected(error, offset)):
                     raise
+            record.retries += 1
             await asyncio.sleep(random.uniform(0, BACKOFF_SECONDS * 2**attempt))  # noqa: S311  # no secret
         raise AssertionError
 

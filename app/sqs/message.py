@@ -1,16 +1,19 @@
-"""Event → SQS message, pure.
+"""Event → SQS message.
 
-The message's body is the exact text received; the attributes are for consumers that route without parsing it.
+The message's body is the exact text received; the attributes are for consumers that route without parsing it, and
+`traceparent` for those that continue the webhook's trace.
 Limits: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 """
 
 import hashlib
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
 from app.errors import Flaw, InvalidEvent
 from app.events import Event
+from app.telemetry.trace import current
 
 # SQS accepts XML 1.0 characters. JSON has no raw control characters and UTF-8 no surrogates, so these two are all that
 # valid JSON can contain and SQS rejects.
@@ -63,10 +66,17 @@ def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime |
         "api_version": event.api_version,
         "received_at": (received_at or datetime.now(UTC)).isoformat(timespec="milliseconds"),
     }
+    if (trace := current.get()) is not None:
+        attributes["traceparent"] = trace.traceparent
     size = len(body) + sum(len(name) + len("String") + len(value.encode()) for name, value in attributes.items())
     if fifo:
         return Message(text, attributes, size, group_id=_group_id(event), deduplication_id=event.id)
     return Message(text, attributes, size)
+
+
+def traceparents(messages: Sequence[Message]) -> list[str]:
+    """Of those that have one."""
+    return [message.attributes["traceparent"] for message in messages if "traceparent" in message.attributes]
 
 
 def _refuse(text: str) -> NoReturn:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import aioboto3
@@ -11,9 +12,10 @@ from loguru import logger
 
 from app.errors import WebhookRefused
 from app.settings import Settings
-from app.sqs.failures import code_of, require_acknowledgement, require_queue_url
-from app.sqs.message import Message
-from app.sqs.queue import QueueAddress, batch_refused, refusal
+from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of
+from app.sqs.message import Message, traceparents
+from app.sqs.queue import QueueAddress, batch_refused, outcomes, refusal
+from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 if TYPE_CHECKING:
     from types_aiobotocore_sqs import SQSClient
@@ -28,8 +30,9 @@ WARM_SECONDS = 3.0
 class NativeQueue:
     """One queue. Its URL is resolved once, by `warm` or by the first send that succeeds, and kept."""
 
-    def __init__(self, client: "SQSClient", settings: Settings) -> None:
+    def __init__(self, client: "SQSClient", settings: Settings, observe: ObserveCall) -> None:
         self._client = client
+        self._observe = observe
         self._address = QueueAddress.of(settings)
         self.fifo = self._address.fifo
         self._timeout = settings.sqs_timeout
@@ -53,28 +56,35 @@ class NativeQueue:
         Raises QueueUnavailable (the message may have been enqueued all the same, if SQS's answer was lost) or
         InvalidEvent.
         """
+        record = CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))
         try:
             async with asyncio.timeout(self._timeout):
                 url = self._url or await self._resolve()
-                require_acknowledgement(await self._client.send_message(QueueUrl=url, **message.parameters()))
+                answer = await self._client.send_message(QueueUrl=url, **message.parameters())
+                record.retries = retries_of(answer, ATTEMPTS)
+                require_acknowledgement(answer)
+                record.code = None
         except Exception as error:
-            raise refusal(code_of(error)) from error
+            record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
+            raise refusal(record.code) from error
+        finally:
+            record.ended = perf_counter()
+            self._observe(record)
 
-    async def send_batch(self, messages: Sequence[Message], deadline: float) -> list[WebhookRefused | None]:
+    async def send_batch(
+        self, messages: Sequence[Message], deadline: float, record: CallRecord
+    ) -> list[WebhookRefused | None]:
         """See `BatchQueue.send_batch`."""
         entries: list[Any] = [{"Id": str(number), **message.parameters()} for number, message in enumerate(messages)]
         try:
             async with asyncio.timeout_at(deadline):
                 url = self._url or await self._resolve()
                 answer = await self._client.send_message_batch(QueueUrl=url, Entries=entries)
-                acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")}
-                codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed", [])}
+                record.retries = retries_of(answer, ATTEMPTS)
+                return outcomes(answer, [entry["Id"] for entry in entries], record)
         except Exception as error:
-            code = code_of(error)
-            raise batch_refused(code) or refusal(code) from error
-        return [
-            None if entry["Id"] in acknowledged else refusal(codes.get(entry["Id"], "Unanswered")) for entry in entries
-        ]
+            record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
+            raise batch_refused(record.code) or refusal(record.code) from error
 
     async def _resolve(self) -> str:
         async with self._resolving:
@@ -96,9 +106,12 @@ def client_config(settings: Settings) -> AioConfig:
 
 
 @asynccontextmanager
-async def open_queue(settings: Settings) -> AsyncIterator[NativeQueue]:
-    """The queue of `settings`, with warm connections where SQS can be reached; they live as long as the context."""
+async def open_queue(settings: Settings, observe: ObserveCall = unobserved) -> AsyncIterator[NativeQueue]:
+    """The queue of `settings`, with warm connections where SQS can be reached; they live as long as the context.
+
+    `observe` is told of each SendMessage; a SendMessageBatch belongs to group commit.
+    """
     async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
-        queue = NativeQueue(client, settings)
+        queue = NativeQueue(client, settings, observe)
         await queue.warm()
         yield queue

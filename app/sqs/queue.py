@@ -1,12 +1,13 @@
 """What all clients of SQS share: a queue's address, the protocol that group commit uses, the meaning of error codes."""
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, Self
 
 from app.errors import Flaw, InvalidEvent, QueueUnavailable, WebhookRefused
 from app.settings import Settings
 from app.sqs.message import Message
+from app.telemetry.record import CallRecord
 
 
 class QueueAddress(NamedTuple):
@@ -39,12 +40,14 @@ class BatchQueue(Protocol):
 
     fifo: bool
 
-    async def send_batch(self, messages: Sequence[Message], deadline: float) -> list[WebhookRefused | None]:
+    async def send_batch(
+        self, messages: Sequence[Message], deadline: float, record: CallRecord
+    ) -> list[WebhookRefused | None]:
         """One SendMessageBatch (at most ten): for each message None, or why SQS did not take it.
 
         `deadline`: of the loop's clock, attempts included. A message that the answer does not mention was not
-        acknowledged. Raises BatchRefused where SQS refuses the call for what its entries are, QueueUnavailable
-        where there is no answer in time.
+        acknowledged. `record` gets the codes and the number of retries. Raises BatchRefused where SQS refuses the call
+        for what its entries are, QueueUnavailable where there is no answer in time.
         """
         ...
 
@@ -87,3 +90,15 @@ def refusal(code: str) -> WebhookRefused:
         flaw: Flaw = {"loc": [], "msg": "SQS rejects a character of the body", "type": "sqs_character"}
         return InvalidEvent("The body holds a character that SQS refuses", [flaw])
     return QueueUnavailable("The queue did not take the webhook; send it again", code)
+
+
+def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) -> list[WebhookRefused | None]:
+    """For each entry of an answered SendMessageBatch None, or why SQS did not take it; `record` gets the codes.
+
+    What does not have the shape of an answer raises anything.
+    """
+    acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")}
+    codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed", [])}
+    failed = {name: codes.get(name, "Unanswered") for name in ids if name not in acknowledged}
+    record.code, record.refused = None, list(failed.values())
+    return [refusal(failed[name]) if name in failed else None for name in ids]

@@ -111,10 +111,11 @@ class ElasticMq:
 
 
 class Terminated:
-    """A queue that has no TLS, behind a terminator."""
+    """A queue that has no TLS, behind a terminator. `plain_endpoint`: of the queue itself."""
 
     def __init__(self, queue: QueueProcess, tls: Certificates) -> None:
         self.name = queue.name
+        self.plain_endpoint = queue.endpoint
         self._queue, self._tls = queue, tls
         self._terminator: subprocess.Popen[bytes] | None = None
         self._port = 0

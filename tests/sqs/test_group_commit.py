@@ -1,6 +1,7 @@
 """Group commit, with the real client, against a stand-in SQS that waits and fails on demand."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,6 +12,7 @@ from app.settings import Settings
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.message import Message
 from app.sqs.native import client_config, open_queue
+from app.sqs.waiting import Waiting
 from tests.harness.sqs_stand_in import MIB, Call, Failure, SqsStandIn
 
 pytestmark = pytest.mark.anyio
@@ -290,3 +292,19 @@ async def test_a_caller_that_left_has_no_deadline_any_more(sqs: SqsStandIn) -> N
         sqs.release()
         await asyncio.gather(under_way, left, return_exceptions=True)
     assert complaints == []
+
+
+async def test_a_refused_webhook_is_freed_at_once(sqs: SqsStandIn) -> None:
+    """Not by the garbage collector, which is rare: in an outage, each would hold its body until then."""
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, sqs_batches=1, sqs_timeout=0.5) as group:
+        gc.collect()
+        gc.disable()
+        try:
+            refused = await asyncio.gather(*await send(group, "in a call", "waiting"), return_exceptions=True)
+            assert [type(error) for error in refused] == [QueueUnavailable] * 2
+            sqs.release()
+            await group.close(10)
+            assert [one for one in gc.get_objects() if isinstance(one, Waiting)] == []
+        finally:
+            gc.enable()

@@ -23,6 +23,7 @@ from app.sqs.lean import LeanQueue, open_lean
 from app.sqs.message import Message
 from app.sqs.queue import BatchRefused
 from app.sqs.signing import Credentials
+from app.telemetry.record import CallRecord
 from tests.harness.sqs_stand_in import Call, Failure, SqsStandIn
 from tests.sqs.test_connection import Answering, RawServer, Request, raw_server, reset, whole
 
@@ -33,7 +34,7 @@ URL = "http://sqs/000000000000/invoices"
 
 
 async def send(queue: LeanQueue, seconds: float = 30) -> list[WebhookRefused | None]:
-    return await queue.send_batch(MESSAGES, asyncio.get_running_loop().time() + seconds)
+    return await queue.send_batch(MESSAGES, asyncio.get_running_loop().time() + seconds, CallRecord("SendMessageBatch"))
 
 
 def batches(sqs: SqsStandIn) -> int:
