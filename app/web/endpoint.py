@@ -5,9 +5,12 @@ from starlette.types import ASGIApp
 
 from app.settings import Settings
 from app.telemetry.lines import WebhookLines
+from app.telemetry.logging import log_webhook
+from app.telemetry.observers import Observers
 from app.web import responses
 from app.web.gate.admission import Admission
 from app.web.gate.lane import Lane
+from app.web.gate.outcome import Told
 from app.web.gate.route import bare, gate, gated_route
 from app.web.gate.shed import Shed
 from app.web.openapi import EXTRA, RESPONSES
@@ -15,10 +18,13 @@ from app.web.releases import ReleaseModule
 from app.web.webhook import PATH
 
 
-def add_endpoint(app: FastAPI, release: ReleaseModule, settings: Settings, admission: Admission) -> None:
+def add_endpoint(
+    app: FastAPI, release: ReleaseModule, settings: Settings, admission: Admission, observers: Observers
+) -> None:
     """Adds the handler of `release` to `app`."""
     lean = getattr(release, "BARE", False)
-    app.state.gate = gate(bare(release.receive), settings, admission, WebhookLines(settings).log) if lean else None
+    told = Told(observers.of_webhooks(WebhookLines(settings).log if lean else log_webhook), observers.begin_trace)
+    app.state.gate = gate(bare(release.receive), settings, admission, told) if lean else None
     app.router.add_api_route(
         PATH,
         release.receive,
@@ -29,7 +35,7 @@ def add_endpoint(app: FastAPI, release: ReleaseModule, settings: Settings, admis
         tags=["webhooks"],
         responses=RESPONSES,
         openapi_extra=EXTRA,
-        route_class_override=gated_route(settings, admission, app.state.gate),
+        route_class_override=gated_route(settings, admission, told, app.state.gate),
         **responses.RESPONSES[settings.response],
     )
 
@@ -40,4 +46,4 @@ def entrance(app: FastAPI, settings: Settings) -> ASGIApp:
     Middleware of ours has to run, so that there is no lane beside it.
     """
     inside = app if app.state.gate is None or app.user_middleware else Lane(app, app.state.gate)
-    return Shed(inside, app.state.admission, settings)
+    return Shed(inside, app.state.admission, settings, app.state.observers.of_webhooks())

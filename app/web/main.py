@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from app import __version__
 from app.settings import Settings
+from app.telemetry.observers import Observers
 from app.web import docs, health, problems, releases
 from app.web.endpoint import add_endpoint
 from app.web.gate.admission import Admission
@@ -16,9 +17,10 @@ from app.web.openapi import DescribedFastAPI
 from app.web.webhook import PATH
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, observers: Observers | None = None) -> FastAPI:
     """The service, with the release that `settings` name. Opens no connection before its lifespan.
 
+    `observers` are told of its webhooks and its calls.
     Raises ConfigurationError where APP_DOCS needs a package that is not installed.
     """
     release = releases.load(settings.release)
@@ -27,6 +29,8 @@ def create_app(settings: Settings) -> FastAPI:
         from app.telemetry.timeline import recorded  # not imported without APP_TIMELINE
 
         lifespan = recorded(lifespan, settings.timeline, PATH)
+    observers = observers or Observers()
+    lifespan = observers.during(lifespan)
     app = DescribedFastAPI(
         title="invoice-webhook",
         version=__version__,
@@ -39,8 +43,14 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.state.admission = Admission(settings)
+    app.state.observers = observers
+    app.state.observe_calls = observers.of_calls()
     app.include_router(health.router)
-    add_endpoint(app, release, settings, app.state.admission)
+    add_endpoint(app, release, settings, app.state.admission, observers)
+    if (metrics := observers.metrics) is not None:
+        from app.web.measured import measure  # not imported without metrics
+
+        measure(app.state.admission, metrics)
     if settings.docs:
         docs.add_docs(app)
     add_middleware(app, settings.middleware)

@@ -14,19 +14,23 @@ from app.telemetry.record import WebhookRecord
 PATH = "/webhooks/chargebee"
 
 
+# "queued": SQS has acknowledged the message.
+Status = Literal["queued", "ignored"]
+
+
 class Answer(BaseModel):
     """The body of a 200."""
 
-    status: Literal["queued", "ignored"]
+    status: Status
     event_id: str
 
 
 class Plain(Response):
     """An Answer for a route that is called bare: bytes, and no more headers than needed."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, request: Request, status: Status) -> None:
         # The pattern of event ids has no character that JSON escapes.
-        self.body = f'{{"status":"{answer.status}","event_id":"{answer.event_id}"}}'.encode()
+        self.body = f'{{"status":"{status}","event_id":"{_event_id(request, status)}"}}'.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(b"content-length", b"%d" % len(self.body)), (b"content-type", b"application/json")]
@@ -57,15 +61,17 @@ def read_event(request: Request, body: bytes) -> Event | None:
 
 def queued(request: Request) -> Answer:
     """The response to a webhook whose message SQS has acknowledged, and to no other."""
-    return _answer(request.state.record, "queued")
+    return Answer(status="queued", event_id=_event_id(request, "queued"))
 
 
 def ignored(request: Request) -> Answer:
     """The response to an event whose type is not in APP_EVENT_TYPES; after a 4xx, Chargebee would redeliver it."""
-    return _answer(request.state.record, "ignored")
+    return Answer(status="ignored", event_id=_event_id(request, "ignored"))
 
 
-def _answer(record: WebhookRecord, status: Literal["queued", "ignored"]) -> Answer:
+def _event_id(request: Request, status: Status) -> str:
+    """Of the webhook that is answered with `status`."""
+    record: WebhookRecord = request.state.record
     assert record.event is not None
     record.outcome = status
-    return Answer(status=status, event_id=record.event.id)
+    return record.event.id

@@ -1,7 +1,6 @@
 """/docs and /openapi.json: off unless enabled, and without any other host. In a real browser, too."""
 
 import json
-import shutil
 import subprocess
 import sys
 import warnings
@@ -10,14 +9,14 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from app.settings import Settings
 from app.web.main import create_app
 from loadtest.stage.queues import QueueProcess
+from tests.harness.browser import chromium, needs_chromium
 from tests.harness.service import PASSWORD, USER, Service, Web, clean_environment
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 PAGES = ("/docs", "/docs/start.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css", "/openapi.json")
 
 
@@ -30,11 +29,8 @@ def service(aws: QueueProcess) -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
@@ -49,7 +45,7 @@ def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
     return page, asked, complaints
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="the page needs a browser (Debian: apt install chromium)")
+@needs_chromium
 def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -> None:
     """In local mode: the operation is drawn and sends a webhook that gets 200; no other host is asked."""
     with Web(clean_environment(local=1, port=0, run_dir=tmp_path)) as web:
@@ -73,7 +69,7 @@ def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -
     assert complaints == []
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="the page needs a browser (Debian: apt install chromium)")
+@needs_chromium
 def test_a_script_in_the_page_does_not_run(browser: Browser, service: Service) -> None:
     """The content policy is in force: neither an inline script nor one from elsewhere."""
     page, *_ = _open(browser, f"{service.url}/docs")

@@ -9,16 +9,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.settings import Settings
-from app.telemetry.logging import log_webhook
 from app.web.gate.admission import Admission, Admit
 from app.web.gate.auth import Auth
 from app.web.gate.body import LimitBody
-from app.web.gate.outcome import Log, Outcome
+from app.web.gate.outcome import Outcome, Told
 
 
-def gate(inner: ASGIApp, settings: Settings, admission: Admission, log: Log = log_webhook) -> ASGIApp:
-    """`inner` behind all parts of the gate; webhooks are logged with `log`."""
-    return Outcome(Auth(Admit(LimitBody(inner, settings), admission), settings), admission, log)
+def gate(inner: ASGIApp, settings: Settings, admission: Admission, told: Told) -> ASGIApp:
+    """`inner` behind all parts of the gate; `told` is told of the webhooks."""
+    return Outcome(Auth(Admit(LimitBody(inner, settings), admission), settings), admission, told)
 
 
 def bare(endpoint: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
@@ -31,7 +30,7 @@ def bare(endpoint: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
     return respond
 
 
-def gated_route(settings: Settings, admission: Admission, gated: ASGIApp | None = None) -> type[APIRoute]:
+def gated_route(settings: Settings, admission: Admission, told: Told, gated: ASGIApp | None = None) -> type[APIRoute]:
     """A class for FastAPI's `route_class`, whose requests pass the gate first; or which calls `gated` instead of both.
 
     The gate is inside the router, around one route: probes, 404 and 405 need neither credentials nor admission. It is
@@ -42,7 +41,7 @@ def gated_route(settings: Settings, admission: Admission, gated: ASGIApp | None 
     class GatedRoute(APIRoute):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
-            self._gate = gated or gate(super().handle, settings, admission)
+            self._gate = gated or gate(super().handle, settings, admission, told)
 
         async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
             allowed = self.methods is None or scope["method"] in self.methods

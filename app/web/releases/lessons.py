@@ -21,9 +21,12 @@ def find(name: str) -> Release:
 
 def change(release: Release) -> str:
     """The `Change:` line of its docstring."""
-    docstring = ast.get_docstring(ast.parse(_source(release))) or ""
-    _, _, rest = docstring.partition("Change: ")
-    return " ".join(rest.partition("\nCost:")[0].split())
+    return " ".join(_docstring(release).partition("Change: ")[2].partition("\nCost:")[0].split())
+
+
+def cost(release: Release) -> str:
+    """The `Cost:` line of its docstring."""
+    return " ".join(_docstring(release).partition("\nCost: ")[2].partition("\n\n")[0].split())
 
 
 def diff(old: Release, new: Release) -> list[str]:
@@ -37,6 +40,10 @@ def code(release: Release) -> list[str]:
     source = _source(release)
     docstring = ast.parse(source).body[0]
     return source.splitlines()[docstring.end_lineno or 0 :]
+
+
+def _docstring(release: Release) -> str:
+    return ast.get_docstring(ast.parse(_source(release))) or ""
 
 
 def _source(release: Release) -> str:

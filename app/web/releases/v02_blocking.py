@@ -28,7 +28,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def open_queue(request: Request) -> BlockingQueue:
-    queue = build_queue(request.app.state.settings)
+    queue = build_queue(request.app.state.settings, request.app.state.observe_calls)
     queue.resolve()
     return queue
 

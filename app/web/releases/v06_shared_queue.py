@@ -23,7 +23,7 @@ TOKENS = 100
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, BlockingQueue]]:
     set_tokens(app, TOKENS)
-    yield {"queue": build_queue(app.state.settings)}
+    yield {"queue": build_queue(app.state.settings, app.state.observe_calls)}
 
 
 async def open_queue(request: Request) -> BlockingQueue:

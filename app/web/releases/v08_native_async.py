@@ -17,7 +17,7 @@ from app.web.webhook import Answer, ignored, queued, read_event
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, NativeQueue]]:
-    async with open_queue(app.state.settings) as queue:
+    async with open_queue(app.state.settings, app.state.observe_calls) as queue:
         yield {"queue": queue}
 
 

@@ -18,7 +18,10 @@ from app.web.webhook import Answer, ignored, queued, read_event
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
-    async with open_queue(app.state.settings) as queue, open_group_commit(queue, app.state.settings) as group_commit:
+    async with (
+        open_queue(app.state.settings) as queue,
+        open_group_commit(queue, app.state.settings, app.state.observe_calls) as group_commit,
+    ):
         yield {"queue": group_commit}
 
 

@@ -13,14 +13,17 @@ from fastapi import FastAPI, Request, Response
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.lean import open_lean
 from app.sqs.message import to_message
-from app.web.webhook import Plain, ignored, queued, read_body, read_event
+from app.web.webhook import Plain, read_body, read_event
 
 BARE = True
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
-    async with open_lean(app.state.settings) as queue, open_group_commit(queue, app.state.settings) as group_commit:
+    async with (
+        open_lean(app.state.settings) as queue,
+        open_group_commit(queue, app.state.settings, app.state.observe_calls) as group_commit,
+    ):
         yield {"queue": group_commit}
 
 
@@ -28,7 +31,7 @@ async def receive(request: Request) -> Response:
     body = await read_body(request)
     event = read_event(request, body)
     if event is None:
-        return Plain(ignored(request))
+        return Plain(request, "ignored")
     queue: GroupCommit = request.state.queue
     await queue.send(to_message(event, body, fifo=queue.fifo))
-    return Plain(queued(request))
+    return Plain(request, "queued")

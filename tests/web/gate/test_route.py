@@ -8,7 +8,9 @@ from fastapi import APIRouter, FastAPI
 from starlette.types import Receive, Scope, Send
 
 from app.settings import Settings
+from app.telemetry.logging import log_webhook
 from app.web.gate.admission import Admission
+from app.web.gate.outcome import Told
 from app.web.gate.route import gated_route
 from app.web.problems import HANDLERS
 
@@ -19,7 +21,8 @@ def _app(depth: int) -> FastAPI:
     """A gated route in the app's own router (depth 0), or in one that is included, `depth` deep."""
     app = FastAPI(exception_handlers=HANDLERS)
     routers = [app.router, *(APIRouter() for _ in range(depth))]
-    gated = gated_route(SETTINGS, Admission(SETTINGS))
+    told = Told(log_webhook, lambda _: None)
+    gated = gated_route(SETTINGS, Admission(SETTINGS), told)
     routers[-1].add_api_route("/hook", lambda: "passed", methods=["POST"], route_class_override=gated)
     for outer, inner in reversed(list(pairwise(routers))):
         outer.include_router(inner)
