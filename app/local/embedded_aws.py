@@ -4,7 +4,6 @@
 uvicorn, which is faster than ministack's own server.
 """
 
-import asyncio
 import json
 import os
 import socket
@@ -14,9 +13,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.errors import ConfigurationError
+from app.local.delay import Delayed
 from app.local.tls import Certificates
 
 REGION = "us-east-1"
@@ -96,16 +96,6 @@ def _listen(port: int) -> socket.socket:
     return listener
 
 
-def _delayed(app: Any, delay: float) -> Any:
-    async def wait_and_serve(scope: Any, receive: Any, send: Any) -> None:
-        # Paths of ministack's own, such as its inspection of queues, are not calls of AWS.
-        if scope["type"] == "http" and not scope["path"].startswith("/_"):
-            await asyncio.sleep(delay)
-        await app(scope, receive, send)
-
-    return wait_and_serve
-
-
 def main(port: int, delay: float, certificate: str | None = None, key: str | None = None) -> None:
     """The child."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -120,7 +110,7 @@ def main(port: int, delay: float, certificate: str | None = None, key: str | Non
     # The socket listens already, so the address may be printed before the server accepts.
     print(json.dumps({"endpoint": f"{'https' if certificate else 'http'}://127.0.0.1:{port}"}), flush=True)
     config = uvicorn.Config(
-        _delayed(app, delay) if delay else app,
+        Delayed(app, delay),
         log_level="error",
         access_log=False,
         ws="none",

@@ -24,7 +24,10 @@ MAX_RECEIVE_COUNT = 5
 
 @dataclass(frozen=True)
 class LocalRun:
-    """The content of `.run/local.json`. `url` is the service's, once its port is bound; `ca_bundle` with TLS."""
+    """The content of `.run/local.json`. `url` is the service's, once its port is bound; `ca_bundle` with TLS.
+
+    `metrics`: the URL of its Prometheus text, where it has one.
+    """
 
     pid: int
     endpoint: str
@@ -32,6 +35,7 @@ class LocalRun:
     dead_letter_queue_url: str
     ca_bundle: str | None = None
     url: str | None = None
+    metrics: str | None = None
 
     def write(self, run_dir: Path) -> None:
         unfinished = run_dir / "local.json.new"
@@ -72,9 +76,11 @@ def local_run(settings: Settings) -> Iterator[LocalRun]:
             (settings.run_dir / "local.json").unlink(missing_ok=True)
 
 
-def announce(run: LocalRun, run_dir: Path, url: str) -> None:
-    """Adds the service's address to `local.json`."""
-    replace(run, url=url).write(run_dir)
+def announce(run: LocalRun, run_dir: Path, url: str, metrics: str | None = None) -> LocalRun:
+    """Adds the service's address to `local.json`, and that of its metrics."""
+    run = replace(run, url=url, metrics=metrics)
+    run.write(run_dir)
+    return run
 
 
 def deployed(settings: Settings, run: LocalRun) -> Settings:
@@ -84,6 +90,9 @@ def deployed(settings: Settings, run: LocalRun) -> Settings:
         changes |= {"basic_auth_username": "demo", "basic_auth_password": SecretStr("demo")}
     if "docs" not in settings.model_fields_set:
         changes["docs"] = True
+    if settings.live_port is not None:
+        # The page reads the metrics. It is started already, and is for local mode alone.
+        changes |= {"live_port": None, "metrics_port": settings.metrics_port or 0}
     return settings.model_copy(update=changes)
 
 

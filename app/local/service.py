@@ -4,9 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from app.errors import ConfigurationError
 from app.local.process import is_ready, wait_until_ready
@@ -14,14 +15,19 @@ from app.local.run import LocalRun, read_run
 
 START_SECONDS = 30
 STOP_SECONDS = 5
+NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @contextmanager
-def start_service(run_dir: Path) -> Iterator[LocalRun]:
-    """`python -m app web`, with the settings of this environment; stopped at the end. Raises ConfigurationError."""
-    environment = os.environ | {"APP_LOCAL": "1", "APP_PORT": "0", "APP_RUN_DIR": str(run_dir)}
+def start_service(run_dir: Path, variables: Mapping[str, str] = NONE) -> Iterator[LocalRun]:
+    """`python -m app web`, with the settings of this environment and `variables`; stopped at the end.
+
+    Raises ConfigurationError.
+    """
+    environment = os.environ | {"APP_LOCAL": "1", "APP_PORT": "0", "APP_RUN_DIR": str(run_dir), **variables}
     environment.setdefault("APP_LOG_LEVEL", "ERROR")
-    environment.pop("APP_SQS_QUEUE_URL", None)
+    for name in ("APP_SQS_QUEUE_URL", "APP_LIVE_PORT"):
+        environment.pop(name, None)
     process = subprocess.Popen([sys.executable, "-m", "app", "web"], env=environment)
     try:
         yield _ready(process, run_dir)

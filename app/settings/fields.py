@@ -47,6 +47,8 @@ class Settings(QueueSettings, GateSettings, ProcessSettings, LaptopSettings, His
     def require_production(self) -> None:
         """Raises ConfigurationError unless everything is set that `web` needs outside local mode."""
         self.require_queue_url()
+        if self.live_port is not None:
+            raise ConfigurationError(f"APP_LIVE_PORT={self.live_port}: allowed only with APP_LOCAL=1")
         if self.basic_auth_username is None:
             raise ConfigurationError(
                 "APP_BASIC_AUTH_USERNAME is not set: allowed is the user and (APP_BASIC_AUTH_PASSWORD) the password"

@@ -24,6 +24,9 @@ class LaptopSettings(BaseModel):
         0.0, ge=0, le=60, description="Seconds of latency added to each call of the embedded SQS."
     )
     local_tls: bool = Field(False, description="The embedded AWS speaks HTTPS, as AWS does, with a CA of its own.")
+    live_port: int | None = Field(
+        None, ge=0, le=65535, description="Port of the live page, in local mode; 0 picks a free one. Unset: no page."
+    )
     run_dir: Path = Field(
         Path(".run"),
         description="Folder where a local run writes its address (`local.json`).",

@@ -1,0 +1,43 @@
+"""Prometheus text as numbers."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from prometheus_client.parser import text_string_to_metric_families
+
+Buckets = Mapping[float, float]
+
+
+@dataclass(frozen=True)
+class Scrape:
+    """The samples of one scrape, by name; `taken` in seconds of a monotonic clock."""
+
+    taken: float
+    samples: Mapping[str, list[tuple[Mapping[str, str], float]]]
+
+    def total(self, name: str) -> float | None:
+        """The sum of a name's series; None where there is none."""
+        found = self.samples.get(name)
+        return sum(value for _, value in found) if found else None
+
+    def by(self, name: str, label: str) -> dict[str, float]:
+        """The sum of a name's series for each value of a label."""
+        sums: dict[str, float] = defaultdict(float)
+        for labels, value in self.samples.get(name, ()):
+            sums[labels.get(label, "")] += value
+        return sums
+
+    def buckets(self, name: str) -> Buckets:
+        """A histogram's cumulative counts by upper bound, the sum of its series, in ascending order."""
+        counts = self.by(f"{name}_bucket", "le")
+        return dict(sorted((float(bound), count) for bound, count in counts.items()))
+
+
+def parse(text: str, taken: float) -> Scrape:
+    """Raises ValueError where `text` is not Prometheus text."""
+    samples: dict[str, list[tuple[Mapping[str, str], float]]] = defaultdict(list)
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            samples[sample.name].append((sample.labels, sample.value))
+    return Scrape(taken, samples)

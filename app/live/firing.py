@@ -1,0 +1,22 @@
+"""Sends the same webhooks to every service."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+
+Post = Callable[[bytes], Awaitable[object]]
+
+
+async def fire(bodies: Iterable[bytes], posts: list[Post], rate: float | None) -> None:
+    """Each body to each of `posts`: `rate` bodies a second whatever the answers take, or all at once."""
+    began = time.monotonic()
+    async with asyncio.TaskGroup() as sending:
+        for number, body in enumerate(bodies):
+            if rate is not None:
+                await asyncio.sleep(began + number / rate - time.monotonic())
+            for post in posts:
+                sending.create_task(_send(post, body))
+
+
+async def _send(post: Post, body: bytes) -> None:
+    await post(body)

@@ -1,0 +1,33 @@
+// What is drawn: the names are those of a moment's numbers. Blue is what happens, orange what to look at. `any`: of any
+// app, and not only of one that takes webhooks.
+
+const ALL_CHARTS = [
+  { id: "answers", title: "Answers", unit: "webhooks per second", format: perSecond, least: 10, marks: true, series: [
+    { name: "queued", label: "queued", tone: "main" },
+    { name: "refused", label: "refused", tone: "warn" },
+    { name: "ignored", label: "ignored", tone: "quiet" } ] },
+  { id: "times", title: "Response time", unit: "log scale", format: duration, log: true, series: [
+    { name: "p50", label: "median", tone: "main" },
+    { name: "p99", label: "99th percentile", tone: "warn" } ] },
+  { id: "loop", any: true, title: "Event loop’s delay", unit: "log scale", format: duration, log: true, series: [
+    { name: "loop_p99", label: "99th percentile", tone: "main" },
+    { name: "loop_max", label: "longest of 10 s", tone: "warn" } ] },
+  { id: "probe", any: true, title: "Answer to /healthz", unit: "log scale; time-out 1 s", format: duration, log: true, silence: true, series: [
+    { name: "probe", label: "probe", tone: "main" } ] },
+  { id: "flight", title: "In flight", unit: "webhooks", format: number, least: 10, series: [
+    { name: "in_flight", label: "in flight", tone: "main" } ] },
+  { id: "threads", any: true, title: "Thread tokens", unit: "threads", format: number, least: 10, series: [
+    { name: "tokens_used", label: "used", tone: "main" },
+    { name: "tokens_waiting", label: "waiting for one", tone: "warn" },
+    { name: "tokens_limit", label: "limit", tone: "quiet" } ] },
+  { id: "sqs", title: "Call to SQS", unit: "log scale", format: duration, log: true, series: [
+    { name: "sqs_p50", label: "median", tone: "main" },
+    { name: "sqs_p99", label: "99th percentile", tone: "warn" } ] },
+  { id: "batch", title: "Batch", unit: "messages per call to SQS", format: number, least: 10, series: [
+    { name: "batch", label: "mean", tone: "main" } ] },
+  { id: "cpu", any: true, title: "CPU", unit: "% of one core", format: percent, least: 100, series: [
+    { name: "cpu", label: "used", tone: "main" },
+    { name: "throttled", label: "throttled", tone: "warn" } ] },
+]
+const SPANS = [40, 80, 120] // seconds
+const MOMENTS = 240

@@ -1,0 +1,63 @@
+// The document's elements: a heading for each service, a panel for each chart.
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties)
+  made.append(...children)
+  return made
+}
+
+// Backticks are code.
+function prose(text) {
+  return text.split("`").map((part, i) => (i % 2 ? element("code", { textContent: part }) : part))
+}
+
+function heading(subject) {
+  const parts = {
+    health: element("span", { className: "health", textContent: "not known yet" }),
+    totals: element("span", { className: "totals" }),
+  }
+  const place = element("section", { className: "subject" },
+    element("h2", { textContent: subject.name }),
+    element("p", { className: "change" }, ...prose(subject.change)),
+    element("p", { className: "cost" }, ...prose(subject.cost && `Its cost: ${subject.cost}`)),
+    element("p", { className: "state" }, parts.health, parts.totals))
+  document.getElementById("subjects").append(place)
+  return { place, ...parts }
+}
+
+function readout({ label, tone }) {
+  const value = element("b", { textContent: "–" })
+  const mark = element("i", { className: tone })
+  return { value, place: element("span", {}, mark, `${label} `, value) }
+}
+
+function figure(chart, subject) {
+  const readouts = chart.series.map(readout)
+  const plot = element("div", { className: "plot", role: "img" })
+  const who = subjects.length > 1 ? [element("span", { className: "who", textContent: subject.name })] : []
+  const caption = element("figcaption", {}, ...who, ...readouts.map(one => one.place))
+  return { place: element("figure", {}, caption, plot), plot, values: readouts.map(one => one.value) }
+}
+
+function panel(chart) {
+  const figures = subjects.map(subject => figure(chart, subject))
+  const plots = element("div", { className: "plots" }, ...figures.map(one => one.place))
+  const title = element("h3", {}, `${chart.title} `, element("small", { textContent: chart.unit }))
+  document.getElementById("charts").append(element("section", { className: "panel", id: chart.id }, title, plots))
+  return figures
+}
+
+function table(subject) {
+  const rows = CHARTS.flatMap(chart => chart.series.map(series => {
+    const now = element("td"), highest = element("td")
+    const name = element("th", { scope: "row", textContent: `${chart.title}: ${series.label}` })
+    return { chart, name: series.name, now, highest, place: element("tr", {}, name, now, highest) }
+  }))
+  const head = ["", "now", "highest in two minutes"].map(text => element("th", { scope: "col", textContent: text }))
+  const whole = element("table", {},
+    element("caption", { className: "unseen", textContent: `Figures of ${subject.name}` }),
+    element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows.map(row => row.place)))
+  const details = element("details", {}, element("summary", { textContent: `${subject.name} as a table` }),
+    element("div", { className: "scroll" }, whole))
+  document.getElementById("tables").append(details)
+  return { details, rows }
+}

@@ -1,0 +1,120 @@
+const { saved, subjects, attacks, delays, moments } = JSON.parse(document.getElementById("data").textContent)
+const webhooks = delays.length > 0
+const CHARTS = webhooks ? ALL_CHARTS : ALL_CHARTS.filter(chart => chart.any)
+const byId = id => document.getElementById(id)
+document.body.classList.toggle("race", subjects.length > 1)
+document.title = `${subjects.map(subject => subject.name).join(" against ")}, live`
+
+const headings = subjects.map(heading)
+const tables = subjects.map(table)
+const panels = CHARTS.map(chart => ({ chart, figures: panel(chart) }))
+const now = () => moments.at(-1).t
+const last = CHARTS.at(-1)
+const height = chart => (subjects.length > 1 && wide.matches ? 84 + (chart.marks ? 28 : 0) + (chart === last ? 22 : 0) : 150)
+let looked = null // the moment under the pointer
+
+for (const { chart, figures } of panels) {
+  tops[chart.id] = top(chart, 0)
+  figures.forEach((one, at) => {
+    one.uplot = draw(chart, one.plot, height(chart), {
+      drawClear: [plot => moments.length && bands(plot, silences(at), chart.silence)],
+      draw: [plot => moments.length && marks(plot, pressed(), chart.marks)],
+      setCursor: [plot => { looked = plot.cursor.left < 0 ? null : plot.cursor.idx; readouts() }],
+    })
+    new ResizeObserver(() => one.uplot.setSize({ width: one.plot.clientWidth, height: height(chart) })).observe(one.plot)
+  })
+}
+
+function silences(at) {
+  const ranges = []
+  moments.forEach((moment, i) => {
+    if (!moment.subjects[at].silent) return
+    const t = moment.t - now()
+    if (i && moments[i - 1].subjects[at].silent) ranges.at(-1)[1] = t
+    else ranges.push([t - 1, t]) // by then the probe has waited for a second
+  })
+  return ranges
+}
+
+const pressed = () => moments.flatMap(moment => moment.pressed.map(label => [moment.t - now(), label]))
+
+function readouts() {
+  const moment = moments[looked ?? moments.length - 1] ?? moments.at(-1)
+  if (!moment) return
+  for (const { chart, figures } of panels)
+    figures.forEach(({ values }, at) => chart.series.forEach(({ name }, i) => {
+      values[i].textContent = shown(chart, moment.subjects[at][name])
+    }))
+}
+
+function redraw() {
+  if (!moments.length) return
+  const times = moments.map(moment => moment.t - now())
+  for (const { chart, figures } of panels) {
+    tops[chart.id] = top(chart, Math.max(...subjects.flatMap((_, at) => chart.series.map(one => highest(at, one.name)))))
+    figures.forEach(({ uplot, plot }, at) => {
+      const values = ordered(chart).map(({ name }) => moments.map(({ subjects: all }) => {
+        const value = all[at][name] ?? null
+        return chart.log && value !== null ? Math.max(value, 1) : value
+      }))
+      uplot.setData([times, ...values])
+      describe(chart, at, plot)
+    })
+  }
+  readouts()
+  headings.forEach(({ place, health: state, totals: sums }, at) => {
+    place.classList.toggle("silent", silence(at) != null)
+    state.textContent = health(at)
+    sums.replaceChildren(...totals(at))
+  })
+  tables.forEach(fill)
+  for (const button of byId("delays").querySelectorAll("button"))
+    button.setAttribute("aria-pressed", Number(button.value) === moments.at(-1).delay)
+  announce()
+}
+
+let due = false
+function redrawSoon() {
+  if (!due) requestAnimationFrame(() => { due = false; redraw() })
+  due = true
+}
+
+async function press(path, refusal) {
+  const answer = await fetch(path, { method: "POST" }).catch(() => null)
+  byId("reply").textContent = answer?.ok ? "" : refusal
+}
+
+function control(place, label, action, properties = {}) {
+  const button = element("button", { type: "button", textContent: label, ...properties })
+  button.addEventListener("click", action)
+  byId(place).append(button)
+}
+
+function connect() {
+  const source = new EventSource("events")
+  source.onopen = () => { byId("source").textContent = subjects.map(subject => subject.url).join(" · "); byId("source").className = "" }
+  source.onerror = () => { byId("source").textContent = "The page’s process does not answer: was the run stopped?"; byId("source").className = "gone" }
+  source.addEventListener("restarted", () => location.reload())
+  source.onmessage = event => {
+    moments.push(JSON.parse(event.data))
+    if (moments.length > MOMENTS) moments.shift()
+    redrawSoon()
+  }
+}
+
+if (saved) {
+  byId("source").textContent = `saved on ${saved}`
+  byId("controls").hidden = true
+  redrawSoon()
+} else {
+  for (const [name, label] of Object.entries(attacks))
+    control("attacks", label, () => press(`send/${name}`, "Not sent: the last ones are not answered yet."))
+  for (const delay of delays)
+    control("delays", delay, () => press(`delay/${delay}`, "SQS did not take it."),
+      { value: delay, ariaLabel: `SQS slower by ${delay} ms` })
+  byId("delays").append(element("span", { className: "label", textContent: "ms" }))
+  byId("delays").hidden = !webhooks
+  connect()
+}
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawSoon)
+window.addEventListener("resize", redrawSoon)

@@ -1,0 +1,63 @@
+// The same in words: for screen readers, for the heading, for the table.
+const SUMMARY_SECONDS = 15
+let announced = ""
+let announcedAt = 0
+
+const latest = (at, name) => moments.at(-1)?.subjects[at][name]
+const highest = (at, name) => moments.reduce((most, moment) => Math.max(most, moment.subjects[at][name] ?? -1), -1)
+
+function silence(at) {
+  const since = moments.findLastIndex(moment => !moment.subjects[at].silent) + 1
+  return since < moments.length ? moments.at(-1).t - moments[since].t : null
+}
+
+function health(at) {
+  const silent = silence(at)
+  return silent == null ? `answers in ${duration(latest(at, "probe"))}` : `no answer for ${number(silent + 1)} s`
+}
+
+function totals(at) {
+  const [queued, refused] = [latest(at, "all_queued"), latest(at, "all_refused")]
+  if (queued == null || !webhooks) return []
+  const strong = value => element("b", { textContent: number(value) })
+  const { sent } = moments.at(-1)
+  return [
+    strong(queued), " queued", ...(refused ? [", ", strong(refused), " refused"] : []),
+    ...(sent ? [` of ${number(sent)} sent from here`] : []),
+  ]
+}
+
+function work(at) {
+  const times = ALL_CHARTS.find(chart => chart.id === "times")
+  return webhooks
+    ? `, ${number(latest(at, "queued") ?? 0)} webhooks a second queued, response time ${shown(times, latest(at, "p99"))} at the 99th percentile`
+    : ""
+}
+
+// After a change between answering and not, and otherwise now and then, where something happens.
+function announce() {
+  const states = subjects.map((subject, at) => `${subject.name}: ${silence(at) == null ? "answers" : "does not answer"}`).join(". ")
+  const busy = subjects.some((_, at) => latest(at, "queued") > 0)
+  const now = performance.now() / 1000
+  if (states === announced && !(busy && now - announcedAt > SUMMARY_SECONDS)) return
+  announced = states
+  announcedAt = now
+  document.getElementById("summary").textContent = subjects.map((subject, at) => `${subject.name} ${health(at)}${work(at)}.`).join(" ")
+}
+
+function describe(chart, at, plot) {
+  const parts = chart.series.map(({ name, label }) => {
+    const most = highest(at, name)
+    return `${label} ${shown(chart, latest(at, name))}${most < 0 ? "" : `, at most ${chart.format(most)}`}`
+  })
+  plot.setAttribute("aria-label", `${subjects[at].name}, ${chart.title}: ${parts.join("; ")}`)
+}
+
+function fill({ details, rows }, at) {
+  if (!details.open) return
+  for (const { chart, name, now, highest: cell } of rows) {
+    const most = highest(at, name)
+    now.textContent = shown(chart, latest(at, name))
+    cell.textContent = most < 0 ? "–" : chart.format(most)
+  }
+}

@@ -1,0 +1,73 @@
+"""What is drawn of one service at one moment: numbers out of two scrapes."""
+
+from app.live.exposition import Scrape
+from app.live.quantiles import quantile
+
+# Milliseconds, webhooks a second, percent of one core. None: not known, or nothing happened.
+Values = dict[str, float | None]
+
+_WEBHOOKS = "invoice_webhook_webhooks_total"
+_HANDLED = ("queued", "ignored")
+
+
+def values(before: Scrape, after: Scrape) -> Values:
+    """The changes from `before` to `after`, and the gauges of `after`."""
+    return _outcomes(before, after) | _times(before, after) | _gauges(after) | _process(before, after)
+
+
+def _outcomes(before: Scrape, after: Scrape) -> Values:
+    """Webhooks a second by outcome, and since the service's start."""
+    seconds = after.taken - before.taken
+    old, new = before.by(_WEBHOOKS, "outcome"), after.by(_WEBHOOKS, "outcome")
+    rates = {outcome: max(0.0, count - old.get(outcome, 0.0)) / seconds for outcome, count in new.items()}
+    return {
+        "queued": rates.get("queued", 0.0),
+        "ignored": rates.get("ignored", 0.0),
+        "refused": sum(rate for outcome, rate in rates.items() if outcome not in _HANDLED),
+        "all_queued": new.get("queued", 0.0),
+        "all_refused": sum(count for outcome, count in new.items() if outcome not in _HANDLED),
+    }
+
+
+def _times(before: Scrape, after: Scrape) -> Values:
+    def milliseconds(name: str, share: float) -> float | None:
+        seconds = quantile(share, before.buckets(name), after.buckets(name))
+        return None if seconds is None else seconds * 1000
+
+    longest = after.total("event_loop_delay_max_seconds")
+    return {
+        "p50": milliseconds("http_server_request_duration_seconds", 0.5),
+        "p99": milliseconds("http_server_request_duration_seconds", 0.99),
+        "loop_p99": milliseconds("event_loop_delay_seconds", 0.99),
+        "loop_max": None if longest is None else longest * 1000,
+        "sqs_p50": milliseconds("messaging_client_operation_duration_seconds", 0.5),
+        "sqs_p99": milliseconds("messaging_client_operation_duration_seconds", 0.99),
+    }
+
+
+def _gauges(after: Scrape) -> Values:
+    return {
+        "in_flight": after.total("http_server_active_requests"),
+        "tokens_used": after.total("thread_tokens_used"),
+        "tokens_waiting": after.total("thread_tokens_waiting"),
+        "tokens_limit": after.total("thread_tokens_limit"),
+    }
+
+
+def _process(before: Scrape, after: Scrape) -> Values:
+    seconds = after.taken - before.taken
+    batches = _change("invoice_webhook_sqs_batch_size_messages_count", before, after)
+    messages = _change("invoice_webhook_sqs_batch_size_messages_sum", before, after)
+    cpu = _change("process_cpu_time_seconds_total", before, after)
+    throttled = _change("container_cpu_throttled_time_seconds_total", before, after)
+    return {
+        "batch": messages / batches if batches and messages else None,
+        "cpu": None if cpu is None else 100 * cpu / seconds,
+        "throttled": None if throttled is None else 100 * throttled / seconds,
+    }
+
+
+def _change(name: str, before: Scrape, after: Scrape) -> float | None:
+    """None where the name is not there, or where its counter began anew."""
+    old, new = before.total(name) or 0.0, after.total(name)
+    return None if new is None or new < old else new - old

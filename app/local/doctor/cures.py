@@ -1,0 +1,52 @@
+"""Which release of the history shows the cure of what blocks a loop."""
+
+from typing import NamedTuple
+
+from app.settings import Release
+from app.telemetry.loop.turn import Blocked
+
+
+class Cure(NamedTuple):
+    """`fault`: what the line does, and `releases`, in which each is a way out."""
+
+    fault: str
+    releases: tuple[Release, ...]
+
+
+CLIENT = Cure(
+    "builds a client: build it once, in the lifespan, instead of for each request", (Release.V06_SHARED_QUEUE,)
+)
+WAITING = Cure(
+    "waits: await a client that is async, or let a thread wait", (Release.V08_NATIVE_ASYNC, Release.V03_THREADPOOL)
+)
+COMPUTING = Cure(
+    "computes: do less, or do it in a thread; Python code there still takes turns with the loop, in a process not",
+    (Release.V10_LEAN_CLIENT, Release.V03_THREADPOOL),
+)
+TOKENS = Cure(
+    "calls waited for a thread: have more threads, hold each for less time, or need none",
+    (Release.V04_MORE_TOKENS, Release.V07_SYNC_HANDLER, Release.V08_NATIVE_ASYNC),
+)
+
+# By the end of the file's path and the function: what builds a client reads its model, or the CA bundle.
+_BUILDERS = (
+    ("botocore/session.py", "Session.create_client"),
+    ("boto3/session.py", "Session.__init__"),
+    ("boto3/session.py", "Session.resource"),
+    ("httpx/_client.py", "Client.__init__"),
+    ("httpx/_client.py", "AsyncClient.__init__"),
+    ("ssl.py", "create_default_context"),
+    ("urllib3/util/ssl_.py", "create_urllib3_context"),
+)
+_MOSTLY = 0.5
+
+
+def cure(blocked: Blocked) -> Cure:
+    """Of one place."""
+    if any(
+        place.file.endswith(file) and place.function == function
+        for place in blocked.stack
+        for file, function in _BUILDERS
+    ):
+        return CLIENT
+    return COMPUTING if blocked.computing > blocked.seconds * _MOSTLY else WAITING

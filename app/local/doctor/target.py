@@ -1,0 +1,70 @@
+"""The ASGI app that `module:attribute` names, imported as uvicorn does."""
+
+import inspect
+import sys
+import traceback
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TypeGuard
+
+from starlette.types import ASGIApp
+
+import app as our_package
+from app.errors import ConfigurationError
+from app.telemetry.loop.stacks import Place
+
+
+def load(target: str) -> ASGIApp:
+    """The app; its module is found from the current directory. Raises ConfigurationError."""
+    name, _, attribute = target.partition(":")
+    if not name or not attribute:
+        raise ConfigurationError(f"{target}: allowed is module:attribute, as in shop.main:app")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    found = _import(name)
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise ConfigurationError(f"{target}: {name} has no attribute {attribute}")
+        found = getattr(found, part)
+    if not _is_asgi(found):
+        raise ConfigurationError(
+            f"{target}: {_described(found)} is not an ASGI app (async, of scope, receive and send)"
+        )
+    return found
+
+
+def _import(name: str) -> object:
+    try:
+        return import_module(name)
+    except Exception as error:
+        hint = ""
+        if isinstance(error, ModuleNotFoundError) and name.partition(".")[0] == our_package.__name__:
+            hint = f"; the package {our_package.__name__} is this command's own: rename yours"
+        raise ConfigurationError(
+            f"{name} cannot be imported: {type(error).__name__}: {error}{_where(error)}{hint}"
+        ) from None
+
+
+def _where(error: Exception) -> str:
+    """The innermost line of the user's code, if it came so far."""
+    places = [
+        Place(frame.filename, frame.lineno or 0, frame.name) for frame in traceback.extract_tb(error.__traceback__)
+    ]
+    theirs = [place for place in places if place.ours and place.file != __file__]
+    return f" ({theirs[-1]})" if theirs else ""
+
+
+def _is_asgi(found: object) -> TypeGuard[ASGIApp]:
+    """By the same rule as uvicorn's, for ASGI 3."""
+    while isinstance(found, partial):
+        found = found.func
+    if inspect.isclass(found):
+        return hasattr(found, "__await__")
+    return inspect.iscoroutinefunction(found) or inspect.iscoroutinefunction(getattr(found, "__call__", None))  # noqa: B004  # not whether, but which
+
+
+def _described(found: object) -> str:
+    if inspect.isroutine(found):
+        return "a function that is not async (a factory?)"
+    return f"an object of type {type(found).__name__}"

@@ -1,0 +1,81 @@
+"""Numbers out of two scrapes."""
+
+import math
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+
+from app.live.exposition import Scrape, parse
+from app.live.quantiles import quantile
+from app.live.values import values
+
+
+class Exporter:
+    """The names that the page reads, of one service."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.webhooks = Counter("invoice_webhook_webhooks", "-", ["outcome"], registry=self.registry)
+        self.duration = Histogram("http_server_request_duration_seconds", "-", ["route"], registry=self.registry)
+        self.batches = Histogram("invoice_webhook_sqs_batch_size_messages", "-", registry=self.registry)
+        self.cpu = Counter("process_cpu_time_seconds", "-", ["cpu_mode"], registry=self.registry)
+
+    def scrape(self, taken: float) -> Scrape:
+        return parse(generate_latest(self.registry).decode(), taken)
+
+
+def test_rates_by_outcome() -> None:
+    """Webhooks a second since the scrape before; every refusal is one of `refused`."""
+    exporter = Exporter()
+    exporter.webhooks.labels("queued").inc(100)
+    before = exporter.scrape(10)
+    for outcome, number in (("queued", 50), ("ignored", 2), ("admission-full", 3), ("unanswered", 1)):
+        exporter.webhooks.labels(outcome).inc(number)
+    drawn = values(before, exporter.scrape(10.5))
+    assert (drawn["queued"], drawn["ignored"], drawn["refused"]) == (100, 4, 8)
+    assert (drawn["all_queued"], drawn["all_refused"]) == (150, 4)
+
+
+def test_quantiles_are_of_the_time_between() -> None:
+    """What was counted before does not matter; series with other labels are added up."""
+    exporter = Exporter()
+    for _ in range(1000):
+        exporter.duration.labels("a").observe(0.001)
+    before = exporter.scrape(0)
+    for route in "ab":
+        exporter.duration.labels(route).observe(3)
+    drawn = values(before, exporter.scrape(1))
+    assert drawn["p50"] == 3750
+    assert values(before, Scrape(1, before.samples))["p50"] is None
+
+
+def test_the_mean_batch_and_cpu() -> None:
+    """Messages for each call; seconds of CPU, of all modes, as percent of a core."""
+    exporter = Exporter()
+    before = exporter.scrape(0)
+    for size in (1, 9):
+        exporter.batches.observe(size)
+    exporter.cpu.labels("user").inc(0.3)
+    exporter.cpu.labels("system").inc(0.1)
+    drawn = values(before, exporter.scrape(2))
+    assert drawn["batch"] == 5
+    assert drawn["cpu"] is not None
+    assert round(drawn["cpu"]) == 20
+
+
+def test_a_service_that_began_anew() -> None:
+    """Counters that fell are not negative rates: nothing is known of that moment."""
+    old, new = Exporter(), Exporter()
+    old.webhooks.labels("queued").inc(9)
+    old.duration.labels("a").observe(1)
+    old.cpu.labels("user").inc(9)
+    drawn = values(old.scrape(0), new.scrape(1))
+    assert (drawn["queued"], drawn["p50"], drawn["cpu"]) == (0, None, None)
+
+
+def test_a_quantile_within_its_bucket() -> None:
+    """Linear, as PromQL's; above the highest bound it is that bound."""
+    counts = {0.1: 10.0, 0.2: 20.0, math.inf: 20.0}
+    assert quantile(0.75, {}, counts) == 0.15000000000000002
+    assert quantile(0.5, {}, {0.1: 0.0, math.inf: 4.0}) == 0.1
+    assert quantile(0.5, counts, counts) is None
+    assert quantile(0.5, {}, {}) is None

@@ -1,0 +1,33 @@
+"""The latency of the embedded AWS, changed while it runs."""
+
+import time
+
+import httpx
+
+from app.local import delay, embedded_aws
+from loadtest.stage.queues import client
+
+
+def _put(endpoint: str, body: str, **headers: str) -> int:
+    return httpx.put(endpoint + delay.PATH, content=body, headers=headers).status_code
+
+
+def test_it_changes_at_once() -> None:
+    """Calls of AWS wait, and its queues are kept; 0 ends it."""
+    with embedded_aws.start() as aws:
+        sqs = client(aws.endpoint)
+        url = sqs.create_queue(QueueName="q")["QueueUrl"]
+        assert _put(aws.endpoint, "0.5") == 204
+        began = time.monotonic()
+        assert sqs.get_queue_url(QueueName="q")["QueueUrl"] == url
+        assert time.monotonic() - began >= 0.5
+        assert _put(aws.endpoint, "0") == 204
+        sqs.close()
+
+
+def test_what_is_refused() -> None:
+    """No latency, one that never ends, another method; and any browser, which names its Origin."""
+    with embedded_aws.start() as aws:
+        assert [_put(aws.endpoint, body) for body in ("", "soon", "-1", "61", "nan", "inf")] == [400] * 6
+        assert httpx.post(aws.endpoint + delay.PATH, content="0").status_code == 403
+        assert _put(aws.endpoint, "0", Origin="http://attacker.example") == 403
