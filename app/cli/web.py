@@ -2,17 +2,23 @@
 
 from contextlib import ExitStack
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
-from app.local.run import announce, deployed, local_run
+from app.local.run import LocalRun, announce, deployed, local_run
 from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.sqs.account import require_region
 from app.telemetry.logging import configure_logging
+from app.telemetry.observers import exported, make_observers
 from app.web.endpoint import entrance
 from app.web.main import create_app
 from app.web.server.serve import serve
+from app.web.webhook import PATH
+
+if TYPE_CHECKING:
+    from app.live.start import LivePage
 
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
 
@@ -30,12 +36,33 @@ def web() -> None:
     settings = load_settings()
     configure_logging(settings)
     with ExitStack() as stack:
-        on_bound = None
+        local = None
         if settings.local:
             run = stack.enter_context(local_run(settings))
-            on_bound = partial(announce, run, settings.run_dir)
+            local = partial(_announce, run, settings, _live_page(stack, settings))
             settings = deployed(settings, run)
         settings.require_production()
         require_region()
-        app = create_app(settings)
+        observers = make_observers(settings, "POST", PATH)
+        app = create_app(settings, observers)
+        metrics_port = stack.enter_context(exported(observers, settings))
+        on_bound = partial(local, metrics_port) if local else None
         serve(entrance(app, settings), settings, drain=app.state.admission.drain, on_bound=on_bound)
+
+
+def _live_page(stack: ExitStack, settings: Settings) -> "LivePage | None":
+    if settings.live_port is None:
+        return None
+    from app.live.start import start  # not imported without APP_LIVE_PORT
+
+    return stack.enter_context(start())
+
+
+def _announce(run: LocalRun, settings: Settings, page: "LivePage | None", metrics: int | None, url: str) -> None:
+    """Tells other terminals and the live page where the service is."""
+    host = f"[{settings.metrics_host}]" if ":" in settings.metrics_host else settings.metrics_host
+    run = announce(run, settings.run_dir, url, f"http://{host}:{metrics}/metrics" if metrics else None)
+    if page is not None:
+        from app.cli.subjects import order  # not imported without APP_LIVE_PORT
+
+        page.show(order([(run, settings.release)], settings))

@@ -1,0 +1,44 @@
+"""`python -m app race v02 v09`: two releases side by side, the same webhooks to both."""
+
+import tempfile
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import click
+
+from app.cli.subjects import order
+from app.errors import ConfigurationError
+from app.live.start import start
+from app.local.run import LocalRun
+from app.local.service import start_service
+from app.settings import Release, load_settings
+from app.web.releases import lessons
+
+MOST = 2  # columns of the page
+
+
+@click.command()
+@click.argument("releases", nargs=MOST, required=True)
+def race(releases: tuple[str, ...]) -> None:
+    """Serve two RELEASES, each with a queue of its own, and a live page of both, until Ctrl-C.
+
+    The page's buttons send the same webhooks to both. APP_LIVE_PORT is its port; without, a free one.
+    """
+    settings = load_settings()
+    chosen = [lessons.find(name) for name in releases]
+    # Outside: the services have got the terminal's Ctrl-C too, and are told by this exception.
+    with suppress(KeyboardInterrupt), ExitStack() as stack:
+        page = stack.enter_context(start())
+        page.show(order([(_started(stack, release), release) for release in chosen], settings))
+        url = page.url()
+        if url is None:
+            raise ConfigurationError("the live page did not start (see its error above)")
+        click.echo(f"{' against '.join(chosen)}: {url} (Ctrl-C ends it)")
+        page.wait()
+
+
+def _started(stack: ExitStack, release: Release) -> LocalRun:
+    click.echo(f"Starting {release.value} and its queue", err=True)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    variables = {"APP_RELEASE": release.value, "APP_METRICS_PORT": "0"}
+    return stack.enter_context(start_service(folder, variables))
