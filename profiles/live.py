@@ -1,0 +1,126 @@
+"""Pictures of the live page: releases under the same webhooks, and a race of two.
+
+    python -m profiles.live [NAME …]
+
+Starts real services, presses the page's buttons in headless Chromium (Debian: apt install chromium).
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal, NamedTuple
+
+import click
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from app.local.process import wait_until_ready
+
+HERE = Path(__file__).parent
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+WIDTHS = {"": 1200, "-narrow": 375}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+
+
+class Picture(NamedTuple):
+    """`narrow`: also as on a phone."""
+
+    command: list[str]
+    variables: dict[str, str]
+    narrow: bool = False
+
+
+def _alone(release: str) -> Picture:
+    return Picture(["web"], {"APP_LOCAL": "1", "APP_PORT": "0", "APP_LIVE_PORT": "0", "APP_RELEASE": release})
+
+
+PICTURES = {
+    "live_v02": _alone("v02_blocking"),
+    "live_v04": _alone("v04_more_tokens"),
+    "live_v09": _alone("v09_group_commit")._replace(narrow=True),
+    "live_race": Picture(["race", "v02", "v09"], {}),
+}
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(list(PICTURES)))
+def main(names: tuple[str, ...]) -> None:
+    """Draw the pictures with these NAMES, or all, into profiles/."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        for name in names or PICTURES:
+            click.echo(f"{name} …", err=True)
+            _take(browser, name, PICTURES[name])
+        browser.close()
+
+
+def _take(browser: Browser, name: str, picture: Picture) -> None:
+    with _served(picture) as url:
+        page = browser.new_page(viewport={"width": WIDTHS[""], "height": 800})
+        page.goto(url)
+        _press(page)
+        for suffix, width in WIDTHS.items():
+            if not suffix or picture.narrow:
+                _photograph(page, f"{name}{suffix}", width)
+        page.close()
+
+
+def _press(page: Page) -> None:
+    """Twenty at once, then 500/s, on a queue with 100 ms of latency; photographed while some still wait."""
+    page.locator(".totals b").first.wait_for()
+    _click(page, "SQS slower by 100 ms", 2)
+    _click(page, "20 webhooks at once", 8)
+    _click(page, "500/s for 5 s", 12)
+
+
+def _click(page: Page, name: str, seconds: float) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+    page.wait_for_timeout(seconds * 1000)
+
+
+def _photograph(page: Page, name: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.mouse.move(0, 0)
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(700)  # the next moment is drawn in it
+        page.screenshot(path=HERE / f"{name}-{scheme}.png", full_page=True)
+
+
+@contextmanager
+def _served(picture: Picture) -> Iterator[str]:
+    """The address of the page, which the process prints or logs."""
+    command = [sys.executable, "-m", "app", *picture.command]
+    # Into a file: a pipe that nobody reads would fill, and block the service.
+    with (
+        TemporaryDirectory() as folder,
+        (Path(folder) / "log").open("w+") as log,
+        subprocess.Popen(
+            command, env=_environment(picture, folder), stdout=log, stderr=log, start_new_session=True
+        ) as process,
+    ):
+        try:
+            yield wait_until_ready(process, partial(_announced, Path(log.name)), 60)
+        finally:
+            os.killpg(process.pid, signal.SIGINT)  # Ctrl-C
+
+
+def _announced(log: Path) -> str | None:
+    lines = [line for line in log.read_text().splitlines() if "Live page on" in line]
+    return ADDRESS.findall(lines[0])[-1] if lines else None
+
+
+def _environment(picture: Picture, folder: str) -> dict[str, str]:
+    return os.environ | picture.variables | {"APP_RUN_DIR": f"{folder}/run"}
+
+
+if __name__ == "__main__":
+    main()
