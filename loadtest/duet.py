@@ -16,6 +16,7 @@ from threading import Barrier, BrokenBarrierError, Event
 from loadtest import interleaved
 from loadtest.fire import progress
 from loadtest.fire.measure import measure
+from loadtest.interleaved import AWS, Sqs
 from loadtest.record import folders
 from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Load, Measurement
@@ -29,7 +30,15 @@ CORES = (0, 1)
 
 
 def run(
-    title: str, *, reference: Subject, others: list[Subject], load: Load, repeats: int, file: Path, where: Environment
+    title: str,
+    *,
+    reference: Subject,
+    others: list[Subject],
+    load: Load,
+    repeats: int,
+    file: Path,
+    where: Environment,
+    sqs: Sqs = AWS,
 ) -> Comparison:
     """Every one of `others` beside `reference`, and `reference` beside itself; each round begins on the other core.
 
@@ -40,7 +49,7 @@ def run(
     rounds = [(repeat, other) for repeat in range(repeats) for other in duets]
     runs = []
     what = title.partition(":")[0]
-    with interleaved.warm_stack(file) as stack, progress.steps(what, len(rounds)) as step:
+    with interleaved.warm_stack(file, sqs) as stack, progress.steps(what, len(rounds)) as step:
         for repeat, other in rounds:
             step(f"{other.name} beside {reference.name}, {repeat + 1}/{repeats}")
             pair = [replace(who, core=core) for who, core in zip((other, reference), _cores(repeat), strict=True)]

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-from loadtest.record.comparison import Comparison
+from loadtest.record.comparison import Comparison, Environment
 from loadtest.record.folders import RESULTS, ROOT
+from loadtest.record.shares import Shares
 from loadtest.report import pictures, ratios, tables
+from loadtest.report.shares import table
 
 
 class NotMeasured(Exception):
@@ -13,24 +15,30 @@ class NotMeasured(Exception):
 
 def newest(kind: str) -> tuple[Comparison, Path]:
     """The last `history`, `calibrated` or `bench` on one commit that was no trial run. Raises NotMeasured."""
+    runs = [(Comparison.model_validate_json(file.read_text()), file.parent) for file in _whole(kind)]
+    return max(runs, key=lambda run: run[0].environment.started)
+
+
+def _whole(kind: str) -> list[Path]:
     whole = [file for file in RESULTS.glob(f"*/{kind}.json") if not file.parent.name.endswith(("-quick", "-dirty"))]
     if not whole:
         raise NotMeasured(f"loadtest/results: no {kind}.json of a complete run; `make {kind}` makes one")
-    runs = [(Comparison.model_validate_json(file.read_text()), file.parent) for file in whole]
-    return max(runs, key=lambda run: run[0].environment.started)
+    return whole
 
 
 def provenance(comparison: Comparison, repeated: bool = True) -> str:
     """The provenance of every number: the command, the commit, the machine."""
     where = comparison.environment
-    machine = f"{where.machine['cores']} cores ({where.machine['cpu']}), Python {where.machine['python']}"
     sqs = comparison.runs[0].measurement.sqs or {}
     queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
     repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
-    return (
-        f"Measured by `{comparison.command}` on commit `{where.commit}`, {where.started[:10]}, on {machine},"
-        f" {queue} with {latency:g} ms of added latency; {repeats}."
-    )
+    return f"{measured_by(comparison.command, where)}, {queue} with {latency:g} ms of added latency; {repeats}."
+
+
+def measured_by(command: str, where: Environment) -> str:
+    """The command, the commit, the machine."""
+    machine = f"{where.machine['cores']} cores ({where.machine['cpu']}), Python {where.machine['python']}"
+    return f"Measured by `{command}` on commit `{where.commit}`, {where.started[:10]}, on {machine}"
 
 
 def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtest", kind: str = "svg") -> str:
@@ -94,6 +102,13 @@ def bench() -> str:
     """CPU of each release, the floor and Go."""
     comparison, _ = newest("bench")
     return f"{ratios.bench(comparison)}\n\n{provenance(comparison)}"
+
+
+def shares() -> str:
+    """Where the CPU of a webhook goes."""
+    runs = [Shares.model_validate_json(file.read_text()) for file in _whole("shares")]
+    last = max(runs, key=lambda run: run.environment.started)
+    return f"{table(last)}\n\n{measured_by(last.command, last.environment)}, once; {last.samples:,} samples."
 
 
 def stale_pictures() -> list[str]:

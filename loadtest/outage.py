@@ -1,0 +1,127 @@
+"""SQS cannot be reached for a minute, at 500 webhooks a second: what is answered before, during and after, and memory.
+
+The newest release, over TLS, audited. Writes outage.json to loadtest/results/<date>-<commit>.
+"""
+
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import click
+import psutil
+
+from app.settings import NEWEST
+from loadtest import interleaved
+from loadtest.failures import exit_on_failure
+from loadtest.fire import progress, vegeta
+from loadtest.fire.arrivals import arrivals
+from loadtest.fire.measure import look
+from loadtest.fire.precheck import check_one
+from loadtest.fire.traffic import Traffic
+from loadtest.fire.vegeta import Hit
+from loadtest.interleaved import SQS_LATENCY_S
+from loadtest.record import folders
+from loadtest.record.outage import Outage, Part
+from loadtest.record.shapes import Load
+from loadtest.stage import subject, toxiproxy
+from loadtest.stage.budget import open_budget
+from loadtest.stage.open_files import raise_as_far_as_possible
+from loadtest.stage.stack import PASSWORD, USER, Stack, open_stack
+
+MIB = 1024 * 1024
+# What is sent so close to its begin or its end belongs to the outage: vegeta's first request, backoff, new connections.
+CLOSE_S = 2.0
+
+
+@click.command(help=__doc__)
+@click.option("--rate", type=click.IntRange(1, 100_000), default=500, show_default=True, help="Webhooks a second.")
+@click.option("--seconds", type=click.FloatRange(1, 600), default=60, show_default=True, help="Of the outage.")
+def main(rate: int, seconds: float) -> None:
+    with exit_on_failure():
+        done = outage(rate, seconds)
+        click.echo(done.text())
+        file = folders.comparison(done.environment) / "outage.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(done.model_dump_json(indent=2) + "\n")
+        click.echo(file)
+    if not done.holds:
+        raise SystemExit("a webhook with a 200 was lost, or one after the outage was not accepted")
+
+
+def outage(rate: int, seconds: float) -> Outage:
+    """A third of `seconds` before it, and as long after it, but at least four seconds.
+
+    Raises what `loadtest.fire.measure` raises.
+    """
+    around = max(seconds / 3, 2 * CLOSE_S)
+    load = Load(rate=rate, duration_s=seconds + 2 * around, timeout_s=30)
+    raise_as_far_as_possible()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_stack("stand-in", [toxiproxy.latency(SQS_LATENCY_S)]) as stack,
+        open_budget("none") as budget,
+    ):
+        raw = Path(folder)
+        queue_url = stack.new_queue()
+        what = subject.release(NEWEST, **subject.BOUNDS)
+        service = subject.start(what, budget, stack.environment(queue_url), raw / "service.log")
+        with service as running, arrivals(stack, queue_url) as arrived, progress.attack("outage", load) as shown:
+            traffic = Traffic(running.url, USER, PASSWORD)
+            check_one(traffic, arrived)
+            memory = _Memory(running.pid)
+            unreachable = threading.Thread(target=_interrupt, args=(stack, memory, around, seconds))
+            shown.phase("sending")
+            unreachable.start()
+            vegeta.attack(load, "outage", traffic, raw / "results.bin", lambda: shown.sent(len(traffic.sent)))
+            unreachable.join()
+            memory.now("after")
+            fired = look(traffic, arrived, raw)
+    assert fired.audit is not None
+    ends = {"before": around - CLOSE_S, "during": around + seconds + CLOSE_S, "after": float("inf")}
+    return Outage(
+        environment=interleaved.environment(),
+        command="make outage",
+        rate=rate,
+        seconds=seconds,
+        parts=_parts(fired.hits, ends),
+        memory_mib=memory.mib,
+        audit=fired.audit,
+    )
+
+
+class _Memory:
+    """Resident memory of the service, in MiB, at points in time."""
+
+    def __init__(self, pid: int) -> None:
+        self._process = psutil.Process(pid)
+        self.mib: dict[str, float] = {}
+
+    def now(self, when: str) -> None:
+        self.mib[when] = self._process.memory_info().rss / MIB
+
+
+def _interrupt(stack: Stack, memory: _Memory, before: float, seconds: float) -> None:
+    time.sleep(before)
+    memory.now("before")
+    stack.proxy.enable(False)
+    time.sleep(seconds)
+    memory.now("at its end")
+    stack.proxy.enable(True)
+
+
+def _parts(hits: list[Hit], ends: dict[str, float]) -> list[Part]:
+    parts = []
+    start = 0.0
+    for name, end in ends.items():
+        sent = [hit for hit in hits if start <= hit.at < end]
+        statuses = Counter(str(hit.code) for hit in sent)
+        slowest = max((hit.latency for hit in sent), default=0.0) * 1000
+        parts.append(Part(name=name, webhooks=len(sent), statuses=dict(statuses), slowest_ms=slowest))
+        start = end
+    return parts
+
+
+if __name__ == "__main__":
+    main()

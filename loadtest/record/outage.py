@@ -1,0 +1,40 @@
+"""The record of an outage of SQS."""
+
+from loadtest.record.comparison import Environment
+from loadtest.record.shapes import Audit, Record
+
+
+class Part(Record):
+    """Webhooks sent before, during or after it. `statuses`: 0 is no answer."""
+
+    name: str
+    webhooks: int
+    statuses: dict[str, int]
+    slowest_ms: float
+
+    def text(self) -> str:
+        answers = ", ".join(f"{status}: {number:,}" for status, number in sorted(self.statuses.items()))
+        return f"{self.name}: {self.webhooks:,} sent; {answers}; slowest answer {self.slowest_ms:,.0f} ms"
+
+
+class Outage(Record):
+    """`memory_mib`: before, at its end, after."""
+
+    environment: Environment
+    command: str
+    rate: int
+    seconds: float
+    parts: list[Part]
+    memory_mib: dict[str, float]
+    audit: Audit
+
+    @property
+    def holds(self) -> bool:
+        """Nothing accepted was lost, and everything sent after it was accepted."""
+        return self.audit.holds and self.parts[-1].statuses.keys() == {"200"}
+
+    def text(self) -> str:
+        """A line for each part, memory, and the audit."""
+        memory = ", ".join(f"{when} {mib:.0f} MiB" for when, mib in self.memory_mib.items())
+        audit = f"audit: {self.audit.accepted:,} got 200, {len(self.audit.lost)} of them lost"
+        return "\n".join([*(part.text() for part in self.parts), f"memory: {memory}", audit])

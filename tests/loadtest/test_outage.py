@@ -1,0 +1,16 @@
+"""An outage of SQS ends with the outage."""
+
+import pytest
+
+from loadtest.outage import outage
+
+pytestmark = pytest.mark.usefixtures("tools")
+
+
+def test_after_an_outage_everything_is_accepted_again(thorough: bool) -> None:
+    """Before and after it, every webhook gets 200; during it, a 503; none that got 200 is lost."""
+    done = outage(100 if thorough else 50, 15 if thorough else 3)
+    assert done.holds, done.text()
+    before, during, _ = done.parts
+    assert before.statuses.keys() == {"200"}
+    assert during.statuses.keys() == {"200", "503"}
