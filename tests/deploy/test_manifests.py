@@ -88,3 +88,15 @@ def test_every_variable_of_the_secret_is_a_setting() -> None:
     """The variables of the Basic credentials."""
     secret = next(found for found in rendered("kind", ()) if found["kind"] == "Secret")
     assert set(secret["data"]) <= {variable(name) for name in Settings.model_fields}
+
+
+@pytest.mark.parametrize(("overlay", "components"), COMBINATIONS)
+def test_metrics_are_for_prometheus_alone(overlay: str, components: tuple[str, ...]) -> None:
+    """No Service has their port, so no ingress does; and whoever may reach it may not reach the webhooks."""
+    objects = rendered(overlay, components)
+    ports = {port["targetPort"] for found in policy.of(objects, "Service") for port in found["spec"]["ports"]}
+    assert not ports & {"metrics", 9464}
+    rules = [rule for found in policy.of(objects, "NetworkPolicy") for rule in found["spec"].get("ingress", [])]
+    admitted = [rule["from"] for rule in rules if {"port": "metrics"} in rule["ports"]]
+    prometheus = {"app.kubernetes.io/name": "prometheus"}
+    assert [[peer["podSelector"]["matchLabels"] for peer in peers] for peers in admitted] == [[prometheus]]

@@ -1,0 +1,137 @@
+"""Dashboard and alerts, against a real Prometheus that scrapes a running service."""
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+import yaml
+
+from app.local.process import wait_until_ready
+from app.local.sample_events import fresh_events
+from loadtest.record.folders import ROOT
+from loadtest.stage.ports import free_port
+from loadtest.stage.queues import QueueProcess
+from tests.harness.scrape import metrics_url
+from tests.harness.service import NO_CAS, Service
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+RULES = ROOT / "deploy" / "prometheus" / "rules.yaml"
+DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "dashboard.json").read_text())
+PANELS = {
+    f"{panel['title']} {target['refId']}": target["expr"]
+    for panel in DASHBOARD["panels"]
+    for target in panel["targets"]
+}
+ALERTS = {rule["alert"]: rule for group in yaml.safe_load(RULES.read_text())["groups"] for rule in group["rules"]}
+# Of the CloudWatch exporter: SQS counts dead letters, the service does not see them.
+ELSEWHERE = "aws_sqs_"
+FAILURES = "Retries and failures of SQS B"  # has no series before the first
+EXPRESSIONS = [*PANELS.values(), *(rule["expr"] for rule in ALERTS.values())]
+PATIENCE_SECONDS = 90
+
+pytestmark = pytest.mark.skipif(shutil.which("prometheus") is None, reason="Prometheus is not on PATH")
+
+
+class Prometheus:
+    def __init__(self, url: str) -> None:
+        self._http = httpx.Client(base_url=url, verify=NO_CAS)
+
+    def query(self, expression: str) -> list[Any]:
+        answer = self._http.get("/api/v1/query", params={"query": expression}).json()
+        assert answer["status"] == "success", (expression, answer)
+        found: list[Any] = answer["data"]["result"]
+        return found
+
+    def close(self) -> None:
+        self._http.close()
+
+    def names(self) -> set[str]:
+        return set(self._http.get("/api/v1/label/__name__/values").json()["data"])
+
+    def is_ready(self) -> bool:
+        try:
+            return self._http.get("/-/ready").status_code == httpx.codes.OK
+        except httpx.TransportError:
+            return False
+
+
+@pytest.fixture(scope="module")
+def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Prometheus, Path]]:
+    """With the rules of deploy/, scraping what is named in the file."""
+    folder = tmp_path_factory.mktemp("prometheus")
+    targets = folder / "targets.json"
+    targets.write_text("[]")
+    config = {
+        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+        "rule_files": [str(RULES)],
+        "scrape_configs": [
+            {"job_name": "web", "file_sd_configs": [{"files": [str(targets)], "refresh_interval": "1s"}]}
+        ],
+    }
+    (folder / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
+    port = free_port()
+    command = [
+        *("prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"),
+        f"--web.listen-address=127.0.0.1:{port}",
+    ]
+    with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+        running = Prometheus(f"http://127.0.0.1:{port}")
+        wait_until_ready(process, running.is_ready, PATIENCE_SECONDS)
+        yield running, targets
+        running.close()
+        process.kill()
+
+
+@pytest.mark.parametrize("command", [["check", "rules", "rules.yaml"], ["test", "rules", "rules_test.yaml"]])
+def test_promtool(command: list[str]) -> None:
+    """It accepts the rules, and each alert fires when it should and not otherwise."""
+    done = subprocess.run(["promtool", *command], cwd=RULES.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_alert_says_what_to_do() -> None:
+    """A summary, a line for the runbook, and how urgent it is."""
+    for alert in ALERTS.values():
+        assert alert["annotations"].keys() == {"summary", "action"}
+        assert alert["labels"]["severity"] in {"page", "warn"}
+
+
+def test_every_panel_has_data(
+    prometheus: tuple[Prometheus, Path], aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes
+) -> None:
+    """Every metric that dashboard and rules name exists while webhooks succeed, and then fail."""
+    running, targets = prometheus
+    with Service(aws.endpoint, queue_url, metrics_port=0) as service, service.client() as client:
+        address = metrics_url(service).removeprefix("http://").partition("/")[0]
+        targets.write_text(json.dumps([{"targets": [address]}]))
+        bodies = fresh_events(event, 1_000_000)
+        missing = set(PANELS)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while missing:
+            assert time.monotonic() < deadline, missing
+            for _ in range(50):
+                client.post("/webhooks/chargebee", content=next(bodies))
+            missing -= {name for name in missing if running.query(PANELS[name].replace("$__rate_interval", "10s"))}
+            if missing == {FAILURES}:
+                with suppress(sqs.exceptions.QueueDoesNotExist):  # the second time
+                    sqs.delete_queue(QueueUrl=queue_url)
+        known = running.names()
+    assert {name for text in EXPRESSIONS for name in _metrics(text) if not name.startswith(ELSEWHERE)} <= known
+    for rule in ALERTS.values():
+        running.query(rule["expr"])
+
+
+def _metrics(expression: str) -> set[str]:
+    """Names in an expression: those with a unit or a count in them, and not functions or labels."""
+    plain = re.sub(r"\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)", "", expression)
+    return {name for name in re.findall(r"[a-z][a-z0-9_]+", plain) if "_" in name} - {"histogram_quantile"}
