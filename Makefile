@@ -3,14 +3,20 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips overload soak bench
-.PHONY: bench-start image images image-test kind-load k8s-test
+.PHONY: help run race demo live-pictures test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips calls overload outage soak bench
+.PHONY: shares bench-start image images image-test kind-load k8s-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: .venv/local ## serve on http://127.0.0.1:8000 with an embedded queue
+# The same port at each start, so that a page that is open finds it again.
+run: export APP_LIVE_PORT ?= 8001
+run: export APP_METRICS_PORT ?= 9464
+run: .venv/local ## serve on http://127.0.0.1:8000 with an embedded queue, and the live page on port 8001
 	@APP_LOCAL=1 $(BIN)/python -m app web
+
+race: .venv/local ## two releases side by side on the live page, the same webhooks to both (make race ARGS="v02 v09")
+	@$(BIN)/python -m app race $(or $(ARGS),v02 v09)
 
 demo: .venv/local ## end to end: start, post the sample events, show the messages in the queue
 	@$(BIN)/python -m app demo
@@ -65,6 +71,9 @@ profiles: .venv/dev ## profile each release on a slow queue: profiles/<release>.
 timelines: .venv/dev ## draw the course's pictures of who waits for what: profiles/*.svg
 	$(BIN)/python -m profiles.timelines $(ARGS)
 
+live-pictures: .venv/dev ## the live page under v02, v04 and v09, and a race (Chromium): profiles/live_*.png
+	$(BIN)/python -m profiles.live $(ARGS)
+
 # Measure on an otherwise idle machine.
 TOOLS := .venv/loadtest loadtest/tools/bin/vegeta loadtest/tools/bin/toxiproxy-server
 MEASURE = @PATH="$$PATH:$(CURDIR)/loadtest/tools/bin" $(BIN)/python -m
@@ -80,11 +89,20 @@ latencies: $(TOOLS) ## draw the course's pictures of attacks: profiles/*.png
 tips: $(TOOLS) ## the effect of each of the talk's tips, on v07
 	$(MEASURE) loadtest.tips $(ARGS)
 
+calls: $(TOOLS) ## how many calls to SQS in flight, at several latencies
+	$(MEASURE) loadtest.calls $(ARGS)
+
 overload: $(TOOLS) ## the newest release at two and three times its capacity, refusals, 512 new connections
 	$(MEASURE) loadtest.overload $(ARGS)
 
+outage: $(TOOLS) loadtest/sqs/bin/sqs ## SQS cannot be reached for a minute at 500 webhooks a second
+	$(MEASURE) loadtest.outage $(ARGS)
+
 soak: $(TOOLS) loadtest/sqs/bin/sqs ## a million webhooks while the service is killed and SQS fails, audited (some 20 minutes)
 	$(MEASURE) loadtest.soak $(ARGS)
+
+shares: $(TOOLS) ## where the CPU of a webhook goes, stage by stage
+	$(MEASURE) loadtest.shares $(ARGS)
 
 bench: $(TOOLS) ## CPU per accepted webhook: every release, the floor, and a peer in Go
 	$(MEASURE) loadtest.bench $(ARGS)

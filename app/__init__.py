@@ -5,7 +5,7 @@
 
 Packages, each importing only from those to its right (import-linter enforces it):
 
-    cli → web | local → sqs → telemetry → events → settings → errors
+    cli → web | live | local → sqs → telemetry → events → settings → errors
 """
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"

@@ -34,14 +34,14 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 class Terminal:
     """Runs the commands of a document; `make run` stays open as it would in a terminal of its own.
 
-    Port 8000 of the documents is replaced by a free one. With `quick`, demos of thousands of webhooks send 250, and
-    attacks take 2 s: the output has the same form.
+    Ports 8000 and 9464 of the documents are replaced by free ones. With `quick`, demos of thousands of webhooks send
+    250, and attacks take 2 s: the output has the same form.
     """
 
     def __init__(self, folder: Path, quick: bool) -> None:
         self.folder = folder
         self._quick = quick
-        self._port = free_port()
+        self._port, self._metrics_port = free_port(), free_port()
         self._log = folder / "make-run.log"
         self._server: subprocess.Popen[bytes] | None = None
         self._output = ""
@@ -85,14 +85,16 @@ class Terminal:
         if self._quick:
             text = re.sub(r"--count \d{4}\b", "--count 250", text)
             text = re.sub(r"(loadtest/attack\.sh .*)", r"\1 --duration 2s", text)
-        return text.replace("127.0.0.1:8000", f"127.0.0.1:{self._port}")
+        text = text.replace("127.0.0.1:8000", f"127.0.0.1:{self._port}")
+        return text.replace("127.0.0.1:9464", f"127.0.0.1:{self._metrics_port}")
 
     def _serve(self) -> None:
+        ports = {"APP_PORT": str(self._port), "APP_METRICS_PORT": str(self._metrics_port), "APP_LIVE_PORT": "0"}
         with self._log.open("wb") as log:
             self._server = subprocess.Popen(
                 ["make", "run"],
                 cwd=self.folder,
-                env=ENVIRONMENT | {"APP_PORT": str(self._port)},
+                env=ENVIRONMENT | ports,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -160,7 +162,7 @@ GENERATED = {
     "deploy/CAPACITY.md": ["capacity_text.table()"],
     "loadtest/RESULTS.md": [
         f"documents.{part}()"
-        for part in ("calibrated", "calibrated_plain", "published", "sustained", "saturated", "bench")
+        for part in ("calibrated", "calibrated_plain", "published", "sustained", "saturated", "bench", "shares")
     ],
 }
 
@@ -286,8 +288,15 @@ def test_the_course_is_complete() -> None:
             "What you should see",
             "Cost, and what it leaves open",
         ]
+    assert text.index("<a id=") == text.index(f'<a id="{NEWEST}"></a>')
+
+
+def test_the_version_is_the_changelog_s() -> None:
+    """Of its first section; some versions have no release of the history."""
+    newest = re.search(r"^## (\d\S+) – ", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["version"] == __version__ == NEWEST.version
+    assert project["version"] == __version__ == newest[1]
 
 
 def test_the_iam_policy() -> None:
