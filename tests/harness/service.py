@@ -51,6 +51,7 @@ class Web:
             command = ["bash", "-c", f'ulimit -n {open_files} && exec "$@"', "bash", *command]
         self.process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
         self.lines: list[dict[str, Any]] = []
+        self._forced = False
         self._changed = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -58,6 +59,8 @@ class Web:
     def _read(self) -> None:
         assert self.process.stderr is not None
         for line in self.process.stderr:
+            if self._forced and not line.startswith("{"):
+                continue  # where the second SIGINT has interrupted coverage's own exit
             with self._changed:
                 self.lines.append(json.loads(line))
                 self._changed.notify_all()
@@ -128,7 +131,7 @@ class Web:
 
     def _end(self) -> None:
         """Ends the process as an impatient Ctrl-C does: SIGKILL would lose what coverage has measured in it."""
-        for _ in range(2):
+        for self._forced in (False, True):
             self.process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(1)

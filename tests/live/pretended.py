@@ -32,8 +32,8 @@ class Pretended:
         with self._arrived:
             self.webhooks.append(body)
             self._arrived.notify_all()
-        self.counted.labels("queued").inc()
         self.durations.observe(0.05)
+        self.counted.labels("queued").inc()  # last: who sees it, sees both
 
     def wait_for(self, webhooks: int) -> None:
         with self._arrived:

@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from app.telemetry.cgroup import cpu_stat, throttling
 
+# What is read further apart would be counted in the wrong interval.
+TOGETHER_SECONDS = 0.005
+
 
 class Spent(NamedTuple):
     """Seconds so far."""
@@ -84,5 +87,8 @@ class Look(NamedTuple):
 
 
 def look(times: ThreadTimes, own: ThreadTimes) -> Look:
-    """All next to each other: this thread may lose its core at any time. Raises ProcessLookupError as they do."""
-    return Look(time.monotonic(), times.read(), own.read())
+    """All next to each other; once more where this thread lost its core in between. Raises ProcessLookupError."""
+    while True:
+        found = Look(time.monotonic(), times.read(), own.read())
+        if time.monotonic() - found.at < TOGETHER_SECONDS:
+            return found
