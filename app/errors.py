@@ -2,18 +2,26 @@
 
     InvoiceWebhookError
     ├── ConfigurationError            the process must not start (or the command must not run)
-    └── WebhookRefused                this webhook is not accepted
-        ├── Unauthorized              credentials missing or wrong
-        ├── BodyTimeout               the body did not arrive in time
-        ├── BodyTooLarge              more bytes than APP_MAX_BODY_BYTES
-        ├── UnsupportedEncoding       a Content-Encoding other than identity
-        ├── InvalidEvent              not JSON, not an event, or refused by SQS for its characters
-        └── TemporarilyUnavailable    the same webhook may be accepted later
-            ├── Draining              this process is stopping
-            ├── Overloaded            admission is full
-            └── QueueUnavailable      SQS unreachable, throttled, slow or refusing
+    ├── WebhookRefused                this webhook is not accepted
+    │   ├── Unauthorized              credentials missing or wrong
+    │   ├── BodyTimeout               the body did not arrive in time
+    │   ├── BodyTooLarge              more bytes than APP_MAX_BODY_BYTES
+    │   ├── UnsupportedEncoding       a Content-Encoding other than identity
+    │   ├── InvalidEvent              not JSON, not an event, or refused by SQS for its characters
+    │   └── TemporarilyUnavailable    the same webhook may be accepted later
+    │       ├── Draining              this process is stopping
+    │       ├── Overloaded            admission is full
+    │       ├── QueueUnavailable      SQS unreachable, throttled, slow or refusing
+    │       └── BillingUnavailable    the billing work could not be done within the request (v01)
+    └── BillingFailed                 the billing work of an event is not done
+        ├── Unprocessable             and never can be
+        └── Postponed                 it may be done later
+            ├── ClaimedElsewhere      another worker works on the event, or on its invoice
+            ├── ChargebeeUnavailable  unreachable, slow, failing, or its rate limit is reached
+            └── TableUnavailable      DynamoDB unreachable, throttled, slow or failing
 
-The tree says what an error means. `app.web.problems` has the HTTP answer to each.
+The tree says what an error means. `app.web.problems` has the HTTP answer to each refusal, `app.worker` what becomes of
+the message of an event that failed.
 """
 
 from collections.abc import Sequence
@@ -94,3 +102,44 @@ class QueueUnavailable(TemporarilyUnavailable):
         super().__init__(detail)
         self.cause = cause
         self.sent = sent
+
+
+class BillingUnavailable(TemporarilyUnavailable):
+    """`cause` (the name of the failure below) is for the log only."""
+
+    def __init__(self, detail: str, cause: str) -> None:
+        super().__init__(detail)
+        self.cause = cause
+
+
+class BillingFailed(InvoiceWebhookError):
+    """`code`: the field's name of the cause (`invoice_not_found`), for logs, metrics and dead letters."""
+
+    def __init__(self, detail: str, code: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.code = code
+
+
+class Unprocessable(BillingFailed):
+    """Repeating it changes nothing."""
+
+
+class Postponed(BillingFailed):
+    """`retry_after`: seconds, where the other side has named them."""
+
+    def __init__(self, detail: str, code: str, retry_after: float | None = None) -> None:
+        super().__init__(detail, code)
+        self.retry_after = retry_after
+
+
+class ClaimedElsewhere(Postponed):
+    pass
+
+
+class ChargebeeUnavailable(Postponed):
+    pass
+
+
+class TableUnavailable(Postponed):
+    pass

@@ -6,6 +6,7 @@ from pydantic import model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors import ConfigurationError
+from app.settings.billing import BillingSettings
 from app.settings.gate import GateSettings
 from app.settings.history import HistorySettings
 from app.settings.laptop import LaptopSettings
@@ -14,7 +15,9 @@ from app.settings.queue import QueueSettings
 
 
 # From right to left, as README's table shows them: pydantic collects the fields of bases in that order.
-class Settings(QueueSettings, GateSettings, ProcessSettings, LaptopSettings, HistorySettings, BaseSettings):
+class Settings(
+    QueueSettings, BillingSettings, GateSettings, ProcessSettings, LaptopSettings, HistorySettings, BaseSettings
+):
     """One field per variable: `max_body_bytes` is APP_MAX_BODY_BYTES. README's table is generated from it."""
 
     # hide_input_in_errors: pydantic's own messages contain the values, secrets included.
@@ -37,6 +40,11 @@ class Settings(QueueSettings, GateSettings, ProcessSettings, LaptopSettings, His
             raise ValueError(
                 f"APP_MAX_BUFFERED_BYTES={self.max_buffered_bytes}: allowed is APP_MAX_BODY_BYTES"
                 f" ({self.max_body_bytes}) or more, or the longest body would never be admitted"
+            )
+        if self.chargebee_timeout >= self.billing_lease:
+            raise ValueError(
+                f"APP_CHARGEBEE_TIMEOUT={self.chargebee_timeout:g}: allowed is less than APP_BILLING_LEASE"
+                f" ({self.billing_lease:g}), or a call could outlast the claim that it was made under"
             )
         if self.local and self.sqs_queue_url is not None:
             raise ValueError(

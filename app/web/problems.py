@@ -44,6 +44,7 @@ REFUSALS: dict[type[WebhookRefused], Refusal] = {
     errors.Draining: Refusal("draining", 503, {"Retry-After": "1", "Connection": "close"}, linger=True),
     errors.Overloaded: Refusal("overloaded", 503, {"Retry-After": "1"}, linger=True),
     errors.QueueUnavailable: Refusal("queue-unavailable", 503, {"Retry-After": "5"}),
+    errors.BillingUnavailable: Refusal("billing-unavailable", 503, {"Retry-After": "5"}),
 }
 
 

@@ -1,0 +1,65 @@
+"""The billing work: its table, the Chargebee API and what it allows, and the worker that does the work."""
+
+from pydantic import BaseModel, Field, SecretStr
+
+from app.errors import ConfigurationError
+
+
+class BillingSettings(BaseModel):
+    billing_table: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9_.-]{3,255}$",
+        description="DynamoDB table of billable events, claims and the rate of API calls (worker, v01).",
+        json_schema_extra={"allowed": "the name of a table"},
+    )
+    billing_lease: float = Field(
+        60.0,
+        ge=1,
+        le=900,
+        description="Seconds for which a worker that has claimed an event keeps others away; renewed while it works.",
+    )
+    chargebee_url: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@?#/]+/?$",
+        description="Chargebee's API: https://{site}.chargebee.com.",
+        json_schema_extra={"allowed": "an http(s) URL without credentials and path"},
+    )
+    chargebee_api_key: SecretStr | None = Field(
+        None, description="API key of the site, with write access to invoices.", json_schema_extra={"allowed": "a key"}
+    )
+    chargebee_rate: int = Field(
+        150,
+        ge=1,
+        le=1_000_000,
+        description="API calls a minute of all workers together: 150, 1,000 or 3,500 by plan.",
+    )
+    chargebee_timeout: float = Field(
+        20.0, gt=0, le=60, description="Seconds of one API call; shorter than APP_BILLING_LEASE."
+    )
+    dead_letter_queue_url: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s@?#]+/[A-Za-z0-9_-]{1,80}(\.fifo)?$",
+        description="Queue for messages that can never succeed (worker).",
+        json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
+    )
+    worker_concurrency: int = Field(10, ge=1, le=1000, description="Events that a worker processes at the same time.")
+    worker_prefetch: int = Field(
+        10, ge=0, le=1000, description="Messages that a worker holds beyond those, so that none of its tasks waits."
+    )
+    worker_visibility: int = Field(
+        60,
+        ge=3,
+        le=43_200,
+        description="Seconds for which a message that a worker holds is hidden from others; extended while it is held.",
+    )
+
+    def require_billing(self) -> None:
+        """Raises ConfigurationError unless everything is set that the billing work needs."""
+        needed = {
+            "APP_BILLING_TABLE": (self.billing_table, "the name of a DynamoDB table"),
+            "APP_CHARGEBEE_URL": (self.chargebee_url, "https://{site}.chargebee.com"),
+            "APP_CHARGEBEE_API_KEY": (self.chargebee_api_key, "an API key of that site"),
+        }
+        missing = [f"{name} is not set: allowed is {what}" for name, (value, what) in needed.items() if value is None]
+        if missing:
+            raise ConfigurationError("\n".join(missing))
