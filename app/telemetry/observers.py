@@ -12,7 +12,7 @@ from app import __version__
 from app.settings import Settings
 from app.telemetry.record import CallRecord, ObserveCall, ObserveWebhook, WebhookRecord
 from app.telemetry.resource import otlp_wanted, service_resource
-from app.telemetry.trace import Trace
+from app.telemetry.trace import Trace, sent_with
 
 if TYPE_CHECKING:
     from app.telemetry.loop.watchdog import Watchdog
@@ -34,7 +34,7 @@ class Observers:
 
     def begin_trace(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
         """The trace of a request with these headers, if it has one."""
-        return self.tracing.begin(headers) if self.tracing else None
+        return self.tracing.begin(headers) if self.tracing else sent_with(headers)
 
     def during(self, lifespan: Lifespan) -> Lifespan:
         """`lifespan`, with its event loop measured and watched as long as it lasts."""

@@ -42,6 +42,14 @@ class Trace(NamedTuple):
         return cls(trace_id, span_id, bool(int(match[4], 16) & 1)) if trace_id and span_id else None
 
 
+def sent_with(headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
+    """The sender's span; all that there is in a process that exports no spans, and passed on by it."""
+    for name, value in headers:
+        if name == b"traceparent":
+            return Trace.parsed(value)
+    return None
+
+
 # Of the webhook that this task, or this thread, works on.
 current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
@@ -71,9 +79,8 @@ class Sampling:
 
     def begin(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
         """The trace of a request with `headers`. None where it has none: most have not."""
-        for name, value in headers:
-            if name == b"traceparent" and (parent := Trace.parsed(value)) is not None:
-                return self._continued(parent)
+        if (parent := sent_with(headers)) is not None:
+            return self._continued(parent)
         if self._ratio and random.random() < self._ratio:  # noqa: S311  # no secret
             return Trace(random.getrandbits(128) or 1, _new_span_id(), sampled=True)
         return None

@@ -14,7 +14,7 @@ from app.telemetry.spans import FLUSH_SECONDS
 from loadtest.stage.queues import QueueProcess
 from tests.harness.otlp_receiver import OtlpReceiver, attributes, spans_of
 from tests.harness.queues import drain
-from tests.harness.service import Web, environment
+from tests.harness.service import Service, Web, environment
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -96,6 +96,16 @@ def test_an_unsampled_trace_has_no_spans(aws: QueueProcess, sqs: "SQSClient", qu
         assert received(receiver) == []
     messages = [attributes.get("traceparent") for _, attributes in drain(sqs, queue_url)]
     assert sorted(messages, key=str) == sorted([UNSAMPLED["traceparent"], None], key=str)
+
+
+def test_without_a_collector(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
+    """The sender's span goes on to the consumer, as the standard asks of those that do not take part in a trace."""
+    with Service(aws.endpoint, queue_url, drain_delay=0) as service:
+        assert service.post(event, headers=SAMPLED).status_code == 200
+        line = service.log(outcome="queued")
+    ((_, message),) = drain(sqs, queue_url)
+    assert message["traceparent"] == SAMPLED["traceparent"]
+    assert (line["trace_id"], line["span_id"]) == (TRACE, SENDER)
 
 
 def test_a_failure(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
