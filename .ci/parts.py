@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from app.settings import KNOWN_AS, Release, Settings
 from app.settings.text import table
-from app.sqs import capacity_text
+from app.sqs.capacity import text as capacity_text
 from app.web.releases import lessons
 from loadtest.report import documents, tables
 from loadtest.report.figures import PUBLISHED

@@ -1,9 +1,9 @@
-"""`python -m app capacity --rate 1000`: what a rate of webhooks takes, on paper."""
+"""`python -m app capacity --rate 1000`: what a rate of webhooks takes, on figures."""
 
 import click
 
-from app.sqs import capacity as paper
-from app.sqs.capacity_text import lines
+from app.sqs.capacity import estimate, figures
+from app.sqs.capacity.text import lines
 
 
 @click.command()
@@ -11,23 +11,23 @@ from app.sqs.capacity_text import lines
 @click.option(
     "--processing",
     type=float,
-    default=paper.PROCESSING_SECONDS,
+    default=figures.PROCESSING_SECONDS,
     show_default=True,
     help="Seconds from receiving a message to deleting it.",
 )
-@click.option("--body-bytes", type=int, default=paper.BODY_BYTES, show_default=True, help="Size of a webhook's body.")
+@click.option("--body-bytes", type=int, default=figures.BODY_BYTES, show_default=True, help="Size of a webhook's body.")
 @click.option("--fifo", is_flag=True, help="The queue is FIFO; otherwise standard.")
 @click.option(
-    "--cpu-ms", type=float, default=paper.CPU_MS, show_default=True, help="CPU for each webhook, in milliseconds."
+    "--cpu-ms", type=float, default=figures.CPU_MS, show_default=True, help="CPU for each webhook, in milliseconds."
 )
 def capacity(rate: float, processing: float, body_bytes: int, fifo: bool, cpu_ms: float) -> None:
     """Print what RATE webhooks a second take: pods, SQS calls, queues, dollars, network, the limits that are met.
 
     Computed, not measured. CPU for each webhook is from `make bench`; quotas and prices are those that AWS and
-    Chargebee publish, with their addresses in app/sqs/quotas.py. deploy/CAPACITY.md explains each line, and says
-    which figures are not verified.
+    Chargebee publish, with their addresses in app/sqs/capacity/quotas.py. deploy/CAPACITY.md explains each
+    line, and says which figures are not verified.
     """
-    row = paper.capacity(rate, processing=processing, body_bytes=body_bytes, fifo=fifo, cpu_ms=cpu_ms)
+    row = estimate.capacity(rate, processing=processing, body_bytes=body_bytes, fifo=fifo, cpu_ms=cpu_ms)
     shown = lines(row)
     width = max(len(name) for name, _ in shown)
     for name, value in shown:

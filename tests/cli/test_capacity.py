@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from app.sqs.capacity import capacity
-from app.sqs.capacity_text import lines
+from app.sqs.capacity.estimate import capacity
+from app.sqs.capacity.text import lines
 from tests.harness.service import clean_environment
 
 

@@ -1,4 +1,4 @@
-"""What a rate of webhooks takes, on paper."""
+"""What a rate of webhooks takes, on figures."""
 
 import math
 from pathlib import Path
@@ -13,11 +13,12 @@ from app.errors import ConfigurationError
 from app.events import Event, parse_event
 from app.local.sample_events import SAMPLES
 from app.settings import Settings
-from app.sqs import capacity as paper
-from app.sqs.capacity import Row, capacity
-from app.sqs.capacity_text import SIZES, lines, table
+from app.sqs.capacity import estimate, figures
+from app.sqs.capacity.estimate import capacity
+from app.sqs.capacity.quotas import FIFO_PRICES, STANDARD_PRICES, dollars
+from app.sqs.capacity.row import Row
+from app.sqs.capacity.text import SIZES, lines, table
 from app.sqs.message import to_message
-from app.sqs.quotas import FIFO_PRICES, STANDARD_PRICES, dollars
 
 DEFAULT = (SAMPLES / "default.json").read_bytes()
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -27,10 +28,10 @@ GROWING = [
     if name not in {"rate", "fifo", "processing", "per_call", "regions", "limits"}  # not numbers, or fixed
 ]
 
-rates = st.floats(0.001, paper.MAX_RATE)
+rates = st.floats(0.001, estimate.MAX_RATE)
 
 
-@given(rates, rates, st.booleans(), st.integers(1, paper.MAX_BODY_BYTES))
+@given(rates, rates, st.booleans(), st.integers(1, estimate.MAX_BODY_BYTES))
 def test_more_webhooks_never_take_less(one: float, other: float, fifo: bool, body_bytes: int) -> None:
     """Each number grows with the rate, or stays; regions with a sufficient quota only become fewer."""
     few, many = (capacity(rate, fifo=fifo, body_bytes=body_bytes) for rate in sorted([one, other]))
@@ -39,7 +40,7 @@ def test_more_webhooks_never_take_less(one: float, other: float, fifo: bool, bod
     assert set(many.regions) <= set(few.regions)
 
 
-@given(rates, st.integers(1, paper.MAX_BODY_BYTES), st.booleans())
+@given(rates, st.integers(1, estimate.MAX_BODY_BYTES), st.booleans())
 def test_batches_are_between_one_and_full(rate: float, body_bytes: int, fifo: bool) -> None:
     """Expected calls and dollars lie between those of full batches and of one webhook a call."""
     row = capacity(rate, body_bytes=body_bytes, fifo=fifo)
@@ -47,7 +48,7 @@ def test_batches_are_between_one_and_full(rate: float, body_bytes: int, fifo: bo
     assert row.calls_full <= row.calls_expected * slack <= row.calls_single * slack * slack
     assert row.dollars_expected <= row.dollars_worker * slack
     assert 1 <= row.per_call <= 10
-    assert row.per_call == 1 or row.per_call * body_bytes <= paper.BATCH_BYTES
+    assert row.per_call == 1 or row.per_call * body_bytes <= figures.BATCH_BYTES
 
 
 @given(rates, st.floats(0.001, 43_200))
@@ -55,7 +56,7 @@ def test_each_part_carries_its_share(rate: float, processing: float) -> None:
     """No pod is busier than planned, no queue has more in flight than it may."""
     row = capacity(rate, processing=processing)
     slack = 1 + 1e-12
-    assert row.cores / row.pods <= paper.POD_CORES * paper.UTILISATION * slack
+    assert row.cores / row.pods <= figures.POD_CORES * figures.UTILISATION * slack
     assert row.in_flight / row.queues <= 120_000 * slack
 
 
@@ -63,13 +64,13 @@ def test_a_thousand_a_second_fit() -> None:
     """Into the smallest deployment and one standard queue: no limit is met."""
     row = capacity(1_000)
     assert row.first is None
-    assert (row.pods, row.queues, row.calls_full) == (paper.MIN_PODS, 1, 100)
+    assert (row.pods, row.queues, row.calls_full) == (figures.MIN_PODS, 1, 100)
 
 
 def test_limits_in_the_order_they_are_met() -> None:
     """At 100,000/s our maxReplicas and the messages in flight; a FIFO queue has its own before them."""
     pods, in_flight, network = capacity(100_000).limits
-    assert pods.rate == pytest.approx(paper.MAX_PODS * 150 / paper.CPU_MS)
+    assert pods.rate == pytest.approx(figures.MAX_PODS * 150 / figures.CPU_MS)
     assert in_flight.rate == 24_000
     assert network.rate > 1_000_000
     first = capacity(100_000, fifo=True).first
@@ -101,7 +102,7 @@ def test_dollars_by_tier() -> None:
 
 def test_a_million_webhooks_cost_what_the_changelog_says() -> None:
     """$0.40 one by one, $0.04 in tens: its section "What it costs in SQS"."""
-    rate = 2e6 * 1e6 / paper.MONTH_SECONDS / 1e6  # two million a month, of which one is free
+    rate = 2e6 * 1e6 / figures.MONTH_SECONDS / 1e6  # two million a month, of which one is free
     assert capacity(rate).dollars_single == pytest.approx(0.40)
     assert capacity(10 * rate).dollars_full == pytest.approx(0.40)
 
@@ -119,19 +120,19 @@ def test_sizes_are_those_of_the_sample() -> None:
     event = parse_event(DEFAULT, frozenset({"pending_invoice_created"}))
     assert isinstance(event, Event)
     message = to_message(event, DEFAULT, fifo=False)
-    assert (len(DEFAULT), message.size - len(DEFAULT)) == (paper.BODY_BYTES, paper.ATTRIBUTE_BYTES)
+    assert (len(DEFAULT), message.size - len(DEFAULT)) == (figures.BODY_BYTES, figures.ATTRIBUTE_BYTES)
     entry = len(orjson.dumps({"Id": "0", **message.parameters()}))
-    assert entry == pytest.approx(len(DEFAULT) * (1 + paper.ESCAPES) + paper.ENTRY_BYTES, rel=0.001)
+    assert entry == pytest.approx(len(DEFAULT) * (1 + figures.ESCAPES) + figures.ENTRY_BYTES, rel=0.001)
 
 
 def test_constants_are_those_of_the_deployment() -> None:
     """Replicas and cores of the manifests, defaults of the settings."""
     [replicas] = yaml.safe_load_all((DEPLOY / "k8s/overlays/aws/hpa.yaml").read_text())
-    assert (replicas["spec"]["minReplicas"], replicas["spec"]["maxReplicas"]) == (paper.MIN_PODS, paper.MAX_PODS)
-    assert f"cpu: {paper.POD_CORES * 1000:.0f}m" in (DEPLOY / "k8s/base/web/deployment.yaml").read_text()
+    assert (replicas["spec"]["minReplicas"], replicas["spec"]["maxReplicas"]) == (figures.MIN_PODS, figures.MAX_PODS)
+    assert f"cpu: {figures.POD_CORES * 1000:.0f}m" in (DEPLOY / "k8s/base/web/deployment.yaml").read_text()
     defaults = Settings.model_fields
-    assert defaults["sqs_batches"].default == paper.CALLS_IN_FLIGHT
-    assert defaults["sqs_batch_bytes"].default == paper.BATCH_BYTES
+    assert defaults["sqs_batches"].default == figures.CALLS_IN_FLIGHT
+    assert defaults["sqs_batch_bytes"].default == figures.BATCH_BYTES
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, 1e10])
@@ -156,5 +157,5 @@ def test_the_page_has_the_functions_figures() -> None:
     text = " ".join(page.split())
     assert capacity(100_000, fifo=True).calls_expected > 19_000  # Frankfurt's quota
     assert f"reached at {capacity(1).limits[0].rate:,.0f}/s" in text
-    assert f"takes {capacity(1).limits[0].rate / paper.MAX_PODS:,.0f} webhooks a second" in text
+    assert f"takes {capacity(1).limits[0].rate / figures.MAX_PODS:,.0f} webhooks a second" in text
     assert f"up to {capacity(1_000, fifo=True).calls_expected:,.0f} calls" in text

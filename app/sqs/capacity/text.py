@@ -1,7 +1,9 @@
-"""A row of `capacity.py` to read: as lines of the command, and as the table of deploy/CAPACITY.md."""
+"""A row to read: as lines of the command, and as the table of deploy/CAPACITY.md."""
 
-from app.sqs.capacity import POD_CORES, UTILISATION, Row, capacity
-from app.sqs.quotas import HIGH_THROUGHPUT_CALLS, IN_FLIGHT
+from app.sqs.capacity.estimate import capacity
+from app.sqs.capacity.figures import POD_CORES, UTILISATION
+from app.sqs.capacity.quotas import HIGH_THROUGHPUT_CALLS, IN_FLIGHT
+from app.sqs.capacity.row import Row
 
 SIZES = (1_000, 100_000, 1_000_000)
 
