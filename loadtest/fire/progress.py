@@ -81,3 +81,11 @@ def steps(what: str, total: int) -> Iterator[Callable[[str], None]]:
             done += 1
 
         yield step
+
+
+@contextmanager
+def count(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar for work that is counted from outside; yields a function to call with how much is done."""
+    with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,80 @@
+"""Thousands of events through workers that are killed every few seconds, audited charge by charge.
+
+Some events come again, some in the wrong order, some never can succeed. Chargebee's stand-in answers a share of the
+calls with errors, counts them against its limit by the real clock, and forgets idempotency keys sooner than Chargebee
+does, so that they expire meanwhile: each invoice is to be closed once, with each charge once, and what never can succeed
+is to be in the dead-letter queue with the reason. Writes billing.json to loadtest/results/<date>-<commit>.
+"""
+
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from loadtest import interleaved
+from loadtest.failures import exit_on_failure
+from loadtest.fire import progress
+from loadtest.fire.billed import audit, wait_until_billed
+from loadtest.fire.deliveries import deliveries
+from loadtest.fire.killed_workers import Workers
+from loadtest.record import folders
+from loadtest.record.billing import Billed
+from loadtest.stage.billing import Rules, open_billing
+
+WORKERS = 2
+
+
+@click.command(help=__doc__)
+@click.option("--events", type=click.IntRange(100), default=10_000, show_default=True)
+@click.option("--rate", type=click.IntRange(60), default=3500, show_default=True, help="API calls a minute allowed.")
+@click.option("--errors", type=click.FloatRange(0, 0.5), default=0.05, show_default=True, help="Share of API calls.")
+@click.option("--kills/--no-kills", default=True, show_default=True, help="One of the workers, every few seconds.")
+@click.option("--seed", type=int, help="[default: a random one, which is printed]")
+def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -> None:
+    with exit_on_failure():
+        seed = random.SystemRandom().randrange(2**32) if seed is None else seed
+        click.echo(f"--seed {seed}")
+        file = folders.comparison(interleaved.environment()) / f"billing{'' if kills else '-without-kills'}.json"
+        with tempfile.TemporaryDirectory() as folder:
+            done = bill(events, Rules(rate=rate, errors=errors, seed=seed), Path(folder) / "workers.log", kills=kills)
+        click.echo(done.text())
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(done.model_dump_json(indent=2) + "\n")
+        click.echo(file)
+    if not done.holds:
+        raise SystemExit("the audit failed")
+
+
+def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
+    """Raises TimeoutError where nothing happens any more for some minutes, with the end of `log`."""
+    planned = deliveries(events, rules.seed)
+    with open_billing(rules) as stage, progress.count("billing", len(planned.events)) as shown:
+        stage.seed(planned.events)
+        stage.send(planned.messages)
+        with Workers(WORKERS, stage.environment(), log, seed=rules.seed, killed=kills) as workers:
+            seconds = wait_until_billed(stage, planned, log, shown)
+        found = audit(stage, planned)
+    return Billed(
+        environment=interleaved.environment(),
+        command=f'make billing ARGS="{" ".join([*sys.argv[1:], f"--seed {rules.seed}"])}"',
+        seed=rules.seed,
+        events=events,
+        again=planned.again,
+        too_late=planned.too_late,
+        poison=len(planned.poison),
+        invoices=len(planned.events),
+        charges=sum(map(len, planned.charges.values())),
+        workers=WORKERS,
+        kills=workers.kills,
+        seconds=seconds,
+        idempotency_s=rules.idempotency_s,
+        lease_s=rules.lease_s,
+        error_share=rules.errors,
+        **found,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Workers that are killed (-9), one every few seconds, and start again at once."""
+
+import os
+import random
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from loadtest.record.folders import ROOT
+
+STOP_SECONDS = 60
+BETWEEN = (2.0, 6.0)
+
+
+class Workers:
+    """`with` starts `number` of them, and stops them in the end. `kills`: how many were killed so far."""
+
+    def __init__(self, number: int, environment: dict[str, str], log: Path, *, seed: int, killed: bool) -> None:
+        self.kills = 0
+        self._number, self._log = number, log
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
+        self._environment = kept | environment
+        self._random = random.Random(seed)  # noqa: S311  # no secret
+        self._killed = killed
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._kill_on, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._output = self._log.open("ab")
+        self._processes = [self._start(self._output) for _ in range(self._number)]
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.end_kills()
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._output.close()
+
+    def end_kills(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    @property
+    def exit_codes(self) -> list[int | None]:
+        """Of the last ones, after their stop."""
+        return [process.returncode for process in self._processes]
+
+    def _start(self, output: IO[bytes]) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "app", "worker"]
+        # A session of its own: Ctrl-C in the terminal ends the command, which stops its workers.
+        return subprocess.Popen(
+            command, env=self._environment, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
+        )
+
+    def _kill_on(self) -> None:
+        """Where nothing is killed, a worker that ends is an error of it, and stays away."""
+        while self._killed and not self._ended.wait(self._random.uniform(*BETWEEN)):
+            which = self._random.randrange(self._number)
+            self._processes[which].kill()
+            self._processes[which].wait()
+            self.kills += 1
+            self._processes[which] = self._start(self._output)

@@ -1,0 +1,75 @@
+"""The record of events that killed workers billed."""
+
+from loadtest.record.comparison import Environment
+from loadtest.record.shapes import Record
+
+
+class Calls(Record):
+    """Those to Chargebee, by status. `most`: in any 60 s; `used`: the share of `limit` in the median 60 s with work."""
+
+    limit: int
+    by_status: dict[str, int]
+    most: int
+    used: float | None
+
+
+class Billed(Record):
+    """Compared at Chargebee's stand-in and in the dead-letter queue. Each list names what is not as it should be.
+
+    `unbilled`: invoices that are not closed; `twice`: closed more than once; `missing`, `repeated`, `foreign`: charges;
+    `unexplained`: poison that is not in the dead-letter queue with its reason, and what else is there.
+    """
+
+    environment: Environment
+    command: str
+    seed: int
+    events: int
+    again: int
+    too_late: int
+    poison: int
+    invoices: int
+    charges: int
+    workers: int
+    kills: int
+    seconds: float
+    idempotency_s: float
+    lease_s: float
+    error_share: float
+    calls: Calls
+    dead_letters: dict[str, int]
+    unbilled: list[str]
+    twice: list[str]
+    missing: list[str]
+    repeated: list[str]
+    foreign: list[str]
+    unexplained: list[str]
+    left_in_queue: int
+
+    @property
+    def faults(self) -> dict[str, list[str]]:
+        """What is not as it should be."""
+        kinds = ("unbilled", "twice", "missing", "repeated", "foreign", "unexplained")
+        return {kind: found for kind in kinds if (found := getattr(self, kind))}
+
+    @property
+    def holds(self) -> bool:
+        return not self.faults and not self.left_in_queue and self.calls.most <= self.calls.limit
+
+    def text(self) -> str:
+        """A line for each figure."""
+        statuses = ", ".join(f"{status}: {number:,}" for status, number in sorted(self.calls.by_status.items()))
+        used = "" if self.calls.used is None else f", {self.calls.used:.0%} of it used in the median minute of work"
+        letters = ", ".join(f"{reason}: {number}" for reason, number in sorted(self.dead_letters.items())) or "none"
+        lines = [
+            f"{self.events:,} events: {self.again:,} again, {self.too_late:,} too late, {self.poison:,} poison;"
+            f" {self.workers} workers, {self.kills} kills, {self.seconds:,.0f} s; --seed {self.seed}",
+            f"invoices: {self.invoices - len(self.unbilled):,} of {self.invoices:,} closed, {len(self.twice)} twice",
+            f"charges: {self.charges - len(self.missing):,} of {self.charges:,} there, {len(self.repeated)} repeated,"
+            f" {len(self.foreign)} that should not be",
+            f"dead letters: {letters}; {self.left_in_queue} left in the queue",
+            f"calls of Chargebee: {statuses}; at most {self.calls.most:,} in any 60 s, limit {self.calls.limit:,}{used}",
+            f"idempotency keys lived {self.idempotency_s:g} s, leases {self.lease_s:g} s; {self.error_share:.0%} errors",
+            *(f"{kind}: {', '.join(found[:10])}" for kind, found in self.faults.items()),
+            "audit: holds" if self.holds else "audit: FAILED",
+        ]
+        return "\n".join(lines)
