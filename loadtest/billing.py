@@ -2,7 +2,7 @@
 
 Some events come again, some in the wrong order, some never can succeed. Chargebee's stand-in answers a share of the
 calls with errors, counts them against its limit by the real clock, and forgets idempotency keys sooner than Chargebee
-does, so that they expire meanwhile: each invoice is to be closed once, with each charge once, and what never can succeed
+does, so that they expire meanwhile. Each invoice is to be closed once, with each charge once; what never can succeed
 is to be in the dead-letter queue with the reason. Writes billing.json to loadtest/results/<date>-<commit>.
 """
 

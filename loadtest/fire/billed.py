@@ -2,12 +2,13 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from loadtest.fire.deliveries import Deliveries
+from loadtest.fire.progress import Count
 from loadtest.record.billing import Calls
 from loadtest.stage.billing import Billing
 
@@ -17,7 +18,7 @@ STANDSTILL_SECONDS = 1000
 WINDOW = 60.0
 
 
-def wait_until_billed(stage: Billing, planned: Deliveries, log: Path, shown: Callable[[int], None]) -> float:
+def wait_until_billed(stage: Billing, planned: Deliveries, log: Path, shown: Count) -> float:
     """Returns the seconds until all invoices are closed and the queue is empty.
 
     Raises TimeoutError with the end of `log` where nothing has changed for STANDSTILL_SECONDS.
@@ -33,7 +34,9 @@ def wait_until_billed(stage: Billing, planned: Deliveries, log: Path, shown: Cal
             before, changed = state, time.monotonic()
         if time.monotonic() - changed > STANDSTILL_SECONDS:
             last = "\n".join(log.read_text(errors="replace").splitlines()[-5:])
-            raise TimeoutError(f"{state[0]} of {len(planned.events)} invoices closed, {state[1]} messages left:\n{last}")
+            raise TimeoutError(
+                f"{state[0]} of {len(planned.events)} invoices closed, {state[1]} messages left:\n{last}"
+            )
         time.sleep(POLL_SECONDS)
 
 

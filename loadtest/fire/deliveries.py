@@ -7,14 +7,25 @@ import random
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.events import Event
 from app.local.billables import charges
 from app.local.sample_events import default_file
 from app.sqs.message import Message, to_message
 
-AGAIN, TOO_LATE, POISON = 0.10, 0.05, 0.01
+
+
+class Mix(NamedTuple):
+    """Shares of the messages."""
+
+    again: float
+    too_late: float
+    poison: float
+
+
+ODD = Mix(0.10, 0.05, 0.01)
+PLAIN = Mix(0, 0, 0)
 # What the dead-letter queue says of them.
 NO_EVENT, NO_INVOICE = "not_an_event", "invoice_not_found"
 
@@ -62,10 +73,10 @@ class _Making:
         self.sent.append((at, to_message(Event.model_validate_json(body), body, fifo=False)))
 
 
-def deliveries(number: int, seed: int) -> Deliveries:
-    """`number` messages, AGAIN, TOO_LATE and POISON of them such; the same seed gives the same ones, but for ids."""
+def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
+    """`number` messages; the same seed gives the same ones, but for ids."""
     making = _Making(random.Random(seed), json.loads(default_file().read_bytes()))  # noqa: S311  # no secret
-    again, too_late, poison = (round(number * share) for share in (AGAIN, TOO_LATE, POISON))
+    again, too_late, poison = (round(number * share) for share in mix)
     newest = [making.event(f"draft_inv_{making.run}_{n:06d}") for n in range(number - again - too_late - poison)]
     places = [making.random.random() for _ in newest]
     for event, at in zip(newest, places, strict=True):
@@ -99,4 +110,3 @@ def _poison(making: _Making, number: int) -> Iterator[tuple[str, str]]:
             at, message = making.sent.pop()
             making.sent.append((at, message._replace(body=f"no event, {event['id']}")))
         yield event["id"], NO_EVENT if n % 2 else NO_INVOICE
-

@@ -1,17 +1,16 @@
 """Workers that are killed (-9), one every few seconds, and start again at once."""
 
-import os
 import random
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
 from loadtest.record.folders import ROOT
+from loadtest.stage.worker import COMMAND, STOP_SECONDS
+from loadtest.stage.worker import environment as worker_environment
 
-STOP_SECONDS = 60
 BETWEEN = (2.0, 6.0)
 
 
@@ -21,8 +20,7 @@ class Workers:
     def __init__(self, number: int, environment: dict[str, str], log: Path, *, seed: int, killed: bool) -> None:
         self.kills = 0
         self._number, self._log = number, log
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
-        self._environment = kept | environment
+        self._environment = worker_environment(environment)
         self._random = random.Random(seed)  # noqa: S311  # no secret
         self._killed = killed
         self._ended = threading.Event()
@@ -58,10 +56,9 @@ class Workers:
         return [process.returncode for process in self._processes]
 
     def _start(self, output: IO[bytes]) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "app", "worker"]
         # A session of its own: Ctrl-C in the terminal ends the command, which stops its workers.
         return subprocess.Popen(
-            command, env=self._environment, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
+            COMMAND, env=self._environment, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
         )
 
     def _kill_on(self) -> None:

@@ -18,6 +18,7 @@ from rich.progress import (
 from loadtest.record.shapes import Load
 
 _console = Console(stderr=True)
+Count = Callable[[int], None]
 
 
 def _bar(*columns: ProgressColumn) -> rich.Progress:
@@ -84,7 +85,7 @@ def steps(what: str, total: int) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def count(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def count(what: str, total: int) -> Iterator[Count]:
     """A bar for work that is counted from outside; yields a function to call with how much is done."""
     with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task(what, total=total)

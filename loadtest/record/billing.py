@@ -67,8 +67,9 @@ class Billed(Record):
             f"charges: {self.charges - len(self.missing):,} of {self.charges:,} there, {len(self.repeated)} repeated,"
             f" {len(self.foreign)} that should not be",
             f"dead letters: {letters}; {self.left_in_queue} left in the queue",
-            f"calls of Chargebee: {statuses}; at most {self.calls.most:,} in any 60 s, limit {self.calls.limit:,}{used}",
-            f"idempotency keys lived {self.idempotency_s:g} s, leases {self.lease_s:g} s; {self.error_share:.0%} errors",
+            f"calls of Chargebee: {statuses}; {self.error_share:.0%} errors planted",
+            f"at most {self.calls.most:,} calls in any 60 s, limit {self.calls.limit:,}{used}",
+            f"idempotency keys lived {self.idempotency_s:g} s, leases {self.lease_s:g} s",
             *(f"{kind}: {', '.join(found[:10])}" for kind, found in self.faults.items()),
             "audit: holds" if self.holds else "audit: FAILED",
         ]

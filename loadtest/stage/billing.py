@@ -109,9 +109,7 @@ class Billing:
                 attributes = message.get("MessageAttributes", {})
                 strings = {name: value["StringValue"] for name, value in attributes.items()}
                 found.append(Seen(message["Body"], strings))
-                self.sqs.delete_message(
-                    QueueUrl=self.run.dead_letter_queue_url, ReceiptHandle=message["ReceiptHandle"]
-                )
+                self.sqs.delete_message(QueueUrl=self.run.dead_letter_queue_url, ReceiptHandle=message["ReceiptHandle"])
         return found
 
     def closed(self) -> int:
@@ -139,9 +137,7 @@ def open_billing(rules: Rules) -> Iterator[Billing]:
         sqs = queues.client(aws.endpoint, tls.ca)
         queue, dead_letters = create_queues(sqs)
         table = create_table(_dynamodb(aws, str(tls.ca)))
-        run = LocalRun(
-            os.getpid(), aws.endpoint, queue, dead_letters, api.url, api.api_key, table, str(aws.ca_bundle)
-        )
+        run = LocalRun(os.getpid(), aws.endpoint, queue, dead_letters, api.url, api.api_key, table, str(aws.ca_bundle))
         yield Billing(run, aws, sqs, rules)
 
 

@@ -1,0 +1,107 @@
+"""CPU for each event that a worker bills, and events a second, on a hard quarter of a core.
+
+The queue is full before the worker starts. Queue and table are the embedded AWS, over TLS; Chargebee is the stand-in,
+without errors and without a limit that is felt. Writes bench_worker.json to loadtest/results/<date>-<commit>.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+from app.local.machine import Watch
+from loadtest import interleaved
+from loadtest.failures import exit_on_failure
+from loadtest.fire import progress
+from loadtest.fire.deliveries import PLAIN, deliveries
+from loadtest.record import folders
+from loadtest.record.worker import WorkerBench, WorkerRun
+from loadtest.stage.billing import Billing, Rules, open_billing
+from loadtest.stage.budget import LIMITS, Budget, open_budget
+from loadtest.stage.budget.limits import MIB
+from loadtest.stage.worker import started
+
+BUDGET = "capped"
+RULES = Rules(rate=10_000_000, errors=0, seed=0, lease_s=60, call_timeout_s=20, visibility_s=60)
+POLL_SECONDS = 0.2
+STANDSTILL_SECONDS = 120
+
+
+@click.command(help=__doc__)
+@click.option("--events", type=click.IntRange(20), default=1000, show_default=True)
+@click.option("--repeats", type=click.IntRange(1, 50), default=3, show_default=True)
+def main(events: int, repeats: int) -> None:
+    with exit_on_failure():
+        done = bench(events, repeats)
+        click.echo(done.table())
+        for doubt in done.doubts:
+            click.echo(f"DOUBTFUL: {doubt}")
+        file = folders.comparison(done.environment) / "bench_worker.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(done.model_dump_json(indent=2) + "\n")
+        click.echo(file)
+
+
+def bench(events: int, repeats: int) -> WorkerBench:
+    """Raises TimeoutError where a worker closes nothing for STANDSTILL_SECONDS."""
+    runs, doubts = [], set()
+    with progress.count("bench_worker", events * repeats) as shown, tempfile.TemporaryDirectory() as folder:
+        for repeat in range(repeats):
+            with open_budget(BUDGET) as budget, Watch() as watch:
+                how = budget.how
+                cpus = LIMITS[BUDGET].cpus if budget.limited else None
+                run = _run(budget, events, Path(folder) / "worker.log", lambda n, done=repeat: shown(done * events + n))
+            runs.append(run)
+            doubts.update(watch.busy.doubts())
+    return WorkerBench(
+        environment=interleaved.environment(),
+        command=" ".join(["python -m loadtest.bench_worker", *sys.argv[1:]]),
+        events=events,
+        cpus=cpus,
+        how=how,
+        concurrency=RULES.concurrency,
+        latency_ms=1000 * RULES.latency_s,
+        runs=runs,
+        doubts=sorted(doubts),
+    )
+
+
+def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> WorkerRun:
+    """One worker, from a full queue to an empty one."""
+    planned = deliveries(events, RULES.seed, PLAIN)
+    with open_billing(RULES) as stage:
+        stage.seed(planned.events)
+        stage.send(planned.messages)
+        with started(stage.environment(), budget, log):
+            _wait(stage, events // 10, shown)
+            first, cpu, began = stage.closed(), budget.cpu_seconds(), time.monotonic()
+            _wait(stage, events - events // 10, shown)
+            last, cpu, seconds = stage.closed(), budget.cpu_seconds() - cpu, time.monotonic() - began
+            _wait(stage, events, shown)
+            peak = budget.peak_bytes()
+        calls = stage.audit()["calls"]
+    return WorkerRun(
+        cpu_ms_per_event=1000 * cpu / (last - first),
+        events_per_s=(last - first) / seconds,
+        charges_per_event=sum(map(len, planned.charges.values())) / events,
+        calls_per_event=sum(len(times) for statuses in calls.values() for times in statuses.values()) / events,
+        peak_mib=peak and peak / MIB,
+    )
+
+
+def _wait(stage: Billing, invoices: int, shown: progress.Count) -> None:
+    """Until so many are closed."""
+    closed, changed = -1, time.monotonic()
+    while closed < invoices:
+        if (now := stage.closed()) != closed:
+            closed, changed = now, time.monotonic()
+            shown(closed)
+        if time.monotonic() - changed > STANDSTILL_SECONDS:
+            raise TimeoutError(f"{closed} of {invoices} invoices were closed, then none for {STANDSTILL_SECONDS} s")
+        time.sleep(POLL_SECONDS)
+
+
+if __name__ == "__main__":
+    main()

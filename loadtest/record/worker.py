@@ -1,0 +1,41 @@
+"""The record of a worker's CPU."""
+
+from loadtest.record.comparison import Environment
+from loadtest.record.estimate import estimate
+from loadtest.record.shapes import Record
+
+
+class WorkerRun(Record):
+    """Of one worker, while it closed the middle eight tenths of its invoices; charges and calls of all of them."""
+
+    cpu_ms_per_event: float
+    events_per_s: float
+    charges_per_event: float
+    calls_per_event: float
+    peak_mib: float | None
+
+
+class WorkerBench(Record):
+    """`latency_ms`: of a call of Chargebee. `cpus`: the budget, None where it could not be enforced (`how`)."""
+
+    environment: Environment
+    command: str
+    events: int
+    cpus: float | None
+    how: str
+    concurrency: int
+    latency_ms: float
+    runs: list[WorkerRun]
+    doubts: list[str]
+
+    def table(self) -> str:
+        """In Markdown, a row for each figure: median (interval)."""
+        peak = max((run.peak_mib for run in self.runs if run.peak_mib is not None), default=None)
+        rows = {
+            "CPU for each event": f"{estimate(run.cpu_ms_per_event for run in self.runs).text()} ms",
+            "events a second": estimate(run.events_per_s for run in self.runs).text(),
+            "charges for each event": estimate(run.charges_per_event for run in self.runs).text(".2f"),
+            "calls of Chargebee for each event": estimate(run.calls_per_event for run in self.runs).text(".2f"),
+            "memory at its peak": "–" if peak is None else f"{peak:.0f} MiB",
+        }
+        return "\n".join(["| | |", "| --- | ---: |", *(f"| {name} | {value} |" for name, value in rows.items())])

@@ -1,0 +1,43 @@
+"""A worker as a process, within a budget."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from loadtest.record.folders import ROOT
+from loadtest.stage.budget import Budget
+
+COMMAND = [sys.executable, "-m", "app", "worker"]
+STOP_SECONDS = 60
+
+
+def environment(stack: dict[str, str]) -> dict[str, str]:
+    """Without the APP_ and AWS_ variables of this process."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))} | stack
+
+
+@contextmanager
+def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator[None]:
+    """Stopped at the end; `log` is appended to."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            budget.command(COMMAND, stack),
+            env=environment(stack),
+            cwd=ROOT,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        budget.attach(process.pid)
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
