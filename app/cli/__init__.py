@@ -10,18 +10,9 @@ from app.errors import ConfigurationError
 from app.settings.text import masked
 
 COMMANDS = (
-    "web",
-    "demo",
-    "send",
-    "queue",
-    "invoices",
-    "releases",
-    "diff",
-    "compare",
-    "race",
-    "doctor",
-    "capacity",
-    "live",
+    *("web", "worker", "setup", "redrive", "reconcile"),
+    *("demo", "send", "queue", "invoices", "live", "race"),
+    *("releases", "diff", "compare", "doctor", "capacity"),
 )
 
 
