@@ -12,6 +12,8 @@ from app.settings.text import masked
 COMMANDS = (
     "web",
     "worker",
+    "redrive",
+    "reconcile",
     "demo",
     "send",
     "queue",
