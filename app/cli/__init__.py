@@ -24,6 +24,7 @@ COMMANDS = (
     "doctor",
     "capacity",
     "live",
+    "setup",
 )
 
 

@@ -22,7 +22,7 @@ def redrive(dry_run: bool, limit: int | None) -> None:
     """Move the messages of APP_DEAD_LETTER_QUEUE_URL back to APP_SQS_QUEUE_URL.
 
     On AWS by a task of SQS. By hand with --limit, and where there are no such tasks: sent first, deleted after,
-    without the reason's attributes. Looking (--dry-run) receives each message once, which counts in the dead-letter queue.
+    without the reason's attributes. To look (--dry-run), each message is received once, and handed back.
     """
     settings = load_settings()
     configure_logging(settings)
