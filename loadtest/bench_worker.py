@@ -7,6 +7,7 @@ without errors and without a limit that is felt. Writes bench_worker.json to loa
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import click
@@ -52,7 +53,7 @@ def bench(events: int, repeats: int) -> WorkerBench:
             with open_budget(BUDGET) as budget, Watch() as watch:
                 how = budget.how
                 cpus = LIMITS[BUDGET].cpus if budget.limited else None
-                run = _run(budget, events, Path(folder) / "worker.log", lambda n, done=repeat: shown(done * events + n))
+                run = _run(budget, events, Path(folder) / "worker.log", partial(_add, shown, repeat * events))
             runs.append(run)
             doubts.update(watch.busy.doubts())
     return WorkerBench(
@@ -66,6 +67,10 @@ def bench(events: int, repeats: int) -> WorkerBench:
         runs=runs,
         doubts=sorted(doubts),
     )
+
+
+def _add(shown: progress.Count, before: int, closed: int) -> None:
+    shown(before + closed)
 
 
 def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> WorkerRun:

@@ -126,7 +126,7 @@ class Billing:
 @contextmanager
 def open_billing(rules: Rules) -> Iterator[Billing]:
     """Starts the stand-ins, AWS's over TLS, and ends them."""
-    behaviour = {
+    behaviour: dict[str, Any] = {
         "rate": rules.rate,
         "errors": rules.errors,
         "seed": rules.seed,

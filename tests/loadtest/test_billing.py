@@ -1,0 +1,20 @@
+"""Events through workers that are killed: the small form of `make billing`."""
+
+from pathlib import Path
+
+import pytest
+
+from loadtest.billing import bill
+from loadtest.stage.billing import Rules
+
+pytestmark = pytest.mark.usefixtures("tools")
+
+
+@pytest.mark.timeout(900)
+def test_each_charge_once(thorough: bool, tmp_path: Path) -> None:
+    """Nothing is lost, charged twice or closed twice; poison is in the dead-letter queue with its reason."""
+    rules = Rules(rate=3500, errors=0.05, seed=11)
+    done = bill(500 if thorough else 100, rules, tmp_path / "workers.log", kills=True)
+    assert done.holds, done.text()
+    assert done.kills
+    assert sum(done.dead_letters.values()) >= done.poison > 0
