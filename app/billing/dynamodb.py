@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ATTEMPTS = 3
 CALL_SECONDS = 5.0
+CONFLICT_PAUSES = (0.05, 0.2)  # seconds
 TRANSACTION = 100  # actions of one TransactWriteItems, at most
 # Without its ClientRequestToken, botocore makes one for each call: its own repetitions of it are idempotent.
 
@@ -51,7 +52,14 @@ class Table:
     async def transact(self, updates: Sequence[Update]) -> None:
         """All of the updates (at most TRANSACTION), or none. Raises ConditionFailed, TableUnavailable."""
         actions: list[Any] = [{"Update": update.parameters(self.name)} for update in updates]
-        await self._call("TransactWriteItems", lambda: self._client.transact_write_items(TransactItems=actions))
+        for pause in (*CONFLICT_PAUSES, None):
+            try:
+                await self._call("TransactWriteItems", lambda: self._client.transact_write_items(TransactItems=actions))
+                return
+            except TableUnavailable as error:  # another write of one of the items was under way; botocore gives up
+                if error.code != "TransactionConflict" or pause is None:
+                    raise
+                await asyncio.sleep(pause)
 
     async def write(self, updates: Sequence[Update]) -> None:
         """One update by UpdateItem, which costs half, several by `transact`. Raises as they do."""

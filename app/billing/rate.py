@@ -5,11 +5,13 @@ of them than the limit; a call is made within LATE of its slot, and the rest of 
 for the difference of the workers' clocks. So 60 / (60 + SLACK) = 95 % of the limit can be used, and there are no
 bursts. (The same as GCRA, https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm, with a tolerance of zero.)
 
-All that wait in a process are served by one write, as in group commit: a write for each call where they are rare, and
-one for up to as many calls as events are processed at a time where they are not. No slot is reserved for nobody.
+All that ask at the same time are served by one write, as in group commit. Where slots are short, that is, where
+callers of this process wait for theirs, each of them will soon ask again: a write then takes one more for each, but no
+more than AHEAD seconds of slots. What is not used is lost, so nothing is taken in advance where calls are rare.
 """
 
 import asyncio
+from collections import deque
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -20,6 +22,7 @@ from app.errors import BillingFailed, ChargebeeUnavailable
 
 WINDOW, SLACK = 60.0, 3.0
 LATE = 1.0
+AHEAD = 1.0
 MOST = 100  # slots in one write
 
 
@@ -40,6 +43,8 @@ class Budget:
         self._next = 0.0  # the next free slot as last seen, unix ms; it only ever grows
         self._not_before = 0.0
         self._waiting: list[_Waiting] = []
+        self._sleeping = 0
+        self._spare: deque[float] = deque()
         self._reserving: asyncio.Task[None] | None = None
 
     async def slot(self, patience: float) -> float:
@@ -49,7 +54,11 @@ class Budget:
         """
         while True:
             at = await self._reserve(patience)
-            await asyncio.sleep((at - now_ms()) / 1000)
+            self._sleeping += 1
+            try:
+                await asyncio.sleep((at - now_ms()) / 1000)
+            finally:
+                self._sleeping -= 1
             if self.holds(at):
                 return at
 
@@ -88,13 +97,23 @@ class Budget:
                 raise
 
     async def _serve_batch(self, batch: list[_Waiting]) -> None:
-        while batch := self._without_impatient(batch):
-            first = await self._take(len(batch), max(waiting.patience for waiting in batch))
+        while batch := self._without_impatient(self._without_served(batch)):
+            ahead = min(self._sleeping, int(AHEAD / self.interval)) if self._next > now_ms() else 0
+            slots = len(batch) + ahead
+            first = await self._take(slots, max(waiting.patience for waiting in batch))
             if first is not None:
-                for number, waiting in enumerate(batch):
-                    if not waiting.slot.done():
-                        waiting.slot.set_result(first + 1000 * number * self.interval)
-                return
+                self._spare.extend(first + 1000 * number * self.interval for number in range(slots))
+
+    def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:
+        """Hands out the slots there are, in order."""
+        for number, waiting in enumerate(batch):
+            while self._spare and not self.holds(self._spare[0]):
+                self._spare.popleft()
+            if not self._spare:
+                return batch[number:]
+            if not waiting.slot.done():  # it may have been cancelled meanwhile
+                waiting.slot.set_result(self._spare.popleft())
+        return []
 
     def _without_impatient(self, batch: list[_Waiting]) -> list[_Waiting]:
         """Refuses those whose slot would come too late."""

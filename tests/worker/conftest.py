@@ -43,6 +43,10 @@ class Pair:
         ids: Any = {"MessageGroupId": group, "MessageDeduplicationId": uuid.uuid4().hex} if self.fifo else {}
         return self.sqs.send_message(QueueUrl=self.url, MessageBody=text, MessageAttributes=typed, **ids)["MessageId"]
 
+    def dead_letters(self) -> list[tuple[str, dict[str, str]]]:
+        """Bodies and attributes, taken out of the dead-letter queue."""
+        return [(body.decode(), attributes) for body, attributes in queues.drain(self.sqs, self.dead_url)]
+
     def counts(self) -> tuple[int, int]:
         """Messages that wait, and messages in flight."""
         found: Any = self.sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])["Attributes"]
@@ -51,8 +55,10 @@ class Pair:
 
 
 @pytest.fixture(scope="session", params=["ministack", "ElasticMQ"])
-def queue_process(request: pytest.FixtureRequest) -> Iterator[QueueProcess]:
+def queue_process(request: pytest.FixtureRequest, thorough: bool) -> Iterator[QueueProcess]:
     """Both emulators, one after the other."""
+    if request.param == "ElasticMQ" and not thorough:
+        pytest.skip("ElasticMQ takes long to start: make test-all")
     if request.param == "ElasticMQ" and (shutil.which("java") is None or not CLASSPATH.exists()):
         pytest.skip("ElasticMQ requires Java 17 and its jars: make loadtest/elasticmq/target/classpath")
     process: QueueProcess = Embedded() if request.param == "ministack" else ElasticMq()

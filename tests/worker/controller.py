@@ -6,6 +6,7 @@ A worker asks over a connection for each event; closing it, the worker has cance
 import json
 import socketserver
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Self
@@ -69,6 +70,13 @@ class Controller:
         assert found, f"{what}: {[(asked.event_id, asked.worker, asked.gone) for asked in self.asked]}"
         return found
 
+    def wait_polling(self, wanted: Callable[[], Any]) -> None:
+        """Until `wanted`, which asks elsewhere, is true."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not wanted():
+            assert time.monotonic() < deadline, self.events()
+            time.sleep(0.02)  # between two looks
+
     def wait_for(self, event_id: str, number: int = 1) -> Asked:
         """The `number`th time that a worker began this event."""
 
@@ -78,6 +86,10 @@ class Controller:
 
         asked: Asked = self.wait(found, f"{event_id}, {number}")
         return asked
+
+    def wait_for_number(self, number: int) -> None:
+        """Until so many events were begun."""
+        self.wait(lambda: len(self.asked) >= number, f"{number} events")
 
     def wait_until_gone(self, asked: Asked) -> None:
         self.wait(lambda: asked.gone, "gone")
