@@ -7,6 +7,7 @@ without errors and without a limit that is felt. Writes bench_worker.json to loa
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -22,10 +23,10 @@ from loadtest.record.worker import WorkerBench, WorkerRun
 from loadtest.stage.billing import Billing, Rules, open_billing
 from loadtest.stage.budget import LIMITS, Budget, open_budget
 from loadtest.stage.budget.limits import MIB
-from loadtest.stage.worker import started
+from loadtest.stage.worker import require_running, started
 
 BUDGET = "capped"
-RULES = Rules(rate=10_000_000, errors=0, seed=0, lease_s=60, call_timeout_s=20, visibility_s=60)
+RULES = Rules(rate=1_000_000, errors=0, seed=0, lease_s=60, call_timeout_s=20, visibility_s=60)
 POLL_SECONDS = 0.2
 STANDSTILL_SECONDS = 120
 
@@ -79,12 +80,16 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
     with open_billing(RULES) as stage:
         stage.seed(planned.events)
         stage.send(planned.messages)
-        with started(stage.environment(), budget, log):
-            _wait(stage, events // 10, shown)
+        with started(stage.environment(), budget, log) as worker:
+
+            def closed(invoices: int) -> None:
+                _wait(stage, invoices, shown, lambda: require_running(worker, log))
+
+            closed(events // 10)
             first, cpu, began = stage.closed(), budget.cpu_seconds(), time.monotonic()
-            _wait(stage, events - events // 10, shown)
+            closed(events - events // 10)
             last, cpu, seconds = stage.closed(), budget.cpu_seconds() - cpu, time.monotonic() - began
-            _wait(stage, events, shown)
+            closed(events)
             peak = budget.peak_bytes()
         calls = stage.audit()["calls"]
     return WorkerRun(
@@ -96,10 +101,11 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
     )
 
 
-def _wait(stage: Billing, invoices: int, shown: progress.Count) -> None:
-    """Until so many are closed."""
+def _wait(stage: Billing, invoices: int, shown: progress.Count, check: Callable[[], None]) -> None:
+    """Until so many are closed; calls `check` meanwhile."""
     closed, changed = -1, time.monotonic()
     while closed < invoices:
+        check()
         if (now := stage.closed()) != closed:
             closed, changed = now, time.monotonic()
             shown(closed)

@@ -48,13 +48,13 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
 
 
 def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
-    """Raises TimeoutError where nothing happens any more for some minutes, with the end of `log`."""
+    """Raises what `wait_until_billed` raises."""
     planned = deliveries(events, rules.seed)
     with open_billing(rules) as stage, progress.count("billing", len(planned.events)) as shown:
         stage.seed(planned.events)
         stage.send(planned.messages)
         with Workers(WORKERS, stage.environment(), log, seed=rules.seed, killed=kills) as workers:
-            seconds = wait_until_billed(stage, planned, log, shown)
+            seconds = wait_until_billed(stage, planned, workers, shown)
         found = audit(stage, planned)
     return Billed(
         environment=interleaved.environment(),

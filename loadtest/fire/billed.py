@@ -3,11 +3,11 @@
 import time
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from loadtest.fire.deliveries import Deliveries
+from loadtest.fire.killed_workers import Workers
 from loadtest.fire.progress import Count
 from loadtest.record.billing import Calls
 from loadtest.stage.billing import Billing
@@ -18,14 +18,15 @@ STANDSTILL_SECONDS = 1000
 WINDOW = 60.0
 
 
-def wait_until_billed(stage: Billing, planned: Deliveries, log: Path, shown: Count) -> float:
+def wait_until_billed(stage: Billing, planned: Deliveries, workers: Workers, shown: Count) -> float:
     """Returns the seconds until all invoices are closed and the queue is empty.
 
-    Raises TimeoutError with the end of `log` where nothing has changed for STANDSTILL_SECONDS.
+    Raises TimeoutError where nothing has changed for STANDSTILL_SECONDS, ChildProcessError where a worker has ended.
     """
     began = changed = time.monotonic()
     before: tuple[int, int] | None = None
     while True:
+        workers.check()
         state = (stage.closed(), stage.waiting())
         shown(state[0])
         if state == (len(planned.events), 0):

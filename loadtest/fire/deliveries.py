@@ -15,7 +15,6 @@ from app.local.sample_events import default_file
 from app.sqs.message import Message, to_message
 
 
-
 class Mix(NamedTuple):
     """Shares of the messages."""
 

@@ -1,6 +1,7 @@
 """Workers that are killed (-9), one every few seconds, and start again at once."""
 
 import random
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -8,7 +9,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from loadtest.record.folders import ROOT
-from loadtest.stage.worker import COMMAND, STOP_SECONDS
+from loadtest.stage.worker import COMMAND, STOP_SECONDS, require_running
 from loadtest.stage.worker import environment as worker_environment
 
 BETWEEN = (2.0, 6.0)
@@ -45,6 +46,12 @@ class Workers:
                 process.kill()
                 process.wait()
         self._output.close()
+
+    def check(self) -> None:
+        """Raises ChildProcessError, with the end of the log, where one of them has ended by itself."""
+        for process in self._processes:
+            if process.poll() != -signal.SIGKILL:
+                require_running(process, self._log)
 
     def end_kills(self) -> None:
         self._ended.set()

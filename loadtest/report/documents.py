@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from loadtest.record.billing import Billed
 from loadtest.record.comparison import Comparison, Environment
 from loadtest.record.folders import RESULTS, ROOT
 from loadtest.record.shares import Shares
+from loadtest.record.worker import WorkerBench
 from loadtest.report import pictures, ratios, tables
 from loadtest.report.shares import table
 
@@ -109,6 +111,24 @@ def shares() -> str:
     runs = [Shares.model_validate_json(file.read_text()) for file in _whole("shares")]
     last = max(runs, key=lambda run: run.environment.started)
     return f"{table(last)}\n\n{measured_by(last.command, last.environment)}, once; {last.samples:,} samples."
+
+
+def billing() -> str:
+    """What became of thousands of events under kills, as `make billing` prints it."""
+    runs = [Billed.model_validate_json(file.read_text()) for file in _whole("billing")]
+    last = max(runs, key=lambda run: run.environment.started)
+    return f"```text\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."
+
+
+def worker() -> str:
+    """A worker's CPU."""
+    runs = [WorkerBench.model_validate_json(file.read_text()) for file in _whole("bench_worker")]
+    last = max(runs, key=lambda run: run.environment.started)
+    return (
+        f"{last.table()}\n\n{measured_by(last.command, last.environment)}; {last.events:,} events,"
+        f" {last.concurrency} at the same time, calls of Chargebee of {last.latency_ms:g} ms;"
+        f" {len(last.runs)} repeats: median (interval)."
+    )
 
 
 def stale_pictures() -> list[str]:

@@ -20,7 +20,7 @@ def environment(stack: dict[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator[None]:
+def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """Stopped at the end; `log` is appended to."""
     with log.open("ab") as output:
         process = subprocess.Popen(
@@ -33,7 +33,7 @@ def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator[None]:
         )
     try:
         budget.attach(process.pid)
-        yield
+        yield process
     finally:
         process.terminate()
         try:
@@ -41,3 +41,10 @@ def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator[None]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def require_running(process: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Raises ChildProcessError, with the end of `log`, where a worker has ended by itself."""
+    if process.poll() is not None:
+        last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["no output"]
+        raise ChildProcessError(f"the worker has ended with {process.returncode}: {last[0]}")
