@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.billing.dynamodb import Table, open_table
+from app.billing.dynamodb import Table, now_ms, open_table
+from app.billing.held import keep
 from app.billing.items import claim_key, invoice_key, number, typed
-from app.billing.leases import AlreadyDone, Lease, Superseded, now_ms
+from app.billing.leases import AlreadyDone, Lease, Superseded
 from app.errors import ClaimedElsewhere, TableUnavailable
 from app.settings import Settings
 from tests.billing.stage import Stage
@@ -131,5 +132,5 @@ async def test_a_lease_that_cannot_be_renewed_is_lost_when_it_ends(
 
     monkeypatch.setattr(table, "write", down)
     with pytest.raises(ClaimedElsewhere):
-        await lease.keep()
+        await keep(lease)
     assert tries > 2

@@ -9,9 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from app.billing.dynamodb import Table, open_table
+from app.billing.dynamodb import Table, now_ms, open_table
 from app.billing.items import RATE
-from app.billing.leases import now_ms
 from app.billing.rate import SLACK, WINDOW, Budget
 from app.errors import ChargebeeUnavailable, TableUnavailable
 from app.settings import Settings
@@ -119,6 +118,13 @@ async def test_without_the_table_there_is_no_budget(stage: Stage, settings: Sett
     async with open_table(settings.model_copy(update={"billing_table": "missing"})) as table:
         with pytest.raises(TableUnavailable):
             await Budget(table, PER_MINUTE).slot(30)
+
+
+async def test_a_damaged_budget_fails_its_callers(table: Table, stage: Stage) -> None:
+    """Nobody waits for ever."""
+    stage.dynamodb.put_item(TableName=stage.table, Item={**RATE, "next_at": {"S": "soon"}})
+    with pytest.raises(KeyError):
+        await Budget(table, PER_MINUTE).slot(30)
 
 
 async def test_an_answer_of_429_is_waited_for(stage: Stage, billing: OpenBilling) -> None:
