@@ -86,8 +86,10 @@ class Budget:
             batch = [waiting for waiting in batch if not waiting.slot.done()]  # others were cancelled
             try:
                 await self._serve_batch(batch)
-            except Exception as error:  # whatever it is, nobody may wait for ever
+            except BaseException as error:  # whatever it is, nobody may wait for ever
                 _fail(batch, error)
+                if not isinstance(error, Exception):
+                    raise
 
     async def _serve_batch(self, batch: list[_Waiting]) -> None:
         while batch := self._without_impatient(self._without_served(batch)):
@@ -134,7 +136,7 @@ class Budget:
         return self._next - block
 
 
-def _fail(batch: list[_Waiting], error: Exception) -> None:
+def _fail(batch: list[_Waiting], error: BaseException) -> None:
     for waiting in batch:
         if not waiting.slot.done():
             waiting.slot.set_exception(error)

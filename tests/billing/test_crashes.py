@@ -66,7 +66,7 @@ async def test_a_kill_at_any_step_charges_everything_once(
         if claimed and not done:
             with pytest.raises(ClaimedElsewhere) as waiting:
                 await worker.process(event_of(body))
-            assert 50 < (waiting.value.retry_after or 0) <= 65
+            assert 0 < (waiting.value.retry_after or 0) <= 65
         stage.end_leases(body)
         assert await worker.process(event_of(body)) == ("already" if done else "closed")
     stage.require_billed_once(body, some(CHARGES))
