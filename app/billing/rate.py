@@ -119,8 +119,7 @@ class Budget:
 
     async def _take(self, slots: int, patience: float) -> float | None:
         """The first of `slots`, unix ms. None: the next free one is not when it was thought to be."""
-        now = now_ms()
-        block = 1000 * slots * self.interval
+        now, block = now_ms(), 1000 * slots * self.interval
         if self._next < now:
             change, condition = "SET #next_at = :after", "attribute_not_exists(#pk) OR #next_at < :now"
             values = {"now": _decimal(now), "after": _decimal(now + block)}
@@ -144,8 +143,7 @@ def _fail(batch: list[_Waiting], error: BaseException) -> None:
 
 
 def _decimal(ms: float) -> Decimal:
-    """To three places: at high limits an interval is shorter than a millisecond."""
-    return Decimal(f"{ms:.3f}")
+    return Decimal(f"{ms:.3f}")  # at high limits an interval is shorter than a millisecond
 
 
 def _next_at(item: Item) -> float:
