@@ -1,6 +1,7 @@
 """The table by aioboto3: one client for the life of the process, and a deadline for every call."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -99,6 +100,11 @@ class Table:
                 return await call()
         except Exception as error:
             _raise(error)
+
+
+def now_ms() -> int:
+    """The time as items have it, unix ms."""
+    return time.time_ns() // 1_000_000
 
 
 def _raise(error: Exception) -> None:

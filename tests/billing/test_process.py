@@ -8,6 +8,7 @@ import pytest
 from app.billing.items import claim_key, invoice_key
 from app.errors import BillingFailed, ChargebeeUnavailable, ClaimedElsewhere, Postponed, Unprocessable
 from tests.billing.conftest import OpenBilling
+from tests.billing.mortal import Killed, Mortal
 from tests.billing.stage import END, START, Stage, again, event_body, event_of, has_begun, line, some
 
 pytestmark = pytest.mark.anyio
@@ -192,11 +193,12 @@ async def test_a_worker_that_has_lost_its_lease_stops(stage: Stage, billing: Ope
     stage.behave(latency=0)
 
 
+@pytest.mark.parametrize("shortened", [{}, {"line_items_next_offset": "[1]"}], ids=["whole", "truncated"])
 async def test_an_invoice_that_was_closed_without_its_charges_is_for_a_person(
-    stage: Stage, billing: OpenBilling
+    stage: Stage, billing: OpenBilling, shortened: dict[str, str]
 ) -> None:
     """Nobody can add them any more: they are free again, and the dead letter says why."""
-    body = event_body()
+    body = event_body(**shortened)
     invoice = body["content"]["invoice"]
     stage.register(body)
     stage.put(invoice["customer_id"], some(2))
@@ -207,6 +209,27 @@ async def test_an_invoice_that_was_closed_without_its_charges_is_for_a_person(
                 await worker.process(event_of(body))
             assert failed.value.code == "closed_without_charges"
     assert [one.invoice_id for one in stage.billables(invoice["customer_id"])] == [None, None]
+
+
+async def test_what_came_after_an_attempt_that_closed_the_invoice_is_not_on_it(
+    stage: Stage, billing: OpenBilling
+) -> None:
+    """The earlier charges are billed; the late event stays unbilled, and the invoice is done."""
+    body = event_body()
+    invoice = body["content"]["invoice"]
+    stage.register(body)
+    stage.put(invoice["customer_id"], some(2))
+    async with billing() as worker:
+        with pytest.MonkeyPatch.context() as patch:
+            Mortal(worker, patch, at=10)  # the last call, after the close
+            with pytest.raises(Killed):
+                await worker.process(event_of(body))
+    stage.end_leases(body)
+    stage.put(invoice["customer_id"], some(3)[2:])
+    async with billing() as worker:
+        assert await worker.process(event_of(body)) == "closed"
+    stage.require_billed_once(body, some(2))
+    assert stage.billables(invoice["customer_id"])[2].invoice_id is None
 
 
 async def test_an_invoice_that_was_closed_and_needs_no_charges_is_done(stage: Stage, billing: OpenBilling) -> None:
