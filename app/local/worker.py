@@ -26,7 +26,7 @@ _THE_PARENTS = ("APP_LOCAL", "APP_LIVE_", "APP_METRICS_", "APP_HOST", "APP_TIMEL
 
 def environment(run: LocalRun, base: Mapping[str, str], variables: Mapping[str, str] = NONE) -> dict[str, str]:
     """`base` with what a worker of `run` needs, as in a deployment, and with nothing of a real AWS account."""
-    kept = {name: value for name, value in base.items() if not name.startswith("AWS_") and name not in (*_THE_PARENTS,)}
+    kept = {name: value for name, value in base.items() if not name.startswith(("AWS_", *_THE_PARENTS))}
     ours = (run.queue_url, run.dead_letter_queue_url, run.table, run.chargebee, run.chargebee_api_key)
     sdk = EmbeddedAws(run.pid, run.endpoint).environment()
     if run.ca_bundle is not None:

@@ -1,4 +1,6 @@
-"""The paths beside the API: register, audit, change the behaviour."""
+"""The paths beside the API: register, audit, change the behaviour, the page."""
+
+import base64
 
 import pytest
 
@@ -94,3 +96,13 @@ def test_behaviour() -> None:
 def test_no_website_changes_it(path: str) -> None:
     """A browser names the website that asks; curl does not."""
     assert Stand().client.put(path, content=b"[]", headers={"Origin": "http://elsewhere"}).status_code == 403
+
+
+def test_the_pages_policy() -> None:
+    """Only its own script and style, by their hashes; nothing may frame it."""
+    answer = Stand().client.get("/")
+    policy = answer.headers["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert policy.count("sha256-") == 2
+    assert all(len(base64.b64decode(part[8:-1])) == 32 for part in policy.replace(";", "").split() if "sha256" in part)
