@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadtest.stage.queues import CLASSPATH, ElasticMq, Embedded, QueueProcess, client
+from tests.billing.conftest import api, embedded, stage
 from tests.harness import queues
 from tests.harness.service import Web, clean_environment
 from tests.worker.controller import Controller
@@ -20,6 +21,7 @@ from tests.worker.subject import CONTROLLER, NAME
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
+__all__ = ["api", "embedded", "stage"]  # fixtures of the billing work's tests
 WANTED_RECEIVES = 1000
 
 
