@@ -2,7 +2,7 @@
 
 from app.telemetry.metrics.instruments import Description, Observed, gauge
 from app.telemetry.worker import WorkerObservers
-from app.worker.consume import DEAD_LETTER, LOST, RETRIED, RETURNED
+from app.worker.settle import DEAD_LETTER, LOST, RETRIED, RETURNED
 from app.worker.work import Worker
 
 
@@ -23,7 +23,7 @@ def measure(worker: Worker, observers: WorkerObservers) -> None:
             Observed(consumed, lambda: [(("aws_sqs", "ReceiveMessage"), worker.received)]),
             gauge(
                 "invoice_webhook.worker.held",
-                "{held}",
+                "{message}",
                 "Messages received and not settled.",
                 lambda: len(worker.holding),
             ),

@@ -70,13 +70,6 @@ class Controller:
         assert found, f"{what}: {[(asked.event_id, asked.worker, asked.gone) for asked in self.asked]}"
         return found
 
-    def wait_polling(self, wanted: Callable[[], Any]) -> None:
-        """Until `wanted`, which asks elsewhere, is true."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not wanted():
-            assert time.monotonic() < deadline, self.events()
-            time.sleep(0.02)  # between two looks
-
     def wait_for(self, event_id: str, number: int = 1) -> Asked:
         """The `number`th time that a worker began this event."""
 
@@ -117,3 +110,11 @@ class Controller:
             asked.gone = True
             self._changed.notify_all()
         asked.answered.set()
+
+
+def eventually(wanted: Callable[[], Any]) -> None:
+    """Returns once `wanted`, which asks a queue, is true."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not wanted():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)  # between two looks

@@ -8,7 +8,7 @@ import pytest
 from tests.harness.scrape import scrape_until
 from tests.harness.service import Web
 from tests.worker.conftest import Pair, StartWorker
-from tests.worker.controller import Asked, Controller
+from tests.worker.controller import Asked, Controller, eventually
 
 EventNamed = Callable[[str], bytes]
 # Nobody else gets a message before that, unless it is handed back.
@@ -29,7 +29,7 @@ def _held_by_one(pair: Pair, controller: Controller, event_named: EventNamed, nu
     """The one that is worked on, of so many messages which are all in flight."""
     for index in range(number):
         pair.send(event_named(f"ev_{index}"))
-    controller.wait_polling(lambda: pair.counts() == (0, number))
+    eventually(lambda: pair.counts() == (0, number))
     asked: Asked = controller.wait(lambda: controller.asked[:1])[0]
     return asked
 
@@ -65,7 +65,7 @@ def test_what_another_worker_has_is_given_up(
     one.wait_for("A message is not ours any more")
     assert one.log(outcome="lost")["event_id"] == "ev_0"
     second.answer(outcome="closed")
-    controller.wait_polling(lambda: pair.counts() == (0, 0))
+    eventually(lambda: pair.counts() == (0, 0))
 
 
 def test_sigterm_hands_back_what_waits_and_finishes_the_rest(
@@ -82,7 +82,7 @@ def test_sigterm_hands_back_what_waits_and_finishes_the_rest(
     assert one.process.wait(60) == 0
     assert one.log(event_id=first.event_id)["outcome"] == "closed"
     assert len({asked.event_id for asked in controller.asked}) == 10
-    controller.wait_polling(lambda: pair.counts() == (0, 0))
+    eventually(lambda: pair.counts() == (0, 0))
 
 
 def test_what_is_not_finished_in_time_is_handed_back(
@@ -129,4 +129,4 @@ def test_what_a_killed_worker_held_comes_to_another(
     controller.wait(
         lambda: {asked.event_id for asked in controller.asked if asked.worker == "two"} >= {"ev_0", "ev_1", "ev_2"}
     )
-    controller.wait_polling(lambda: pair.counts() == (0, 0))
+    eventually(lambda: pair.counts() == (0, 0))

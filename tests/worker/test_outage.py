@@ -11,7 +11,7 @@ from loadtest.record.folders import ROOT
 from loadtest.stage.toxiproxy import Proxy, proxy
 from tests.harness.service import NO_CAS
 from tests.worker.conftest import Pair, StartWorker
-from tests.worker.controller import Controller
+from tests.worker.controller import Controller, eventually
 
 EventNamed = Callable[[str], bytes]
 TOOLS = ROOT / "loadtest" / "tools" / "bin"
@@ -45,7 +45,7 @@ def test_it_waits_and_goes_on(
     between.enable(True)
     worker.wait_for("SQS answers again")
     controller.wait_for("ev_1").answer(outcome="closed")
-    controller.wait_polling(lambda: pair.counts() == (0, 0))
+    eventually(lambda: pair.counts() == (0, 0))
     assert controller.events() == ["ev_0", "ev_1"]
     assert worker.stop(signal.SIGINT) == 0
     messages = [line["message"] for line in worker.lines]
