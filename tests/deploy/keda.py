@@ -9,7 +9,7 @@ triggerauthentication_types.go at 01af5fdbe963d2a89dc34cf5fc49c6bbf66717c0, scal
 from collections.abc import Iterator
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 
 from tests.deploy.policy import Objects, container, environment, named, of
 
@@ -101,7 +101,7 @@ def schema(objects: Objects) -> Iterator[str]:
     """No unknown field, no wrong type."""
     for kind, expected in SCHEMAS.items():
         for found in of(objects, kind):
-            yield from (error.message for error in jsonschema.Draft202012Validator(expected).iter_errors(found))
+            yield from (error.message for error in jsonschema_rs.Draft202012Validator(expected).iter_errors(found))
 
 
 def scaler(objects: Objects) -> Iterator[str]:
