@@ -81,8 +81,9 @@ SCHEMAS = {
         )
     ),
 }
-# The struct tags of awsSqsQueueMetadata in pkg/scalers/aws_sqs_queue_scaler.go, in the version that has tags (the
-# schema takes any key): name → where a value may come from. `…FromEnv` is the key for `resolvedEnv`.
+# The names in the struct tags of awsSqsQueueMetadata in pkg/scalers/aws_sqs_queue_scaler.go since KEDA 2.17
+# (https://github.com/kedacore/keda/pull/6358), as the schema takes any key: name → where a value may come from.
+# `…FromEnv` is the key for `resolvedEnv`.
 SCALER = {
     "queueLength": {"triggerMetadata"},
     "activationQueueLength": {"triggerMetadata"},
