@@ -11,6 +11,7 @@ from app.settings.text import masked
 
 COMMANDS = (
     "web",
+    "worker",
     "demo",
     "send",
     "queue",

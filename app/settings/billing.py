@@ -63,3 +63,11 @@ class BillingSettings(BaseModel):
         missing = [f"{name} is not set: allowed is {what}" for name, (value, what) in needed.items() if value is None]
         if missing:
             raise ConfigurationError("\n".join(missing))
+
+    def require_dead_letter_queue_url(self) -> str:
+        """APP_DEAD_LETTER_QUEUE_URL. Raises ConfigurationError where it is not set."""
+        if self.dead_letter_queue_url is None:
+            raise ConfigurationError(
+                "APP_DEAD_LETTER_QUEUE_URL is not set: allowed is the URL of the queue for messages that cannot succeed"
+            )
+        return self.dead_letter_queue_url

@@ -18,11 +18,13 @@ class QueueAddress(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The last segment of APP_SQS_QUEUE_URL, and the account where the URL names one.
+        """Of APP_SQS_QUEUE_URL. Raises ConfigurationError where it is not set."""
+        return cls.at(settings.require_queue_url())
 
-        Raises ConfigurationError where there is no queue URL.
-        """
-        *_, account, name = settings.require_queue_url().split("/")
+    @classmethod
+    def at(cls, url: str) -> Self:
+        """The last segment of a queue's URL, and the account where it names one."""
+        *_, account, name = url.split("/")
         return cls(name, account if re.fullmatch(r"\d{12}", account) else None)
 
     @property

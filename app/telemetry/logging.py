@@ -8,11 +8,14 @@ import orjson
 from loguru import logger
 
 from app.settings import Settings
-from app.telemetry.record import UNANSWERED, WebhookRecord
+from app.telemetry.record import UNANSWERED, MessageRecord, WebhookRecord
+from app.telemetry.trace import Trace
 
 if TYPE_CHECKING:
     from loguru import Message, Record
 
+# Outcomes of messages that somebody should look at.
+WARNED = ("dead_letter", "lost")
 _TEXT = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message}"
 
 
@@ -52,9 +55,28 @@ def fields(record: WebhookRecord) -> dict[str, Any]:
     for name in ("status", "cause", "delivery"):
         if (value := getattr(record, name)) is not None:
             found[name] = value
-    if (trace := record.trace) is not None:
-        found |= {"trace_id": f"{trace.trace_id:032x}", "span_id": f"{trace.span_id:016x}"}
-    return found
+    return found | _trace(record.trace)
+
+
+def log_message(record: MessageRecord) -> None:
+    """One line for a message that a worker has processed: event, outcome, duration. Never the payload."""
+    assert record.ended is not None
+    found: dict[str, Any] = {"duration_ms": round((record.ended - record.began) * 1000, 2)}
+    if (event := record.event) is not None:
+        found |= {"event_id": event.id, "event_type": event.event_type}
+    found |= {"outcome": record.outcome, "message_id": record.message_id, "receives": record.receives}
+    if record.waited is not None:
+        found["waited_s"] = round(record.waited, 3)
+    if record.code is not None:
+        found["cause"] = record.code
+    if record.retry_in is not None:
+        found["retry_in_s"] = record.retry_in
+    level = "WARNING" if record.outcome in WARNED else "INFO"
+    logger.bind(**found, **_trace(record.trace)).log(level, "message {}", record.outcome)
+
+
+def _trace(trace: Trace | None) -> dict[str, Any]:
+    return {"trace_id": f"{trace.trace_id:032x}", "span_id": f"{trace.span_id:016x}"} if trace is not None else {}
 
 
 def _readable(record: "Record") -> str:

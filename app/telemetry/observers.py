@@ -3,25 +3,26 @@
 What is not switched on is not imported: it would take time of the start, and memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from app import __version__
 from app.settings import Settings
-from app.telemetry.record import CallRecord, ObserveCall, ObserveWebhook, WebhookRecord
+from app.telemetry.record import CallRecord, MessageRecord, ObserveCall, ObserveWebhook, WebhookRecord
 from app.telemetry.resource import otlp_wanted, service_resource
 from app.telemetry.trace import Trace
 
 if TYPE_CHECKING:
     from app.telemetry.loop.watchdog import Watchdog
+    from app.telemetry.metrics.instruments import Instrument
     from app.telemetry.metrics.service import Metrics
     from app.telemetry.spans import Tracing
 
 _METRICS, _TRACES = "METRICS", "TRACES"
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
-_Record = TypeVar("_Record", WebhookRecord, CallRecord)
+_Record = TypeVar("_Record", WebhookRecord, CallRecord, MessageRecord)
 
 
 @dataclass(frozen=True)
@@ -44,23 +45,24 @@ class Observers:
     def of_webhooks(self, *more: ObserveWebhook) -> ObserveWebhook:
         """Tells all of them, and `more`, of a webhook that has been answered."""
         ours = [self.metrics.webhooks.observe] if self.metrics else []
-        return _each([*ours, *([self.tracing.webhook] if self.tracing else []), *more])
+        return each([*ours, *([self.tracing.webhook] if self.tracing else []), *more])
 
     def of_calls(self) -> ObserveCall:
         """Tells all of them of a call that has ended, in the thread that made it."""
         ours = [self.metrics.calls.observe] if self.metrics else []
-        return _each([*ours, *([self.tracing.call] if self.tracing else [])])
+        return each([*ours, *([self.tracing.call] if self.tracing else [])])
 
 
-def _each(observers: list[Callable[[_Record], None]]) -> Callable[[_Record], None]:
+def each(observers: list[Callable[[_Record], None]]) -> Callable[[_Record], None]:
+    """One observer that tells all of them."""
     if len(observers) == 1:
         return observers[0]
 
-    def each(record: _Record) -> None:
+    def tell(record: _Record) -> None:
         for observe in observers:
             observe(record)
 
-    return each
+    return tell
 
 
 def make_observers(settings: Settings, method: str, route: str) -> Observers:
@@ -70,7 +72,7 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers:
         from app.telemetry.loop.watchdog import Watchdog  # not imported without APP_BLOCK_WARN
 
         watchdog = Watchdog(settings.block_warn)
-    if settings.metrics_port is not None or otlp_wanted(_METRICS):
+    if wants_metrics(settings):
         from app.telemetry.metrics.instruments import counter  # not imported without metrics
         from app.telemetry.metrics.service import Metrics
 
@@ -78,15 +80,44 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers:
         if watchdog is not None:
             text = "Times that something held the event loop for longer than APP_BLOCK_WARN."
             metrics.add([counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)])
-    if otlp_wanted(_TRACES):
+    if traces_wanted():
         from app.telemetry.spans import Tracing  # not imported without a collector
 
         tracing = Tracing(service_resource(), __version__, method, route)
     return Observers(metrics, tracing, watchdog)
 
 
+def wants_metrics(settings: Settings) -> bool:
+    """Whether somebody is to get them."""
+    return settings.metrics_port is not None or otlp_wanted(_METRICS)
+
+
+def traces_wanted() -> bool:
+    return otlp_wanted(_TRACES)
+
+
+class _Collected(Protocol):
+    @property
+    def instruments(self) -> "Sequence[Instrument]": ...
+
+
+class _Closed(Protocol):
+    @property
+    def close(self) -> Callable[[], None]: ...
+
+
+class Exporting(Protocol):
+    """The observers of a process of either kind."""
+
+    @property
+    def metrics(self) -> _Collected | None: ...
+
+    @property
+    def tracing(self) -> _Closed | None: ...
+
+
 @contextmanager
-def exported(observers: Observers, settings: Settings) -> Iterator[int | None]:
+def exported(observers: Exporting, settings: Settings) -> Iterator[int | None]:
     """Exports as long as the context lasts; the port of /metrics. Raises ConfigurationError."""
     port = None
     with ExitStack() as stack:

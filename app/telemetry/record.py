@@ -1,4 +1,7 @@
-"""What is known of one webhook, and of one call to SQS. Written by `app.web` and `app.sqs`, read by telemetry."""
+"""What is known of one webhook, one message and one call to SQS.
+
+Written by `app.web`, `app.worker` and `app.sqs`, read by telemetry.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -54,8 +57,30 @@ class CallRecord:
     traceparents: Sequence[str] = ()
 
 
+@dataclass(slots=True)
+class MessageRecord:
+    """One message that a worker has received and begun to process. Times in seconds of `time.perf_counter`.
+
+    `outcome`: what `process` returned, or one of the worker's own (`app.worker.consume`). `code`: why it is not done.
+    `waited`: seconds from the webhook's arrival until now. `receives`: how often it was received. `retry_in`: seconds
+    until it is visible again.
+    """
+
+    message_id: str
+    began: float = field(default_factory=perf_counter)
+    outcome: str = "cancelled"
+    code: str | None = None
+    ended: float | None = None
+    event: Event | UnwantedEvent | None = None
+    waited: float | None = None
+    receives: int = 1
+    retry_in: int | None = None
+    trace: Trace | None = None
+
+
 ObserveWebhook = Callable[[WebhookRecord], None]
 ObserveCall = Callable[[CallRecord], None]
+ObserveMessage = Callable[[MessageRecord], None]
 
 
 def unobserved(record: CallRecord) -> None:

@@ -1,0 +1,53 @@
+"""`python -m app worker`: receive and process."""
+
+import os
+import socket
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import click
+
+from app.billing.process import open_billing
+from app.errors import ConfigurationError
+from app.settings import Settings, load_settings
+from app.settings.text import listing
+from app.sqs.account import require_region
+from app.sqs.queue import QueueAddress
+from app.telemetry.logging import configure_logging
+from app.telemetry.observers import exported
+from app.telemetry.worker import make_worker_observers
+from app.worker.main import run
+from app.worker.verdict import Process
+
+_SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
+
+
+@click.command(epilog=_SETTINGS)
+def worker() -> None:
+    """Work: messages of the queue in, closed invoices out.
+
+    APP_SQS_QUEUE_URL, APP_DEAD_LETTER_QUEUE_URL, APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY must be
+    set. Region, credentials and endpoint of AWS are configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
+
+    SIGTERM and Ctrl-C: takes no more messages, finishes those in work and hands the others back, within
+    APP_GRACEFUL_TIMEOUT. A second signal exits at once.
+    """
+    settings = load_settings()
+    configure_logging(settings)
+    if settings.local:
+        raise ConfigurationError("APP_LOCAL=1: not allowed for a worker, which works on a queue that is there already")
+    settings.require_billing()
+    settings.require_dead_letter_queue_url()
+    queue = QueueAddress.of(settings).name
+    require_region()
+    observers = make_worker_observers(settings, queue)
+    owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Process]:
+        async with open_billing(settings, owner) as billing:
+            yield billing.process
+
+    with exported(observers, settings):
+        run(settings, opened, observers)

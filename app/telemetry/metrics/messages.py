@@ -1,0 +1,67 @@
+"""What is counted of messages that a worker processes: outcomes, latencies, retries and dead letters."""
+
+from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Labels
+from app.telemetry.metrics.webhooks import LAG_SECONDS
+from app.telemetry.record import MessageRecord
+
+SYSTEM, OPERATION = "aws_sqs", "process"
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+OTHER = "other"
+# Outcomes and codes are words of ours, but a code may be one that the other side has named.
+MOST_VALUES = 40
+
+
+class MessageMetrics:
+    """`observe` is called on the event loop. No value of a message becomes a label, so the series are bounded."""
+
+    def __init__(self) -> None:
+        durations = Histogram(
+            "messaging.process.duration",
+            "s",
+            "Processing of a message, without its delete.",
+            SECONDS,
+            ("messaging.system", "messaging.operation.name"),
+        )
+        waits = Histogram(
+            "invoice_webhook.worker.queue_time",
+            "s",
+            "From the webhook's arrival until work on its message begins.",
+            LAG_SECONDS,
+        )
+        self._durations, self._waits = durations.series(SYSTEM, OPERATION), waits.series()
+        self._outcomes = Counter("invoice_webhook.worker.messages", "{message}", "Messages by outcome.", ("outcome",))
+        self._retries = Counter(
+            "invoice_webhook.worker.retries",
+            "{retry}",
+            "Messages that are to be tried again, by cause.",
+            ("error.type",),
+        )
+        self._dead = Counter(
+            "invoice_webhook.worker.dead_letters",
+            "{dead_letter}",
+            "Messages sent to the dead-letter queue, by cause.",
+            ("error.type",),
+        )
+        self.instruments: list[Instrument] = [durations, waits, self._outcomes, self._retries, self._dead]
+
+    def expect(self, *outcomes: str) -> None:
+        """Outcomes which appear as 0 from the start."""
+        for outcome in outcomes:
+            self._outcomes.values.setdefault((outcome,), 0)
+
+    def observe(self, record: MessageRecord) -> None:
+        """Counts a message whose processing has ended."""
+        assert record.ended is not None
+        self._durations.observe(record.ended - record.began)
+        if record.waited is not None:
+            self._waits.observe(record.waited)
+        _count(self._outcomes, record.outcome)
+        if record.code is not None:
+            _count(self._dead if record.retry_in is None else self._retries, record.code)
+
+
+def _count(counter: Counter, value: str) -> None:
+    labels: Labels = (value,)
+    if labels not in counter.values and len(counter.values) >= MOST_VALUES:
+        labels = (OTHER,)
+    counter.values[labels] = counter.values.get(labels, 0) + 1

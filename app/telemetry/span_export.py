@@ -1,0 +1,96 @@
+"""Spans over OTLP, each made of a record when it has ended."""
+
+import random
+import threading
+from collections.abc import Mapping, Sequence
+from time import perf_counter, time_ns
+
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+from opentelemetry.trace import (
+    Link,
+    NonRecordingSpan,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    TraceFlags,
+    set_span_in_context,
+)
+from opentelemetry.util.types import AttributeValue
+
+from app.telemetry.trace import Trace
+
+SYSTEM = "aws_sqs"
+FLUSH_SECONDS = 3.0
+
+
+class SpanExport:
+    """Of one process."""
+
+    def __init__(self, resource: Resource, version: str) -> None:
+        self._ids = _Given()
+        self._lock = threading.Lock()  # calls of v02 to v07 end in threads of their own
+        self._provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, id_generator=self._ids)
+        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        self._tracer = self._provider.get_tracer("invoice_webhook", version)
+
+    def close(self) -> None:
+        """Exports what is there, for at most FLUSH_SECONDS: by itself, the SDK waits for half a minute."""
+        flushing = threading.Thread(target=self._provider.shutdown, daemon=True)
+        flushing.start()
+        flushing.join(FLUSH_SECONDS)
+
+    def write(
+        self,
+        name: str,
+        kind: SpanKind,
+        parent: Trace | None,
+        *,
+        times: tuple[float, float],
+        attributes: Mapping[str, AttributeValue],
+        failed: str | None,
+        own: Trace | None = None,
+        linked: Sequence[Trace] = (),
+    ) -> None:
+        """One span, from `times` of `time.perf_counter`. `own`: the ids that it has already; else random ones."""
+        context = Context() if parent is None else set_span_in_context(NonRecordingSpan(_context(parent)), Context())
+        start, end = map(_epoch_ns, times)
+        links = [Link(_context(trace)) for trace in linked]
+        with self._lock:
+            self._ids.set(own)
+            span = self._tracer.start_span(name, context, kind, attributes, links, start)
+            if failed is not None:
+                span.set_attribute("error.type", failed)
+                span.set_status(Status(StatusCode.ERROR))
+            span.end(end)
+
+
+class _Given(IdGenerator):
+    """The ids of a webhook's span, which its message already has; random ones for other spans."""
+
+    def __init__(self) -> None:
+        self._trace: Trace | None = None
+
+    def set(self, trace: Trace | None) -> None:
+        self._trace = trace
+
+    def generate_trace_id(self) -> int:
+        return self._trace.trace_id if self._trace else random.getrandbits(128) or 1
+
+    def generate_span_id(self) -> int:
+        return self._trace.span_id if self._trace else random.getrandbits(64) or 1
+
+
+def _context(trace: Trace) -> SpanContext:
+    return SpanContext(trace.trace_id, trace.span_id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+
+
+def _epoch_ns(moment: float) -> int:
+    """Of `time.perf_counter`, in nanoseconds since the epoch."""
+    return time_ns() - int((perf_counter() - moment) * 1e9)

@@ -1,0 +1,82 @@
+"""Probes on APP_HOST and APP_PORT: alive (the loop turns, and asks SQS) and ready, over a bare HTTP/1.1.
+
+Neither checks a dependency: restarting the process does not repair a queue that is down.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+
+from loguru import logger
+
+from app.errors import ConfigurationError
+from app.settings import Settings
+
+HEAD_BYTES = 8 * 1024
+HEAD_SECONDS = 5.0
+Probe = Callable[[], str | None]
+"""None where it succeeds, else why not."""
+
+
+class Probes:
+    """Answers GET and HEAD, one request a connection."""
+
+    def __init__(self, alive: Probe, ready: Probe) -> None:
+        self._probes = {"/healthz": ("alive", alive), "/readyz": ("ready", ready)}
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(HEAD_SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+                writer.write(self._answer(head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")))
+                await writer.drain()
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass  # who asked learns it from the closed connection
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    def _answer(self, line: list[str]) -> bytes:
+        method, path = (line[0], line[1].partition("?")[0]) if len(line) > 1 else ("", "")
+        if path not in self._probes:
+            return _response(HTTPStatus.NOT_FOUND, {"detail": "Not found"}, method)
+        if method not in ("GET", "HEAD"):
+            return _response(HTTPStatus.METHOD_NOT_ALLOWED, {"detail": "Allowed are GET and HEAD"}, method)
+        name, probe = self._probes[path]
+        if (why := probe()) is not None:
+            return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"detail": why}, method)
+        return _response(HTTPStatus.OK, {"status": name}, method)
+
+
+def _response(status: HTTPStatus, content: dict[str, str], method: str) -> bytes:
+    body = json.dumps(content).encode()
+    kind = "application/json" if status == HTTPStatus.OK else "application/problem+json"
+    if status != HTTPStatus.OK:
+        body = json.dumps({"title": status.phrase, "status": status.value, **content}).encode()
+    allow = "Allow: GET, HEAD\r\n" if status == HTTPStatus.METHOD_NOT_ALLOWED else ""
+    head = (
+        f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+        f"{allow}Connection: close\r\n\r\n"
+    )
+    return head.encode() + (b"" if method == "HEAD" else body)
+
+
+@asynccontextmanager
+async def served(probes: Probes, settings: Settings) -> AsyncIterator[None]:
+    """Serves them as long as the context lasts. Raises ConfigurationError."""
+    try:
+        server = await asyncio.start_server(probes.serve, settings.host, settings.port, limit=HEAD_BYTES)
+    except (OSError, UnicodeError) as error:
+        raise ConfigurationError(
+            f"APP_HOST={settings.host}, APP_PORT={settings.port}: cannot listen there: {error};"
+            " allowed is an address of this machine and a free port (0 takes one)"
+        ) from None
+    host, port = server.sockets[0].getsockname()[:2]
+    logger.info("Listening on http://{}:{} with the worker's probes", f"[{host}]" if ":" in host else host, port)
+    try:
+        yield
+    finally:
+        server.close()

@@ -1,0 +1,57 @@
+"""The worker's composition root."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+
+import uvloop
+from loguru import logger
+
+from app.settings import Settings
+from app.telemetry.worker import WorkerObservers
+from app.worker.health import Probes, served
+from app.worker.measured import measure
+from app.worker.queue import open_queues
+from app.worker.verdict import Process
+from app.worker.work import Worker
+
+OpenProcess = Callable[[], AbstractAsyncContextManager[Process]]
+
+
+def run(settings: Settings, open_process: OpenProcess, observers: WorkerObservers) -> None:
+    """Works until a signal, in logging that is configured already. Raises ConfigurationError."""
+    factory = uvloop.new_event_loop if settings.loop == "uvloop" else asyncio.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner, suppress(asyncio.CancelledError):
+        runner.run(_run(settings, open_process, observers))
+
+
+async def _run(settings: Settings, open_process: OpenProcess, observers: WorkerObservers) -> None:
+    async with open_queues(settings, observers.of_calls()) as queues, open_process() as process:
+        worker = Worker(settings, queues, process, observers.of_messages(), observers.begin_trace)
+        measure(worker, observers)
+        async with served(Probes(worker.not_alive, worker.not_ready), settings):
+            _on_signals(worker)
+            with observers.measuring():
+                logger.info("Receiving from {}", queues[0].name)
+                await worker.run()
+    logger.info("Stopped")
+
+
+def _on_signals(worker: Worker) -> None:
+    """First SIGTERM or SIGINT: stop; a second one: end now. The exit code is 0 after both."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None
+
+    def on_signal(number: signal.Signals) -> None:
+        if worker.not_ready() is not None:
+            logger.warning("Second signal: ending now")
+            worker.close()
+            task.cancel()
+        else:
+            # In a terminal somebody waits for the end; a message of that poll stays hidden for a while.
+            worker.stop(patient=number == signal.SIGTERM)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal, number)

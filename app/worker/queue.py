@@ -1,0 +1,140 @@
+"""The calls that a worker makes to SQS, each with a deadline and told to the observers: aioboto3."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import aioboto3
+from aiobotocore.config import AioConfig
+
+from app.settings import Settings
+from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of
+from app.sqs.queue import QueueAddress
+from app.telemetry.record import CallRecord, ObserveCall
+from app.worker.received import Received
+
+if TYPE_CHECKING:
+    from types_aiobotocore_sqs import SQSClient
+
+MOST_ENTRIES = 10  # of a batch, and of a receive
+POLL_SECONDS = 20  # SQS's longest
+ATTEMPTS = 2
+
+
+class Refusal(NamedTuple):
+    """Of one entry of a batch. `final`: repeating it changes nothing, since SQS calls it the sender's fault."""
+
+    code: str
+    final: bool
+
+
+class ConsumedQueue:
+    """One queue. Its URL is resolved by the first call that succeeds, and kept. Every method raises anything."""
+
+    def __init__(self, client: "SQSClient", address: QueueAddress, timeout: float, observe: ObserveCall) -> None:
+        self.name, self.fifo = address.name, address.fifo
+        self._client: Any = client
+        self._address = address
+        self._timeout = timeout
+        self._observe = observe
+        self._url: str | None = None
+
+    async def receive(self, most: int, visibility: int, wait: int = POLL_SECONDS) -> list[Received]:
+        """Up to `most` (ten) messages, hidden for `visibility` seconds; waits for the first one up to `wait`."""
+        answer = await self._call(
+            "ReceiveMessage",
+            0,
+            wait,
+            MaxNumberOfMessages=min(most, MOST_ENTRIES),
+            WaitTimeSeconds=wait,
+            VisibilityTimeout=visibility,
+            MessageAttributeNames=["All"],
+            MessageSystemAttributeNames=["All"],
+        )
+        return [Received.of(message) for message in answer.get("Messages", [])]
+
+    async def delete(self, receipts: Sequence[str]) -> list[Refusal | None]:
+        """At most ten."""
+        entries = [{"Id": str(number), "ReceiptHandle": receipt} for number, receipt in enumerate(receipts)]
+        return _refusals(await self._call("DeleteMessageBatch", len(entries), Entries=entries), entries)
+
+    async def change(self, changes: Sequence[tuple[str, int]]) -> list[Refusal | None]:
+        """At most ten receipts, each with the seconds for which its message stays hidden from now on."""
+        entries = [
+            {"Id": str(number), "ReceiptHandle": receipt, "VisibilityTimeout": seconds}
+            for number, (receipt, seconds) in enumerate(changes)
+        ]
+        return _refusals(await self._call("ChangeMessageVisibilityBatch", len(entries), Entries=entries), entries)
+
+    async def send(self, parameters: Mapping[str, Any]) -> None:
+        """One message, as SendMessage takes it without its QueueUrl; returns once SQS has acknowledged it."""
+        require_acknowledgement(await self._call("SendMessage", 1, **parameters))
+
+    async def attributes(self, *names: str) -> dict[str, str]:
+        """Those of the queue that it has."""
+        answer = await self._call("GetQueueAttributes", 0, AttributeNames=list(names))
+        return dict(answer.get("Attributes", {}))
+
+    async def _call(self, operation: str, messages: int, longer: float = 0, **parameters: Any) -> dict[str, Any]:
+        """Within APP_SQS_TIMEOUT and `longer` seconds."""
+        record = CallRecord(operation, messages)
+        try:
+            async with asyncio.timeout(self._timeout + longer):
+                url = self._url or await self._resolve()
+                method = getattr(self._client, _METHODS[operation])
+                answer: dict[str, Any] = await method(QueueUrl=url, **parameters)
+            record.retries, record.code = retries_of(answer, ATTEMPTS), None
+            record.refused = [str(entry.get("Code")) for entry in answer.get("Failed", [])]
+        except Exception as error:
+            record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
+            raise
+        finally:
+            record.ended = perf_counter()
+            self._observe(record)
+        return answer
+
+    async def _resolve(self) -> str:
+        answer = await self._client.get_queue_url(**self._address.parameters())
+        self._url = require_queue_url(answer)
+        return self._url
+
+
+_METHODS = {
+    "ReceiveMessage": "receive_message",
+    "DeleteMessageBatch": "delete_message_batch",
+    "ChangeMessageVisibilityBatch": "change_message_visibility_batch",
+    "SendMessage": "send_message",
+    "GetQueueAttributes": "get_queue_attributes",
+}
+
+
+def _refusals(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[Refusal | None]:
+    """For each entry None or why not; what the answer does not mention is not done."""
+    done = {entry["Id"] for entry in answer.get("Successful", [])}
+    failed = {
+        entry["Id"]: Refusal(str(entry.get("Code")), final=entry.get("SenderFault") is True)
+        for entry in answer.get("Failed", [])
+    }
+    unanswered = Refusal("Unanswered", final=False)
+    return [None if entry["Id"] in done else failed.get(entry["Id"], unanswered) for entry in entries]
+
+
+def client_config(settings: Settings) -> AioConfig:
+    """The client's time-outs and retries; each call has a deadline of its own besides."""
+    return AioConfig(
+        connect_timeout=settings.sqs_timeout / ATTEMPTS,
+        read_timeout=POLL_SECONDS + settings.sqs_timeout,
+        max_pool_connections=settings.sqs_max_connections or 64,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+    )
+
+
+@asynccontextmanager
+async def open_queues(settings: Settings, observe: ObserveCall) -> AsyncIterator[tuple[ConsumedQueue, ConsumedQueue]]:
+    """The queue and the dead-letter queue of `settings`. Calls nobody: SQS may be down. Raises ConfigurationError."""
+    addresses = [QueueAddress.of(settings), QueueAddress.at(settings.require_dead_letter_queue_url())]
+    async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
+        queue, dead = (ConsumedQueue(client, address, settings.sqs_timeout, observe) for address in addresses)
+        yield queue, dead

@@ -1,0 +1,112 @@
+"""Queues of each test's own on ministack and on ElasticMQ, and workers on them."""
+
+import json
+import shutil
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loadtest.stage.queues import CLASSPATH, ElasticMq, Embedded, QueueProcess, client
+from tests.harness import queues
+from tests.harness.service import Web, clean_environment
+from tests.worker.controller import Controller
+from tests.worker.subject import CONTROLLER, NAME
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+WANTED_RECEIVES = 1000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A queue and its dead-letter queue."""
+
+    sqs: "SQSClient"
+    endpoint: str
+    url: str
+    dead_url: str
+
+    @property
+    def fifo(self) -> bool:
+        return self.url.endswith(".fifo")
+
+    def send(self, body: bytes | str, group: str = "g", **attributes: str) -> str:
+        """The message's id."""
+        text = body if isinstance(body, str) else body.decode()
+        typed: Any = {name: {"DataType": "String", "StringValue": value} for name, value in attributes.items()}
+        ids: Any = {"MessageGroupId": group, "MessageDeduplicationId": uuid.uuid4().hex} if self.fifo else {}
+        return self.sqs.send_message(QueueUrl=self.url, MessageBody=text, MessageAttributes=typed, **ids)["MessageId"]
+
+    def counts(self) -> tuple[int, int]:
+        """Messages that wait, and messages in flight."""
+        found: Any = self.sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])["Attributes"]
+        names = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
+        return int(found[names[0]]), int(found[names[1]])
+
+
+@pytest.fixture(scope="session", params=["ministack", "ElasticMQ"])
+def queue_process(request: pytest.FixtureRequest) -> Iterator[QueueProcess]:
+    """Both emulators, one after the other."""
+    if request.param == "ElasticMQ" and (shutil.which("java") is None or not CLASSPATH.exists()):
+        pytest.skip("ElasticMQ requires Java 17 and its jars: make loadtest/elasticmq/target/classpath")
+    process: QueueProcess = Embedded() if request.param == "ministack" else ElasticMq()
+    process.start()
+    yield process
+    process.kill()
+
+
+def make_pair(endpoint: str, *, fifo: bool = False, receives: int = WANTED_RECEIVES) -> Pair:
+    sqs = client(endpoint)
+    name, suffix = f"test-{uuid.uuid4().hex}", ".fifo" if fifo else ""
+    kind: Any = {"FifoQueue": "true"} if fifo else {}
+    dead = sqs.create_queue(QueueName=f"{name}-dead{suffix}", Attributes=kind)["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    policy = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": receives})
+    url = sqs.create_queue(QueueName=f"{name}{suffix}", Attributes={**kind, "RedrivePolicy": policy})["QueueUrl"]
+    return Pair(sqs, endpoint, url, dead)
+
+
+@pytest.fixture
+def pair(queue_process: QueueProcess) -> Pair:
+    return make_pair(queue_process.endpoint)
+
+
+@pytest.fixture
+def fifo_pair(queue_process: QueueProcess) -> Pair:
+    return make_pair(queue_process.endpoint, fifo=True)
+
+
+@pytest.fixture
+def controller() -> Iterator[Controller]:
+    with Controller() as controller:
+        yield controller
+
+
+StartWorker = Callable[..., Web]
+
+
+@pytest.fixture
+def start_worker(controller: Controller) -> Iterator[StartWorker]:
+    """Starts a worker on a pair, with a name for the controller; it is ended with the test."""
+    with ExitStack() as stack:
+
+        def start(pair: Pair, name: str = "one", endpoint: str | None = None, **settings: object) -> Web:
+            ours = {"port": 0, "sqs_queue_url": pair.url, "dead_letter_queue_url": pair.dead_url, **settings}
+            environment = clean_environment(**ours) | queues.environment(endpoint or pair.endpoint)
+            environment |= {CONTROLLER: str(controller.port), NAME: name}
+            return stack.enter_context(Web(environment, command=[sys.executable, "-m", "tests.worker.subject"]))
+
+        yield start
+
+
+@pytest.fixture
+def event_named(event: bytes) -> Callable[[str], bytes]:
+    """The default event with another id."""
+    parsed = json.loads(event)
+    return lambda event_id: json.dumps({**parsed, "id": event_id}).encode()
