@@ -1,4 +1,4 @@
-"""compose.yaml on an engine: a webhook, a slow queue, crashes and stops, and no containers left at the end."""
+"""compose.yaml on an engine: a webhook, a slow queue, crashes, stops, the whole; no containers left at the end."""
 
 import json
 import os
@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
+from app.local.audit import invoices
 from app.local.sample_events import fresh_events
 from loadtest.stage.ports import free_port
 from loadtest.stage.queues import client
@@ -27,6 +28,7 @@ USERS = 8
 OVERRIDE = """
 services:
   web: {{ ports: !override ["127.0.0.1:{web}:8000"], environment: {{ APP_SQS_TIMEOUT: "2" }} }}
+  chargebee: {{ ports: !override ["127.0.0.1:{chargebee}:8002"] }}
   toxiproxy: {{ ports: !override ["127.0.0.1:{toxiproxy}:8474"] }}
   elasticmq: {{ ports: !override ["127.0.0.1:{elasticmq}:9324"] }}
 """
@@ -43,12 +45,12 @@ class Stack:
     """The stack of compose.yaml, under its own project name."""
 
     def __init__(self, folder: Path) -> None:
-        ports = {service: free_port() for service in ("web", "toxiproxy", "elasticmq")}
+        ports = {service: free_port() for service in ("web", "toxiproxy", "elasticmq", "chargebee")}
         override = folder / "override.yaml"
         override.write_text(OVERRIDE.format(**ports))
         self.name = f"invoice-webhook-test-{os.getpid()}"
         self._files = [f"--file={ROOT / 'compose.yaml'}", f"--file={override}", f"--project-name={self.name}"]
-        self.url, self._toxics, self._sqs = (f"http://127.0.0.1:{port}" for port in ports.values())
+        self.url, self._toxics, self._sqs, self.chargebee = (f"http://127.0.0.1:{port}" for port in ports.values())
 
     def compose(self, *command: str) -> str:
         return docker("compose", *self._files, *command)
@@ -119,8 +121,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture
 def stack(project: Stack) -> Stack:
-    """Up, in whatever state the last test left it, with an empty queue."""
-    project.compose("up", "--wait")
+    """Up, in whatever state the last test left it, with an empty queue, from which no worker takes."""
+    project.compose("up", "--wait", "--scale=worker=0")
     project.taken()
     return project
 
@@ -178,7 +180,7 @@ def test_docker_kill_is_no_crash(stack: Stack, event: bytes) -> None:
     stack.compose("kill", "web")
     time.sleep(1)
     assert stack.web()["State"]["Status"] == "exited"
-    stack.compose("up", "--wait")
+    stack.compose("up", "--wait", "--scale=worker=0")
     assert stack.post(event).status_code == 200
 
 
@@ -189,6 +191,22 @@ def test_a_stop_loses_nothing(stack: Stack, event: bytes) -> None:
     assert stack.web()["State"]["ExitCode"] == 0
     assert accepted
     assert accepted <= set(stack.taken())
+
+
+def test_the_whole(stack: Stack) -> None:
+    """Webhooks in, the worker, invoices closed with their charges; a worker's stop is clean."""
+    stack.compose("up", "--wait")
+    sent = stack.compose("exec", "-T", "chargebee", "python", "-m", "app", "send", "--seed", "--url=http://web:8000")
+    assert "200: " in sent
+    deadline = time.monotonic() + 120
+    while any(invoice["status"] == "pending" for invoice in invoices(stack.chargebee)):
+        assert time.monotonic() < deadline, invoices(stack.chargebee)
+        time.sleep(0.5)
+    assert len(invoices(stack.chargebee)) == 10
+    assert all(invoice["charges"] for invoice in invoices(stack.chargebee))
+    stack.compose("stop", "worker")
+    (worker,) = json.loads(docker("inspect", f"{stack.name}-worker-1"))
+    assert worker["State"]["ExitCode"] == 0
 
 
 def test_a_wrong_setting_ends_up(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
