@@ -62,7 +62,7 @@ def _billing(stack: ExitStack, run: LocalRun, settings: Settings) -> None:
     from app.local.sample_events import default_file, sample_files
 
     billables.seed(run, (file.read_bytes() for file in [default_file(), *sample_files()]))
-    stack.enter_context(worker.start(run, settings.graceful_timeout))
+    stack.enter_context(worker.start(run))
 
 
 def _live_page(stack: ExitStack, settings: Settings) -> "LivePage | None":
