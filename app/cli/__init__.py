@@ -16,6 +16,8 @@ COMMANDS = (
     "send",
     "queue",
     "invoices",
+    "redrive",
+    "reconcile",
     "releases",
     "diff",
     "compare",

@@ -23,6 +23,8 @@ from app.worker.verdict import Done, Poison, Process, Retry, Verdict, event_of, 
 # Outcomes of the worker's own; those of a message that is done are what `process` returns.
 RETRIED, DEAD_LETTER, LOST, RETURNED = "retried", "dead_letter", "lost", "returned"
 NO_DEAD_LETTER = "dead_letter_queue"
+# For processing that is cancelled to let go of its claim.
+LET_GO_SECONDS = 3.0
 BeginTrace = Callable[[str | None], Trace | None]
 
 
@@ -88,7 +90,7 @@ class Consumer:
         for task in self._working:
             task.cancel()
         if self._working:
-            await asyncio.wait(self._working, timeout=1)
+            await asyncio.wait(self._working, timeout=LET_GO_SECONDS)
 
     def _begin(self) -> None:
         while not self._stopping and len(self._working) < self._concurrency:

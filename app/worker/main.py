@@ -39,19 +39,19 @@ async def _run(settings: Settings, open_process: OpenProcess, observers: WorkerO
 
 
 def _on_signals(worker: Worker) -> None:
-    """First SIGTERM or SIGINT: stop; a second one: end now. The exit code is 0 after both."""
+    """First SIGTERM, SIGINT or SIGHUP: stop; SIGTERM or SIGINT again: end now. The exit code is 0 after both."""
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     assert task is not None
 
     def on_signal(number: signal.Signals) -> None:
-        if worker.not_ready() is not None:
+        if worker.not_ready() is None:
+            # In a terminal somebody waits for the end; a message of that poll stays hidden for a while.
+            worker.stop(patient=number != signal.SIGINT)
+        elif number != signal.SIGHUP:  # the terminal was closed as well: no reason to hurry
             logger.warning("Second signal: ending now")
             worker.close()
             task.cancel()
-        else:
-            # In a terminal somebody waits for the end; a message of that poll stays hidden for a while.
-            worker.stop(patient=number == signal.SIGTERM)
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, on_signal, number)

@@ -23,7 +23,7 @@ def measure(worker: Worker, observers: WorkerObservers) -> None:
             Observed(consumed, lambda: [(("aws_sqs", "ReceiveMessage"), worker.received)]),
             gauge(
                 "invoice_webhook.worker.held",
-                "{held}",
+                "{message}",
                 "Messages received and not settled.",
                 lambda: len(worker.holding),
             ),

@@ -77,14 +77,25 @@ class ConsumedQueue:
         answer = await self._call("GetQueueAttributes", 0, AttributeNames=list(names))
         return dict(answer.get("Attributes", {}))
 
+    async def start_move(self, source: str, destination: str, most: int) -> None:
+        """A task that moves all messages from one ARN to the other, at most so many a second."""
+        await self._call(
+            "StartMessageMoveTask", 0, SourceArn=source, DestinationArn=destination, MaxNumberOfMessagesPerSecond=most
+        )
+
+    async def last_move(self, source: str) -> dict[str, Any]:
+        """The newest task from that ARN."""
+        answer = await self._call("ListMessageMoveTasks", 0, SourceArn=source, MaxResults=1)
+        return dict(answer["Results"][0])
+
     async def _call(self, operation: str, messages: int, longer: float = 0, **parameters: Any) -> dict[str, Any]:
         """Within APP_SQS_TIMEOUT and `longer` seconds."""
         record = CallRecord(operation, messages)
         try:
             async with asyncio.timeout(self._timeout + longer):
-                url = self._url or await self._resolve()
-                method = getattr(self._client, _METHODS[operation])
-                answer: dict[str, Any] = await method(QueueUrl=url, **parameters)
+                if "SourceArn" not in parameters:
+                    parameters["QueueUrl"] = self._url or await self._resolve()
+                answer: dict[str, Any] = await getattr(self._client, _METHODS[operation])(**parameters)
             record.retries, record.code = retries_of(answer, ATTEMPTS), None
             record.refused = [str(entry.get("Code")) for entry in answer.get("Failed", [])]
         except Exception as error:
@@ -107,6 +118,8 @@ _METHODS = {
     "ChangeMessageVisibilityBatch": "change_message_visibility_batch",
     "SendMessage": "send_message",
     "GetQueueAttributes": "get_queue_attributes",
+    "StartMessageMoveTask": "start_message_move_task",
+    "ListMessageMoveTasks": "list_message_move_tasks",
 }
 
 

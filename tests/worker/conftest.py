@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadtest.stage.queues import CLASSPATH, ElasticMq, Embedded, QueueProcess, client
+from tests.billing.conftest import api, embedded, stage
 from tests.harness import queues
 from tests.harness.service import Web, clean_environment
 from tests.worker.controller import Controller
@@ -20,6 +21,7 @@ from tests.worker.subject import CONTROLLER, NAME
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
+__all__ = ["api", "embedded", "stage"]  # fixtures of the billing work's tests
 WANTED_RECEIVES = 1000
 
 
@@ -43,6 +45,10 @@ class Pair:
         ids: Any = {"MessageGroupId": group, "MessageDeduplicationId": uuid.uuid4().hex} if self.fifo else {}
         return self.sqs.send_message(QueueUrl=self.url, MessageBody=text, MessageAttributes=typed, **ids)["MessageId"]
 
+    def dead_letters(self) -> list[tuple[str, dict[str, str]]]:
+        """Bodies and attributes, taken out of the dead-letter queue."""
+        return [(body.decode(), attributes) for body, attributes in queues.drain(self.sqs, self.dead_url)]
+
     def counts(self) -> tuple[int, int]:
         """Messages that wait, and messages in flight."""
         found: Any = self.sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])["Attributes"]
@@ -51,8 +57,10 @@ class Pair:
 
 
 @pytest.fixture(scope="session", params=["ministack", "ElasticMQ"])
-def queue_process(request: pytest.FixtureRequest) -> Iterator[QueueProcess]:
+def queue_process(request: pytest.FixtureRequest, thorough: bool) -> Iterator[QueueProcess]:
     """Both emulators, one after the other."""
+    if request.param == "ElasticMQ" and not thorough:
+        pytest.skip("ElasticMQ takes long to start: make test-all")
     if request.param == "ElasticMQ" and (shutil.which("java") is None or not CLASSPATH.exists()):
         pytest.skip("ElasticMQ requires Java 17 and its jars: make loadtest/elasticmq/target/classpath")
     process: QueueProcess = Embedded() if request.param == "ministack" else ElasticMq()

@@ -6,6 +6,7 @@ A worker asks over a connection for each event; closing it, the worker has cance
 import json
 import socketserver
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Self
@@ -79,6 +80,10 @@ class Controller:
         asked: Asked = self.wait(found, f"{event_id}, {number}")
         return asked
 
+    def wait_for_number(self, number: int) -> None:
+        """Until so many events were begun."""
+        self.wait(lambda: len(self.asked) >= number, f"{number} events")
+
     def wait_until_gone(self, asked: Asked) -> None:
         self.wait(lambda: asked.gone, "gone")
 
@@ -105,3 +110,11 @@ class Controller:
             asked.gone = True
             self._changed.notify_all()
         asked.answered.set()
+
+
+def eventually(wanted: Callable[[], Any]) -> None:
+    """Returns once `wanted`, which asks a queue, is true."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not wanted():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)  # between two looks

@@ -1,0 +1,89 @@
+"""`python -m app reconcile`: Chargebee's events that were not processed, enqueued."""
+
+import asyncio
+import re
+import sys
+import time
+import uuid
+from contextlib import nullcontext
+
+import click
+
+from app.billing.process import open_billing
+from app.errors import BillingFailed, ConfigurationError, QueueUnavailable
+from app.settings import Settings, load_settings
+from app.sqs.account import require_region
+from app.sqs.native import open_queue
+from app.sqs.queue import QueueAddress
+from app.telemetry.logging import configure_logging
+from app.worker.reconcile import Summary, filters
+from app.worker.reconcile import reconcile as compare
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+SHOWN = 20
+
+
+class Duration(click.ParamType[int]):
+    """`90s`, `15m`, `6h`, `3d`; in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        if (match := re.fullmatch(r"(\d{1,6})([smhd])", value)) is None:
+            self.fail(f"{value!r} is not a duration: allowed is a number with s, m, h or d, as in 3d", param, ctx)
+        return int(match[1]) * _SECONDS[match[2]]
+
+
+@click.command()
+@click.option("--since", type=Duration(), default="3d", show_default=True, help="How far back to look.")
+@click.option(
+    "--settled", type=Duration(), default="15m", show_default=True, help="Leave out what is younger: it is on its way."
+)
+@click.option("--dry-run", is_flag=True, help="Show what is missing, and enqueue nothing.")
+def reconcile(since: int, settled: int, dry_run: bool) -> None:
+    """Compare Chargebee's List Events with the events that were processed, and enqueue what is missing.
+
+    As the webhook would have: of the types in APP_EVENT_TYPES, to APP_SQS_QUEUE_URL. An event of the dead-letter queue
+    is missing, too. Claims are kept for four days and more: what is older counts as missing, and is not charged twice.
+    """
+    settings = load_settings()
+    configure_logging(settings)
+    settings.require_billing()
+    require_region()
+    now = int(time.time())
+    try:
+        summary = asyncio.run(_compare(settings, now - since, now - settled, dry_run=dry_run))
+    except (BillingFailed, QueueUnavailable) as error:
+        raise ConfigurationError(f"{error.detail} ({getattr(error, 'code', '') or type(error).__name__})") from None
+    _show(summary, dry_run=dry_run)
+
+
+async def _compare(settings: Settings, since: int, until: int, *, dry_run: bool) -> Summary:
+    address = QueueAddress.of(settings)
+    sending = nullcontext() if dry_run else open_queue(settings)
+    owner = f"reconcile-{uuid.uuid4().hex[:8]}"
+    # Events come in the order of their times, so that these tell how much is done; how many there are, nothing tells.
+    bar = click.progressbar(length=until - since, label="Events", file=sys.stderr)
+    async with open_billing(settings, owner) as billing, sending as queue:
+        with bar:
+            return await compare(
+                billing.chargebee.list_events(**filters(settings.event_types, since, until)),
+                billing.done,
+                None if queue is None else queue.send,
+                wanted=settings.event_types,
+                fifo=address.fifo,
+                progress=lambda occurred_at: bar.update(occurred_at - since - bar.pos),
+            )
+
+
+def _show(summary: Summary, *, dry_run: bool) -> None:
+    for event_id in summary.missing[:SHOWN]:
+        click.echo(f"  {event_id}")
+    if len(summary.missing) > SHOWN:
+        click.echo(f"  … and {len(summary.missing) - SHOWN:,} more")
+    click.echo(
+        f"{summary.seen:,} events at Chargebee: {summary.done:,} processed, {len(summary.missing):,} missing,"
+        f" {'none' if dry_run else f'{summary.enqueued:,}'} enqueued, {len(summary.invalid):,} that the webhook refuses"
+    )

@@ -1,0 +1,53 @@
+"""`python -m app redrive`: dead letters back to the queue."""
+
+import asyncio
+
+import click
+from botocore.exceptions import BotoCoreError, ClientError
+
+from app.errors import ConfigurationError
+from app.settings import Settings, load_settings
+from app.sqs.account import require_region
+from app.telemetry.logging import configure_logging
+from app.telemetry.record import unobserved
+from app.worker.queue import open_queues
+from app.worker.redrive import look
+from app.worker.redrive import redrive as move
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Show what is there, by reason, and move nothing.")
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many, moved by hand.")
+def redrive(dry_run: bool, limit: int | None) -> None:
+    """Move the messages of APP_DEAD_LETTER_QUEUE_URL back to APP_SQS_QUEUE_URL.
+
+    On AWS by a task of SQS. By hand with --limit, and where there are no such tasks: sent first, deleted after,
+    without the reason's attributes. To look (--dry-run), each message is received once, and handed back.
+    """
+    settings = load_settings()
+    configure_logging(settings)
+    require_region()
+    try:
+        asyncio.run(_look(settings, limit) if dry_run else _move(settings, limit))
+    except (BotoCoreError, ClientError, TimeoutError) as error:
+        raise ConfigurationError(f"SQS: {error or type(error).__name__}") from None
+
+
+async def _look(settings: Settings, limit: int | None) -> None:
+    async with open_queues(settings, unobserved) as (queue, dead):
+        found = await look(dead, limit)
+        for reason, number in found.reasons.items():
+            click.echo(f"{number:7,}  {reason}")
+        more = f", and {found.more:,} more that were not looked at" if found.more else ""
+        click.echo(f"{sum(found.reasons.values()):,} messages would go from {dead.name} to {queue.name}{more}")
+
+
+async def _move(settings: Settings, limit: int | None) -> None:
+    async with open_queues(settings, unobserved) as (queue, dead):
+
+        def progress(moved: int, total: int) -> None:
+            click.echo(f"\r{moved:,} of {total:,}", nl=False, err=True)
+
+        moved = await move(queue, dead, limit, progress)
+        click.echo("", err=True)
+        click.echo(f"{moved:,} messages moved from {dead.name} to {queue.name}")

@@ -1,0 +1,132 @@
+"""Entries of a call are collected, and repeated where they failed."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from app.worker import batches
+from app.worker.batches import Batches
+from app.worker.queue import Refusal
+
+pytestmark = pytest.mark.anyio
+Answer = Callable[[Sequence[int]], list[Refusal | None]]
+
+
+class Called:
+    """What was called, and what became of each entry."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.calls: list[list[int]] = []
+        self.settled: dict[int, Refusal | None] = {}
+        self.unwanted: set[int] = set()
+        self._answer = answer
+        self.batches = Batches(self._call, self._settle, lambda entry: entry not in self.unwanted)
+
+    async def _call(self, entries: Sequence[int]) -> list[Refusal | None]:
+        self.calls.append(list(entries))
+        return self._answer(entries)
+
+    def _settle(self, entry: int, refusal: Refusal | None) -> None:
+        self.settled[entry] = refusal
+
+
+def _all_well(entries: Sequence[int]) -> list[Refusal | None]:
+    return [None] * len(entries)
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pause after a failure ends at once."""
+    monkeypatch.setattr(batches, "pause", lambda failures, most: 0.0)
+
+
+async def _until(done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not done():  # noqa: ASYNC110  # no event
+            await asyncio.sleep(0.001)
+
+
+async def test_ten_are_one_call() -> None:
+    """Without waiting; an eleventh waits for others, a short time."""
+    called = Called(_all_well)
+    for number in range(11):
+        called.batches.add(number)
+    await _until(lambda: len(called.settled) == 11)
+    assert sorted(map(len, called.calls)) == [1, 10]
+
+
+async def test_a_few_are_called_before_long() -> None:
+    called = Called(_all_well)
+    called.batches.add(1)
+    called.batches.add(2)
+    assert called.calls == []
+    await _until(lambda: called.settled == {1: None, 2: None})
+    assert called.calls == [[1, 2]]
+
+
+async def test_a_failed_entry_is_repeated_alone() -> None:
+    failing = {2}
+
+    def answer(entries: Sequence[int]) -> list[Refusal | None]:
+        refusals = [Refusal("InternalError", final=False) if entry in failing else None for entry in entries]
+        failing.clear()
+        return refusals
+
+    called = Called(answer)
+    for number in (1, 2, 3):
+        called.batches.add(number)
+    await _until(lambda: len(called.settled) == 3)
+    assert called.calls == [[1, 2, 3], [2]]
+
+
+async def test_a_refusal_for_good_is_not_repeated() -> None:
+    refusal = Refusal("ReceiptHandleIsInvalid", final=True)
+    called = Called(lambda entries: [refusal for _ in entries])
+    called.batches.add(1)
+    await _until(lambda: called.settled == {1: refusal})
+    assert called.calls == [[1]]
+
+
+async def test_a_call_that_fails_is_repeated() -> None:
+    """With what has come meanwhile."""
+    down = [True]
+
+    def answer(entries: Sequence[int]) -> list[Refusal | None]:
+        if down:
+            raise ConnectionError
+        return _all_well(entries)
+
+    called = Called(answer)
+    called.batches.add(1)
+    await _until(lambda: len(called.calls) > 1)
+    called.batches.add(2)
+    down.clear()
+    await _until(lambda: called.settled == {1: None, 2: None})
+
+
+async def test_what_is_not_wanted_any_more_is_not_called() -> None:
+    called = Called(_all_well)
+    called.unwanted = {1}
+    called.batches.add(1)
+    called.batches.add(2)
+    await called.batches.flush()
+    assert called.calls == [[2]]
+
+
+async def test_flushing_waits_for_all() -> None:
+    called = Called(_all_well)
+    for number in range(25):
+        called.batches.add(number)
+    await called.batches.flush()
+    assert sorted(called.settled) == list(range(25))
+    assert len(called.batches) == 0
+
+
+async def test_once_closed_nothing_is_called() -> None:
+    called = Called(_all_well)
+    called.batches.add(1)
+    called.batches.close()
+    called.batches.add(2)
+    await called.batches.flush()
+    assert called.calls == []

@@ -1,0 +1,78 @@
+"""A redrive by a task of SQS, which ministack does not have: against a queue that is not there."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from app.errors import ConfigurationError
+from app.worker import redrive as module
+from app.worker.redrive import redrive
+
+pytestmark = pytest.mark.anyio
+
+
+class Moving:
+    """Stands for both queues; `tasks` are the answers to ListMessageMoveTasks, `refusal` that to the start."""
+
+    name, fifo = "dead", False
+
+    def __init__(self, tasks: list[dict[str, Any]], refusal: str | None = None) -> None:
+        self.tasks, self.refusal = tasks, refusal
+        self.received = 0
+
+    async def attributes(self, *names: str) -> dict[str, str]:
+        return {"QueueArn": "arn", "ApproximateNumberOfMessages": "2"}
+
+    async def start_move(self, source: str, destination: str, most: int) -> None:
+        if self.refusal is not None:
+            raise ClientError({"Error": {"Code": self.refusal}}, "StartMessageMoveTask")
+
+    async def last_move(self, source: str) -> dict[str, Any]:
+        return self.tasks.pop(0)
+
+    async def receive(self, most: int, visibility: int, wait: int) -> list[Any]:
+        self.received += 1
+        return []
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TASK_SECONDS", 0)
+
+
+async def _redrive(queue: Any, limit: int | None = None) -> tuple[int, list[tuple[int, int]]]:
+    seen: list[tuple[int, int]] = []
+    return await redrive(queue, queue, limit, lambda moved, total: seen.append((moved, total))), seen
+
+
+async def test_its_progress_is_followed_to_the_end() -> None:
+    running = {"Status": "RUNNING", "ApproximateNumberOfMessagesMoved": 3, "ApproximateNumberOfMessagesToMove": 7}
+    completed = running | {"Status": "COMPLETED", "ApproximateNumberOfMessagesMoved": 7}
+    queue = Moving([running, completed])
+    assert await _redrive(queue) == (7, [(3, 7), (7, 7)])
+    assert queue.received == 0
+
+
+async def test_a_task_that_fails_says_why() -> None:
+    failed = {"Status": "FAILED", "ApproximateNumberOfMessagesMoved": 1, "FailureReason": "AccessDenied"}
+    with pytest.raises(ConfigurationError, match="FAILED: AccessDenied"):
+        await _redrive(Moving([failed]))
+
+
+@pytest.mark.parametrize("code", ["AWS.SimpleQueueService.UnsupportedOperation", "InvalidAction"])
+async def test_without_tasks_it_is_done_by_hand(code: str) -> None:
+    queue = Moving([], code)
+    assert await _redrive(queue) == (0, [])
+    assert queue.received == 1
+
+
+async def test_another_error_is_not_hidden() -> None:
+    with pytest.raises(ClientError):
+        await _redrive(Moving([], "AccessDenied"))
+
+
+async def test_a_limit_is_by_hand() -> None:
+    queue = Moving([])
+    await _redrive(queue, 1)
+    assert queue.received == 1

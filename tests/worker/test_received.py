@@ -1,0 +1,46 @@
+"""A message as SQS gives it, and how long it has waited."""
+
+import pytest
+
+from app.worker.received import Received
+
+SENT = 1_767_322_800.25
+MESSAGE = {
+    "MessageId": "m",
+    "ReceiptHandle": "r",
+    "Body": "b",
+    "Attributes": {"ApproximateReceiveCount": "7", "SentTimestamp": "1767322800250", "MessageGroupId": "g"},
+    "MessageAttributes": {"event_id": {"DataType": "String", "StringValue": "ev_1"}},
+}
+
+
+def test_it_has_what_sqs_says() -> None:
+    received = Received.of(MESSAGE)
+    assert (received.message_id, received.receipt, received.body) == ("m", "r", "b")
+    assert (received.receives, received.sent_at, received.group) == (7, SENT, "g")
+    assert received.text("event_id") == "ev_1"
+    assert received.text("missing") is None
+
+
+def test_a_message_without_attributes() -> None:
+    received = Received.of({"MessageId": "m", "ReceiptHandle": "r", "Body": "b"})
+    assert (received.receives, received.sent_at, received.group) == (1, None, None)
+    assert received.waited(SENT) is None
+
+
+@pytest.mark.parametrize(
+    ("received_at", "waited"),
+    [
+        ("2026-01-02T02:59:50.250+00:00", 15.0),
+        ("2026-01-02T03:59:50.250+01:00", 15.0),
+        ("2030-01-01T00:00:00+00:00", 0.0),  # by a clock that is ahead of ours
+        ("2026-01-02T02:59:50.250", 5.0),  # of which zone?
+        ("yesterday", 5.0),
+        (None, 5.0),
+    ],
+)
+def test_its_time_begins_with_the_webhook(received_at: str | None, waited: float) -> None:
+    """Else with its sending."""
+    attributes = {} if received_at is None else {"received_at": {"StringValue": received_at}}
+    received = Received("m", "r", "b", attributes, sent_at=SENT)
+    assert received.waited(SENT + 5) == pytest.approx(waited)

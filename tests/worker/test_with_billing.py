@@ -1,0 +1,145 @@
+"""The command with the billing work, the table and Chargebee's stand-in; what was never processed is reconciled."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from app.billing.process import open_billing
+from app.local.embedded_aws import EmbeddedAws
+from tests.billing.conftest import settings_of
+from tests.billing.stage import Stage, event_body, event_of, some
+from tests.harness import queues
+from tests.harness.queues import drain
+from tests.harness.service import Web, clean_environment
+from tests.worker.conftest import Pair, make_pair
+from tests.worker.controller import eventually
+
+Command = Callable[..., list[str]]
+
+
+@pytest.fixture
+def billed(embedded: EmbeddedAws, stage: Stage) -> Pair:  # a fixture
+    return make_pair(embedded.endpoint)
+
+
+def _environment(pair: Pair, stage: Stage, **settings: object) -> dict[str, str]:
+    ours = {
+        "sqs_queue_url": pair.url,
+        "dead_letter_queue_url": pair.dead_url,
+        "billing_table": stage.table,
+        "chargebee_url": stage.api.url,
+        "chargebee_api_key": stage.api.api_key,
+        "chargebee_rate": 1_000_000,
+        "port": 0,
+    }
+    return clean_environment(**{**ours, **settings}) | queues.environment(pair.endpoint)
+
+
+@pytest.fixture
+def start(billed: Pair, stage: Stage) -> Iterator[Callable[[], Web]]:
+    with ExitStack() as stack:
+        command = [sys.executable, "-m", "app", "worker"]
+        yield lambda: stack.enter_context(Web(_environment(billed, stage), command=command))
+
+
+def _reconcile(pair: Pair, stage: Stage, *options: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "app", "reconcile", "--since", "9999d", "--settled", "0s", *options]
+    environment = _environment(pair, stage)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+async def _process(stage: Stage, body: dict[str, Any]) -> None:
+    async with open_billing(settings_of(stage), "test") as billing:
+        assert await billing.process(event_of(body)) == "closed"
+
+
+def _prepared(stage: Stage, charges: int = 2) -> dict[str, Any]:
+    body = event_body()
+    stage.register(body)
+    stage.put(body["content"]["invoice"]["customer_id"], some(charges))
+    return body
+
+
+def test_an_invoice_is_closed(billed: Pair, stage: Stage, start: Callable[[], Web]) -> None:
+    """And the same event, delivered twice, changes nothing."""
+    body = _prepared(stage)
+    worker = start()
+    for outcome in ("closed", "already"):
+        billed.send(json.dumps(body))
+        assert worker.log(event_id=body["id"], outcome=outcome)["receives"] == 1
+    assert worker.stop(signal.SIGINT) == 0
+    found = stage.invoice(body["content"]["invoice"]["id"])
+    assert found["status"] != "pending"
+    assert [charge["amount"] for charge in found["charges"]] == [100, 101]
+    assert billed.counts() == (0, 0)
+
+
+def test_an_invoice_that_is_not_there_is_poison(
+    billed: Pair,
+    start: Callable[[], Web],
+    stage: Stage,
+) -> None:
+    """Chargebee's answer is the reason."""
+    body = event_body()
+    stage.put(body["content"]["invoice"]["customer_id"], some(1))
+    worker = start()
+    billed.send(json.dumps(body))
+    line = worker.log(event_id=body["id"], outcome="dead_letter")
+    [(_, attributes)] = billed.dead_letters()
+    assert attributes["reason"] == line["cause"]
+
+
+def test_what_was_never_processed_is_enqueued(
+    billed: Pair,
+    stage: Stage,
+    start: Callable[[], Web],
+) -> None:
+    """As the webhook would have; after it nothing is missing."""
+    done, missing = _prepared(stage), _prepared(stage)
+    asyncio.run(_process(stage, done))
+
+    looked = _reconcile(billed, stage, "--dry-run")
+    assert looked.returncode == 0, looked.stderr
+    assert missing["id"] in looked.stdout
+    assert done["id"] not in looked.stdout
+    assert "none enqueued" in looked.stdout
+    assert billed.counts() == (0, 0)
+
+    enqueued = _reconcile(billed, stage)
+    assert enqueued.returncode == 0, enqueued.stderr
+    sent = {json.loads(body)["id"]: (body, attributes) for body, attributes in drain(billed.sqs, billed.url)}
+    assert missing["id"] in sent
+    assert done["id"] not in sent
+    body, attributes = sent[missing["id"]]
+    assert json.loads(body)["content"] == missing["content"]
+    assert {"event_id", "event_type", "api_version", "received_at"} <= set(attributes)
+
+    for again, _ in sent.values():
+        billed.send(again)
+    worker = start()
+    worker.log(event_id=missing["id"], outcome="closed")
+    eventually(lambda: billed.counts() == (0, 0))
+    assert missing["id"] not in _reconcile(billed, stage, "--dry-run").stdout
+
+
+def test_chargebee_that_is_down_is_one_clear_line(billed: Pair, stage: Stage) -> None:
+    gone = stage._replace(api=type(stage.api)("http://127.0.0.1:9", "key", 0))
+    ended = _reconcile(billed, gone)
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[-1].startswith("error: Chargebee")
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("since", ["3", "d", "3w", "-1d"])
+def test_a_duration_has_a_unit(since: str) -> None:
+    command = [sys.executable, "-m", "app", "reconcile", "--since", since]
+    ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 2
+    assert "is not a duration: allowed is a number with s, m, h or d" in ended.stderr
