@@ -54,7 +54,7 @@ def main(url: str, count: int, rate: float, limit: int) -> None:
     print("seeded", flush=True)
     statuses = asyncio.run(deliver(url, bodies, rate))
     print("delivered", flush=True)
-    wait(there.chargebee, events, PATIENCE_SECONDS, lambda _: None)
+    wait(there.chargebee, events, PATIENCE_SECONDS, closed=lambda _: None, working=lambda: True)
     seen = audit(there.chargebee, events)
     found = {"statuses": statuses, "expected": len(events), "problems": seen.problems, "report": seen.report(count)}
     print(json.dumps(found))
