@@ -1,8 +1,10 @@
 """A pod that connects to something, under a label and in a namespace of choice."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from tests.cluster.cluster import NAMESPACE, get, kubectl, wait_for
+from tests.cluster.cluster import NAMESPACE, KubectlError, get, kubectl, wait_for
 
 NAME = "invoice-webhook-client"
 
@@ -35,3 +37,19 @@ def output_of(code: str, *arguments: str, label: str, namespace: str = NAMESPACE
         return kubectl(*there, "logs", NAME).strip()
     finally:
         kubectl(*there, "delete", "pod", NAME, "--wait=false")
+
+
+@contextmanager
+def namespace(name: str) -> Iterator[None]:
+    """One of that name: the cluster's own, or for as long as the context lasts."""
+    try:
+        kubectl("create", "namespace", name)
+    except KubectlError as error:
+        if "AlreadyExists" not in str(error):
+            raise
+        yield
+        return
+    try:
+        yield
+    finally:
+        kubectl("delete", "namespace", name, "--wait")

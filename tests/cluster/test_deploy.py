@@ -1,9 +1,7 @@
 """The deployment runs, is restricted, and has the kernel limits of the manifests."""
 
-from contextlib import suppress
-
 from tests.cluster import attack, variant
-from tests.cluster.client import output_of
+from tests.cluster.client import namespace, output_of
 from tests.cluster.cluster import KubectlError, get, kubectl, pods_of, python, queued, web_pods
 from tests.cluster.record import See
 
@@ -104,11 +102,10 @@ def test_networkpolicy(see: See) -> None:
 def test_metrics(see: See) -> None:
     """Prometheus, in the namespace `monitoring`, scrapes web and worker, and reaches no other port of theirs."""
     variant.apply(pods=1, workers=1)
-    with suppress(KubectlError):  # it exists
-        kubectl("create", "namespace", "monitoring")
-    for process in ("web", "worker"):
-        address = pods_of(process)[0]["status"]["podIP"]
-        seen = output_of(_SCRAPE, address, label="prometheus", namespace="monitoring")
-        see(f"{process}: series", seen, seen.isdecimal() and int(seen) > 20)
-        seen = output_of(_TRY, address, "8000", label="prometheus", namespace="monitoring")
-        see(f"prometheus → {process}:8000", seen, seen.startswith("blocked"))
+    with namespace("monitoring"):
+        for process in ("web", "worker"):
+            address = pods_of(process)[0]["status"]["podIP"]
+            seen = output_of(_SCRAPE, address, label="prometheus", namespace="monitoring")
+            see(f"{process}: metrics", seen, seen.isdecimal() and int(seen) > 20)
+            seen = output_of(_TRY, address, "8000", label="prometheus", namespace="monitoring")
+            see(f"prometheus → {process}:8000", seen, seen.startswith("blocked"))
