@@ -1,5 +1,5 @@
 # One base image for all targets, so that tests, production and load tests share a Python, and one image is pulled.
-#   app (default) · test · loadtest · elasticmq · toxiproxy       `make images` builds all but `test`
+#   app (default) · test · loadtest · local · elasticmq · toxiproxy       `make images` builds all but `test`
 
 FROM python:3.13-slim AS venv
 RUN python -m venv /venv
@@ -77,6 +77,18 @@ ENV PATH=/venv/bin:$PATH LOADTEST_PYTHON=python3 PYTHONDONTWRITEBYTECODE=1 PYTHO
 USER 10001:10001
 ENTRYPOINT ["loadtest/attack.sh"]
 
+# The stand-ins for DynamoDB and Chargebee, and the sender of webhooks with its samples.
+FROM venv AS local
+COPY requirements-local.lock .
+RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-local.lock
+WORKDIR /srv
+COPY app app
+COPY loadtest/events loadtest/events
+ENV PATH=/venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+USER 10001:10001
+EXPOSE 4566 8002
+CMD ["python", "-m", "app.local.chargebee", "--host=0.0.0.0", "--port=8002"]
+
 FROM python:3.13-slim AS app
 ARG VERSION=dev
 ARG REVISION=unknown
@@ -92,7 +104,7 @@ WORKDIR /srv
 ENV PATH=/venv/bin:$PATH PYTHONPYCACHEPREFIX=/bytecode PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 APP_HOST=0.0.0.0
 USER 10001:10001
 EXPOSE 8000
-# Exec form: the process is PID 1 and receives SIGTERM. The command names the process: web, later worker.
+# Exec form: the process is PID 1 and receives SIGTERM. The command names the process: web or worker.
 # https://docs.docker.com/reference/dockerfile/#exec-form-entrypoint-example
 ENTRYPOINT ["python", "-m", "app"]
 CMD ["web"]

@@ -15,6 +15,7 @@ from app.local.chargebee.load import Outcome, load
 from app.local.chargebee.sender import open_prober, open_session, post
 from app.local.run import LocalRun, read_run
 from app.local.sample_events import default_file, fresh_events_of, sample_files
+from app.local.stand_ins import StandIns, stand_ins
 from app.settings import Settings, load_settings
 
 
@@ -23,17 +24,20 @@ from app.settings import Settings, load_settings
 @click.option("--count", type=click.IntRange(min=1), help="Send that many, generated from FILE, each with its own ids.")
 @click.option("--concurrency", type=click.IntRange(1, 1000), default=8, show_default=True, help="Requests at once.")
 @click.option("--url", help="The service.  [default: the local run, else http://127.0.0.1:8000]")
-def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str | None) -> None:
+@click.option("--seed", "seeded", is_flag=True, help="Register them at the stand-ins first, also with --url.")
+def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str | None, seeded: bool) -> None:
     """Send webhooks as Chargebee does: Basic auth, its headers, its time-outs.
 
     Without FILE: the samples of loadtest/events (with --count: the one of 5,686 bytes). Credentials are
     APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, else demo:demo. Exits with 0 if every response was 200.
 
-    To a local run, it first registers the pending invoices at the stand-in for Chargebee, and what is to be billed.
+    To a local run, it first registers the pending invoices at the stand-in for Chargebee, and what is to be billed;
+    with --seed at the stand-ins of APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE.
     """
     settings = load_settings()
-    run = None if url else _local_run(settings)
-    target = url or (run.url if run else None) or "http://127.0.0.1:8000"
+    local = None if url else _local_run(settings)
+    target = url or (local.url if local else None) or "http://127.0.0.1:8000"
+    run = stand_ins(settings) if seeded else local
     if count is None:
         files_ = list(files) or sample_files()
         _seed(run, (file.read_bytes() for file in files_))
@@ -74,6 +78,6 @@ def _local_run(settings: Settings) -> LocalRun | None:
         return None
 
 
-def _seed(run: LocalRun | None, bodies: Iterable[bytes]) -> None:
+def _seed(run: LocalRun | StandIns | None, bodies: Iterable[bytes]) -> None:
     if run is not None:
         seed(run, bodies)

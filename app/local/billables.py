@@ -16,6 +16,7 @@ from app.errors import InvalidEvent
 from app.events import PENDING_INVOICE_CREATED, Event, parse_event
 from app.local.http import ask
 from app.local.run import LocalRun
+from app.local.stand_ins import StandIns
 
 _WANTED = frozenset({PENDING_INVOICE_CREATED})
 _MOST_BILLABLES = 3
@@ -102,7 +103,7 @@ def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def seed(run: LocalRun, bodies: Iterable[bytes]) -> None:
+def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
     """Registers the events at the stand-in, and their billable events in the table.
 
     An invoice that is known already stays as it is, so that the same webhook can be sent twice. Raises
@@ -117,7 +118,7 @@ def seed(run: LocalRun, bodies: Iterable[bytes]) -> None:
         _write(run, [billable for event in fresh for billable in charges(event)])
 
 
-def _write(run: LocalRun, billables: list[Billable]) -> None:
+def _write(run: LocalRun | StandIns, billables: list[Billable]) -> None:
     for start in range(0, len(billables), _ITEMS_AT_ONCE):
         items = [{"PutRequest": {"Item": one.item()}} for one in billables[start : start + _ITEMS_AT_ONCE]]
         body = orjson.dumps({"RequestItems": {run.table: items}})

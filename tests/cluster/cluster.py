@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 NAMESPACE = "invoice-webhook"
+QUEUE, DEAD_LETTERS = "invoice-webhooks", "invoice-webhooks-dead-letters"
 T = TypeVar("T")
-WEB = "app.kubernetes.io/component=web"
 
 
 class KubectlError(Exception):
@@ -43,10 +43,15 @@ def wait_for(what: str, look: Callable[[], T], seconds: float = 180) -> T:
     raise TimeoutError(f"{seconds:g} s passed without {what}")
 
 
+def pods_of(process: str) -> list[Any]:
+    """All pods of `web` or `worker`, including terminating ones."""
+    pods: list[Any] = get("pods", "--selector", f"app.kubernetes.io/component={process}")
+    return pods
+
+
 def web_pods() -> list[Any]:
     """All web pods, including terminating ones."""
-    pods: list[Any] = get("pods", "--selector", WEB)
-    return pods
+    return pods_of("web")
 
 
 def is_ready(pod: Any) -> bool:
@@ -54,27 +59,29 @@ def is_ready(pod: Any) -> bool:
     return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
-def settled(count: int, seconds: float = 240) -> list[Any]:
-    """The web pods, once there are `count` of them, all ready and up to date."""
+def settled(count: int, seconds: float = 240, process: str = "web") -> list[Any]:
+    """The process's pods, once there are `count` of them, all ready and up to date."""
+    found: list[Any] = []
 
-    def look() -> list[Any]:
-        pods = web_pods()
-        deployment = get("deployment", "web")
+    def look() -> bool:
+        found[:] = pods_of(process)
+        deployment = get("deployment", process)
         current = deployment["status"].get("observedGeneration") == deployment["metadata"]["generation"]
-        updated = deployment["status"].get("updatedReplicas") == count
-        return pods if current and updated and len(pods) == count and all(map(is_ready, pods)) else []
+        updated = deployment["status"].get("updatedReplicas", 0) == count
+        return bool(current and updated and len(found) == count and all(map(is_ready, found)))
 
-    return wait_for(f"{count} ready pods and no others", look, seconds)
-
-
-def restarts() -> int:
-    """The number of restarts of web containers, in total."""
-    return sum(status["restartCount"] for pod in web_pods() for status in pod["status"].get("containerStatuses", []))
+    wait_for(f"{count} ready {process} pods and no others", look, seconds)
+    return found
 
 
-def python(pod: str, code: str, timeout: float = 60) -> str:
-    """What `code` prints inside a web pod."""
-    return kubectl("exec", pod, "--", "python", "-c", code, timeout=timeout).strip()
+def restarts(process: str = "web") -> int:
+    """The number of restarts of the process's containers, in total."""
+    return sum(s["restartCount"] for pod in pods_of(process) for s in pod["status"].get("containerStatuses", []))
+
+
+def python(pod: str, code: str, *arguments: str, timeout: float = 60) -> str:
+    """What `code` prints inside a pod."""
+    return kubectl("exec", pod, "--", "python", "-c", code, *arguments, timeout=timeout).strip()
 
 
 def service_api(service: str, path: str, body: Any = None) -> str:
@@ -85,18 +92,15 @@ def service_api(service: str, path: str, body: Any = None) -> str:
     return kubectl("create", "--raw", raw, "--filename", "-", stdin=json.dumps(body))
 
 
-def queued() -> int:
-    """Messages in the queue."""
-    answer = service_api(
-        "elasticmq:sqs",
-        "/000000000000/invoice-webhooks?Action=GetQueueAttributes&AttributeName.1=ApproximateNumberOfMessages",
-    )
-    return int(answer.partition("<Value>")[2].partition("<")[0])
+def queued(queue: str = QUEUE, which: str = "ApproximateNumberOfMessages") -> int:
+    """Messages in the queue that are visible; or ApproximateNumberOfMessagesNotVisible."""
+    path = f"/000000000000/{queue}?Action=GetQueueAttributes&AttributeName.1={which}"
+    return int(service_api("elasticmq:sqs", path).partition("<Value>")[2].partition("<")[0])
 
 
-def purge() -> None:
+def purge(queue: str = QUEUE) -> None:
     """Empties the queue: the audit fails on messages that it has not sent."""
-    service_api("elasticmq:sqs", "/000000000000/invoice-webhooks?Action=PurgeQueue")
+    service_api("elasticmq:sqs", f"/000000000000/{queue}?Action=PurgeQueue")
 
 
 def set_latency(milliseconds: int) -> None:

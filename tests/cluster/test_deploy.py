@@ -1,9 +1,8 @@
 """The deployment runs, is restricted, and has the kernel limits of the manifests."""
 
-import json
-
 from tests.cluster import attack, variant
-from tests.cluster.cluster import NAMESPACE, KubectlError, get, kubectl, python, queued, wait_for, web_pods
+from tests.cluster.client import namespace, output_of
+from tests.cluster.cluster import KubectlError, get, kubectl, pods_of, python, queued, web_pods
 from tests.cluster.record import See
 
 _CGROUP = """
@@ -27,6 +26,14 @@ import socket, sys, time
 host, port, until, seen = sys.argv[1], int(sys.argv[2]), time.monotonic() + 15, ""
 while not seen.startswith("connected") and time.monotonic() < until:
     try: socket.create_connection((host, port), 4); seen = "connected"
+    except OSError as error: seen = f"blocked for 15 s: {error}"; time.sleep(0.5)
+print(seen)
+"""
+_SCRAPE = """
+import sys, time, urllib.request
+until, seen = time.monotonic() + 15, ""
+while not seen.isdecimal() and time.monotonic() < until:
+    try: seen = str(urllib.request.urlopen(f"http://{sys.argv[1]}:9464/metrics", timeout=4).read().count(b"# TYPE"))
     except OSError as error: seen = f"blocked for 15 s: {error}"; time.sleep(0.5)
 print(seen)
 """
@@ -75,37 +82,30 @@ def test_resources(see: See) -> None:
     see("700 MiB asked for in a container", killed, "137" in killed)
 
 
-def _client(name: str, label: str, host: str, port: int) -> str:
-    """The output of a pod with that label that connects to `host`."""
-    container = {
-        "name": "client",
-        "image": "invoice-webhook:dev",
-        "command": ["python", "-c", _TRY, host, str(port)],
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-    }
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": NAMESPACE, "labels": {"app.kubernetes.io/name": label}},
-        "spec": {
-            "restartPolicy": "Never",
-            "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
-            "containers": [container],
-        },
-    }
-    kubectl("delete", "pod", name, "--ignore-not-found", "--wait")
-    kubectl("apply", "--filename", "-", stdin=json.dumps(pod))
-    wait_for(f"the end of pod {name}", lambda: get("pod", name)["status"]["phase"] in ("Succeeded", "Failed"))
-    return kubectl("logs", name).strip()
-
-
 def test_networkpolicy(see: See) -> None:
-    """Ingress only from listed pods, egress only to the proxy of the queue."""
-    variant.apply()
+    """Ingress only from listed pods; egress only to the queue's proxy, and of a worker to Chargebee and DynamoDB."""
+    variant.apply(pods=1, workers=1)
+    addresses = {process: pods_of(process)[0]["status"]["podIP"] for process in ("web", "worker")}
     for label, expected in (("loadtest", "connected"), ("other", "blocked")):
-        seen = _client("client", label, "web", 80)
+        seen = output_of(_TRY, "web", "80", label=label)
         see(f"a pod labelled {label} → web", seen, seen.startswith(expected))
-    pod = web_pods()[0]["metadata"]["name"]
-    for host, port, expected in (("toxiproxy", 9324, "connected"), ("elasticmq", 9324, "blocked")):
-        seen = python(pod, f"import sys; sys.argv = ['', '{host}', '{port}']{_TRY}")
-        see(f"web → {host}:{port}", seen, seen.startswith(expected))
+    for process, address in addresses.items():
+        seen = output_of(_TRY, address, "9464", label="prometheus")
+        see(f"a pod labelled prometheus, of this namespace → {process}'s metrics", seen, seen.startswith("blocked"))
+    for process, allowed in {"web": ["toxiproxy"], "worker": ["toxiproxy", "dynamodb", "chargebee"]}.items():
+        pod = pods_of(process)[0]["metadata"]["name"]
+        for host, port in (("toxiproxy", 9324), ("elasticmq", 9324), ("dynamodb", 4566), ("chargebee", 8002)):
+            seen = python(pod, _TRY, host, str(port))
+            see(f"{process} → {host}:{port}", seen, seen.startswith("connected" if host in allowed else "blocked"))
+
+
+def test_metrics(see: See) -> None:
+    """Prometheus, in the namespace `monitoring`, scrapes web and worker, and reaches no other port of theirs."""
+    variant.apply(pods=1, workers=1)
+    with namespace("monitoring"):
+        for process in ("web", "worker"):
+            address = pods_of(process)[0]["status"]["podIP"]
+            seen = output_of(_SCRAPE, address, label="prometheus", namespace="monitoring")
+            see(f"{process}: metrics", seen, seen.isdecimal() and int(seen) > 20)
+            seen = output_of(_TRY, address, "8000", label="prometheus", namespace="monitoring")
+            see(f"prometheus → {process}:8000", seen, seen.startswith("blocked"))

@@ -16,8 +16,13 @@ _KILL = """
 import os
 for pid in filter(str.isdigit, os.listdir("/proc")):
     words = open(f"/proc/{pid}/cmdline").read().split("\\0")
-    if words[1:4] == ["-m", "app", "web"]: os.kill(int(pid), 9)
+    if words[1:4] == ["-m", "app", "PROCESS"]: os.kill(int(pid), 9)
 """
+
+
+def kill(process: str) -> str:
+    """Code for a pod that shares its containers' PIDs: kills the process."""
+    return _KILL.replace("PROCESS", process)
 
 
 def _scale(pods: int) -> None:
@@ -69,7 +74,7 @@ def test_kill_9(see: See) -> None:
     attack.start(*_LOAD, "--duration=45s")
     before = restarts()
     with suppress(KubectlError):  # kubectl exec may fail when its container ends
-        python(web_pods()[0]["metadata"]["name"], _KILL)
+        python(web_pods()[0]["metadata"]["name"], kill("web"))
     wait_for("the restart", lambda: restarts() > before)
     settled(2)
     see("the load outlasted it", not attack.is_over(), not attack.is_over())

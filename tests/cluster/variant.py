@@ -1,4 +1,4 @@
-"""The deployed variant: overlays/kind with a release, a number of pods, the cap, and patches."""
+"""The deployed variant: overlays/kind with a release, a number of pods, the cap, workers or none, and patches."""
 
 import json
 import os
@@ -19,24 +19,31 @@ NAIVE_PROBES = {
 }
 
 
-def pod_patch(**pod: Any) -> Any:
+def pod_patch(process: str = "web", **pod: Any) -> Any:
     """A patch of the Deployment's pods."""
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web"},
-        "spec": {"template": {"spec": pod}},
-    }
+    return _deployment(process, {"template": {"spec": pod}})
 
 
-def fixed(pods: int) -> Any:
+def _deployment(process: str, spec: Any) -> Any:
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": process}, "spec": spec}
+
+
+def fixed(pods: int, process: str = "web") -> Any:
     """A patch of the HPA with a fixed number of pods."""
     return {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",
-        "metadata": {"name": "web"},
+        "metadata": {"name": process},
         "spec": {"minReplicas": pods, "maxReplicas": pods},
     }
+
+
+def _workers(count: int) -> Any:
+    """An HPA leaves a Deployment of no replicas alone: the queue of an attack's audit must have no other consumer.
+
+    https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation
+    """
+    return fixed(count, "worker") if count else _deployment("worker", {"replicas": 0})
 
 
 def write(folder: Path, kustomization: Any) -> Path:
@@ -47,11 +54,21 @@ def write(folder: Path, kustomization: Any) -> Path:
 
 
 def apply(
-    release: str | None = None, pods: int | None = 2, *, capped: bool = False, patches: tuple[Any, ...] = ()
+    release: str | None = None,
+    pods: int | None = 2,
+    *,
+    capped: bool = False,
+    workers: int = 0,
+    rate: int = 150,
+    patches: tuple[Any, ...] = (),
 ) -> None:
-    """Deploys it and waits until only that runs. `pods` None: the HPA decides, from two up."""
+    """Deploys it and waits until only that runs. `pods` None: the HPA decides, from two up.
+
+    `rate`: Chargebee's calls a minute, as the workers know it.
+    """
     base = os.path.relpath(ROOT / "deploy" / "k8s", FOLDER)
-    chosen = [*patches, *([fixed(pods)] if pods is not None else [])]
+    chosen = [*patches, _workers(workers), *([fixed(pods)] if pods is not None else [])]
+    literals = {"worker": f"APP_CHARGEBEE_RATE={rate}", **({"web": f"APP_RELEASE={release}"} if release else {})}
     kustomization = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
@@ -59,14 +76,15 @@ def apply(
         "resources": [f"{base}/overlays/kind"],
         "components": [f"{base}/components/cpu-cap"] if capped else [],
         "configMapGenerator": [
-            {"name": "web", "behavior": "merge", "literals": [f"APP_RELEASE={release}"]},
-        ]
-        if release
-        else [],
+            {"name": name, "behavior": "merge", "literals": [literal]} for name, literal in literals.items()
+        ],
         "patches": [{"patch": json.dumps(patch)} for patch in chosen],
     }
     kubectl("apply", "--kustomize", str(write(FOLDER, kustomization)))
-    for emulator in ("elasticmq", "toxiproxy"):
-        kubectl("rollout", "status", f"deployment/{emulator}", "--timeout=180s")
+    if workers:  # an HPA leaves none alone, so they are raised by hand from none
+        kubectl("scale", "deployment/worker", f"--replicas={workers}")
+    for stand_in in ("chargebee", "dynamodb", "elasticmq", "toxiproxy"):
+        kubectl("rollout", "status", f"deployment/{stand_in}", "--timeout=180s")
     set_latency(8)
     settled(pods or 2)
+    settled(workers, process="worker")

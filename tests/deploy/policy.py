@@ -10,14 +10,33 @@ from app.settings.text import unknown_variables
 
 Objects = list[Any]
 
+# What each process cannot start without, and the Secret that a real cluster brings.
+_REQUIRED = {
+    "web": {"sqs_queue_url"},
+    "worker": {"sqs_queue_url", "dead_letter_queue_url", "billing_table", "chargebee_url"},
+}
+_SECRETS = {"web": "web-basic-auth", "worker": "worker-chargebee"}
+PROCESSES = tuple(_REQUIRED)
+
 
 def of(objects: Objects, kind: str) -> list[Any]:
     return [found for found in objects if found["kind"] == kind]
 
 
-def web(objects: Objects) -> Any:
-    """The Deployment of the service."""
-    (found,) = (deployment for deployment in of(objects, "Deployment") if deployment["metadata"]["name"] == "web")
+def named(objects: Objects, kind: str, name: str) -> Any:
+    """The one object of that kind and name."""
+    (found,) = (candidate for candidate in of(objects, kind) if candidate["metadata"]["name"] == name)
+    return found
+
+
+def processes(objects: Objects) -> list[tuple[str, Any]]:
+    """The Deployments of the service itself, by name."""
+    return [(name, named(objects, "Deployment", name)) for name in PROCESSES]
+
+
+def container(deployment: Any) -> Any:
+    """Its only one."""
+    (found,) = deployment["spec"]["template"]["spec"]["containers"]
     return found
 
 
@@ -40,12 +59,12 @@ def restricted(objects: Objects) -> Iterator[str]:
         for volume in pod.get("volumes", []):
             if not set(volume) <= {"name", "configMap", "emptyDir", "secret", "projected"}:
                 yield f"{name}: volume {volume['name']} is of a kind that is not allowed"
-        for container in pod["containers"] + pod.get("initContainers", []):
-            yield from _container(name, container)
+        for each in pod["containers"] + pod.get("initContainers", []):
+            yield from _container(name, each)
 
 
-def _container(name: str, container: Any) -> Iterator[str]:
-    context = container.get("securityContext", {})
+def _container(name: str, found: Any) -> Iterator[str]:
+    context = found.get("securityContext", {})
     if context.get("allowPrivilegeEscalation") is not False or context.get("privileged"):
         yield f"{name}: may gain privileges"
     if context.get("capabilities") != {"drop": ["ALL"]}:
@@ -54,12 +73,12 @@ def _container(name: str, container: Any) -> Iterator[str]:
         yield f"{name}: root is writable"
     if context.get("runAsUser") == 0 or context.get("runAsNonRoot") is False or "seccompProfile" in context:
         yield f"{name}: the container overrides the pod's securityContext"
-    if any("hostPort" in port for port in container.get("ports", [])):
+    if any("hostPort" in port for port in found.get("ports", [])):
         yield f"{name}: uses a port of the node"
-    tag = container["image"].rpartition("/")[2].partition(":")[2]
+    tag = found["image"].rpartition("/")[2].partition(":")[2]
     if tag in ("", "latest"):
-        yield f"{name}: image {container['image']} is not pinned"
-    resources = container.get("resources", {})
+        yield f"{name}: image {found['image']} is not pinned"
+    resources = found.get("resources", {})
     if not {"cpu", "memory"} <= set(resources.get("requests", {})) or "memory" not in resources.get("limits", {}):
         yield f"{name}: requests or memory limit are missing"
 
@@ -76,31 +95,40 @@ def enforced(objects: Objects) -> Iterator[str]:
 
 def resources(objects: Objects, *, capped: bool) -> Iterator[str]:
     """As published: 250m and 256 Mi requested, a limit of 512 Mi, no CPU limit unless the component sets one."""
-    found = web(objects)["spec"]["template"]["spec"]["containers"][0]["resources"]
     limits = {"memory": "512Mi", **({"cpu": "250m"} if capped else {})}
-    if found != {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": limits}:
-        yield f"resources are {found}"
+    for name, deployment in processes(objects):
+        found = container(deployment)["resources"]
+        if found != {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": limits}:
+            yield f"{name}: resources are {found}"
 
 
 def settings(objects: Objects) -> Iterator[str]:
-    """The service would start with its variables; each comes from an existing object."""
+    """Each process would start with its variables; each comes from an existing object."""
+    for name, deployment in processes(objects):
+        given, missing = environment(objects, deployment)
+        yield from (f"{source} is referenced but missing" for source in missing if source != _SECRETS[name])
+        yield from unknown_variables(given, Settings)
+        known = {key[4:].lower(): value for key, value in given.items() if key[4:].lower() in Settings.model_fields}
+        try:
+            Settings.model_validate(known)
+        except ValidationError as error:
+            yield str(error)
+        if "AWS_DEFAULT_REGION" not in given or not all(known.get(setting) for setting in _REQUIRED[name]):
+            yield f"{name}: no region, or none of {', '.join(sorted(_REQUIRED[name]))}"
+        if any(source.get("configMapRef", {}).get("name") == name for source in container(deployment)["envFrom"]):
+            yield f"the ConfigMap {name} has no hash in its name: a change would not start a roll-out"
+
+
+def environment(objects: Objects, deployment: Any) -> tuple[dict[str, str], list[str]]:
+    """The variables of its container, without those of Secrets; and the objects that it refers to and that are not."""
     there = {found["metadata"]["name"]: found for found in of(objects, "ConfigMap") + of(objects, "Secret")}
     given: dict[str, str] = {}
-    container = web(objects)["spec"]["template"]["spec"]["containers"][0]
-    for source in container["envFrom"]:
+    missing = []
+    for source in container(deployment).get("envFrom", []):
         name = next(iter(source.values()))["name"]
-        if name not in there and name != "web-basic-auth":  # on a real cluster not part of these manifests
-            yield f"{name} is referenced but missing"
-        elif name in there and there[name]["kind"] == "ConfigMap":
+        if name not in there:
+            missing.append(name)
+        elif there[name]["kind"] == "ConfigMap":
             given |= there[name]["data"]
-            if name == "web":
-                yield "the ConfigMap's name has no hash: a change would not start a roll-out"
-    given |= {variable["name"]: variable.get("value", "") for variable in container.get("env", [])}
-    yield from unknown_variables(given, Settings)
-    known = {name[4:].lower(): value for name, value in given.items() if name[4:].lower() in Settings.model_fields}
-    try:
-        Settings.model_validate(known)
-    except ValidationError as error:
-        yield str(error)
-    if not known.get("sqs_queue_url") or "AWS_DEFAULT_REGION" not in given:
-        yield "no queue or no region"
+    given |= {variable["name"]: variable.get("value", "") for variable in container(deployment).get("env", [])}
+    return given, missing

@@ -33,12 +33,32 @@ def test_what_is_installed_has_hashes() -> None:
 
 
 def test_compose() -> None:
-    """It builds existing targets, with a quarter of a core and no unknown variable."""
+    """It builds existing targets, with a quarter of a core for each process and no unknown variable."""
     compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())
     targets = {service["build"]["target"] for service in compose["services"].values()}
-    assert targets == {"app", "toxiproxy", "elasticmq"} <= {name for _, name in STAGES}
-    web = compose["services"]["web"]
-    assert web["cpus"] == 0.25
-    assert web["mem_limit"] == web["memswap_limit"]
-    assert list(unknown_variables(web["environment"], Settings)) == []
+    assert targets == {"app", "local", "toxiproxy", "elasticmq"} <= {name for _, name in STAGES}
+    for process in ("web", "worker"):
+        service = compose["services"][process]
+        assert service["command"] == [process]
+        assert service["cpus"] == 0.25
+        assert service["mem_limit"] == service["memswap_limit"]
+    for service in compose["services"].values():
+        assert list(unknown_variables(service.get("environment", {}), Settings)) == []
     assert all((ROOT / config["file"]).is_file() for config in compose["configs"].values())
+
+
+def test_the_worker_of_compose_has_what_it_requires() -> None:
+    """Its settings are complete, and its grace period is longer than its own time for stopping."""
+    compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    worker = compose["services"]["worker"]
+    given = {name[4:].lower(): value for name, value in worker["environment"].items() if name.startswith("APP_")}
+    settings = Settings.model_validate(given)
+    settings.require_billing()
+    assert settings.require_queue_url() == compose["services"]["web"]["environment"]["APP_SQS_QUEUE_URL"]
+    assert settings.dead_letter_queue_url is not None
+    assert int(worker["stop_grace_period"].removesuffix("s")) > settings.graceful_timeout
+
+
+def test_the_image_keeps_what_the_processes_call() -> None:
+    """botocore's data of SQS, DynamoDB and STS (for a role's credentials) is not pruned."""
+    assert set(re.findall(r"! -name '?(\S+?)'? ", DOCKERFILE)) == {"sqs", "dynamodb", "sts", "sso*"}

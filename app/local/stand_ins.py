@@ -1,0 +1,39 @@
+"""The stand-ins for Chargebee and DynamoDB that a deployment on a laptop is configured for: kind, compose."""
+
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import boto3
+from botocore.config import Config
+
+from app.errors import ConfigurationError
+from app.settings import Settings
+
+
+class StandIns(NamedTuple):
+    """`chargebee` and `endpoint`: URLs; `table`: at `endpoint`."""
+
+    chargebee: str
+    endpoint: str
+    table: str
+    ca_bundle: str | None = None
+
+
+def stand_ins(settings: Settings) -> StandIns:
+    """Raises ConfigurationError where one is not configured, or is the real service: nothing is invented there."""
+    settings.require_billing()
+    assert settings.chargebee_url is not None
+    assert settings.billing_table is not None
+    endpoint, real = (_endpoint(ignore_configured_endpoint_urls=ignored) for ignored in (False, True))
+    if endpoint == real:
+        raise ConfigurationError("AWS_ENDPOINT_URL is not set: allowed is the URL of a stand-in for DynamoDB")
+    if (urlsplit(settings.chargebee_url).hostname or "").endswith(".chargebee.com"):
+        raise ConfigurationError(
+            f"APP_CHARGEBEE_URL={settings.chargebee_url}: allowed is the URL of a stand-in for Chargebee"
+        )
+    return StandIns(settings.chargebee_url.rstrip("/"), endpoint, settings.billing_table)
+
+
+def _endpoint(**options: bool) -> str:
+    config = Config(**options)  # type: ignore[arg-type]  # its stubs lack this option
+    return boto3.Session().client("dynamodb", config=config).meta.endpoint_url

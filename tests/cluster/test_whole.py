@@ -1,0 +1,84 @@
+"""Webhook in, worker, invoice closed; and what replaces pods meanwhile loses and repeats nothing."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from tests.cluster import variant, whole
+from tests.cluster.cluster import (
+    DEAD_LETTERS,
+    QUEUE,
+    KubectlError,
+    kubectl,
+    pods_of,
+    python,
+    queued,
+    restarts,
+    settled,
+    wait_for,
+)
+from tests.cluster.record import See
+from tests.cluster.test_stops import kill
+
+_IN_FLIGHT = "ApproximateNumberOfMessagesNotVisible"
+
+
+def _empty() -> bool:
+    return queued() == queued(QUEUE, _IN_FLIGHT) == 0
+
+
+def _see(see: See, delivered: whole.Delivered) -> None:
+    see("invoices, charges", delivered, not delivered.problems)
+    wait_for("an empty queue", _empty)
+    see("left in the queue, dead letters", f"0, {queued(DEAD_LETTERS)}", queued(DEAD_LETTERS) == 0)
+
+
+def test_whole(see: See) -> None:
+    """30 webhooks through the Service: their invoices are closed. One without an invoice is a dead letter."""
+    whole.deploy()
+    with whole.delivering(30, rate=10) as delivery:
+        _see(see, delivery.finish())
+    kubectl("exec", "deployment/chargebee", "--", "python", "-m", "app", "send", "--url", "http://web", "--count", "1")
+    wait_for("the dead letter", lambda: queued(DEAD_LETTERS) == 1)
+    see("a webhook whose invoice Chargebee does not know", "1 dead letter", True)
+
+
+def _restart(process: str) -> None:
+    kubectl("rollout", "restart", f"deployment/{process}")
+    settled(2, process=process)
+
+
+def _restart_both() -> None:
+    """One after the other: a node of two cores has no room for both."""
+    _restart("worker")
+    _restart("web")
+
+
+def _delete_a_worker() -> None:
+    kubectl("delete", "pod", pods_of("worker")[0]["metadata"]["name"])
+    settled(2, process="worker")
+
+
+def _kill_a_worker() -> None:
+    """Its claims and its messages are another's after a minute: APP_BILLING_LEASE, APP_WORKER_VISIBILITY."""
+    before = restarts("worker")
+    with suppress(KubectlError):  # kubectl exec may fail when its container ends
+        python(pods_of("worker")[0]["metadata"]["name"], kill("worker"))
+    wait_for("the restart", lambda: restarts("worker") > before)
+    settled(2, process="worker")
+
+
+@pytest.mark.parametrize(
+    "disturb",
+    [_restart_both, _delete_a_worker, _kill_a_worker],
+    ids=["rolling_restarts", "delete_worker", "kill_9_worker"],
+)
+def test_whole_stops(see: See, disturb: Callable[[], None]) -> None:
+    """Each invoice is closed once, and has each charge once."""
+    whole.deploy(patches=(variant.pod_patch("worker", shareProcessNamespace=True),))
+    with whole.delivering(600, rate=6) as delivery:
+        wait_for("messages in work", lambda: queued(QUEUE, _IN_FLIGHT) > 0)
+        disturb()
+        see("invoices still open after it", "yes", not _empty())
+        _see(see, delivery.finish())

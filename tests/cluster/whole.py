@@ -1,0 +1,69 @@
+"""The whole under load: deliver.py inside the stand-in's pod, while a test disturbs web and workers."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from tests.cluster import variant
+from tests.cluster.cluster import DEAD_LETTERS, NAMESPACE, KubectlError, purge
+
+LIMIT = 3500  # calls a minute: the largest plan
+_CODE = (Path(__file__).parent / "deliver.py").read_text()
+
+
+class Delivered(NamedTuple):
+    """The audit; `refused`: answers other than 200, each of them delivered again."""
+
+    statuses: dict[str, int]
+    expected: int
+    problems: list[str]
+    report: str
+
+    @property
+    def refused(self) -> int:
+        return sum(count for status, count in self.statuses.items() if status != "200")
+
+    def __str__(self) -> str:
+        problems = f"; {len(self.problems)} problems: {'; '.join(self.problems[:3])}" if self.problems else ""
+        return f"{self.report}; {self.refused} of {sum(self.statuses.values())} deliveries repeated{problems}"
+
+
+class Delivery:
+    """A running deliver.py."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        assert process.stdout is not None
+        self._lines: IO[str] = process.stdout
+        self.await_line("seeded")
+
+    def await_line(self, word: str) -> None:
+        if (line := self._lines.readline().strip()) != word:
+            raise KubectlError(f"deliver.py: {line or 'it has ended'}")
+
+    def finish(self) -> Delivered:
+        """Waits for its audit. Raises KubectlError."""
+        self.await_line("delivered")
+        return Delivered(**json.loads(self._lines.readline() or "{}"))
+
+
+@contextmanager
+def delivering(count: int, rate: float) -> Iterator[Delivery]:
+    """`count` webhooks, `rate` a second, from now on."""
+    arguments = ["http://web", str(count), str(rate), str(LIMIT)]
+    command = ["kubectl", "--namespace", NAMESPACE, "exec", "deployment/chargebee", "--", "python", "-c", _CODE]
+    with subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield Delivery(process)
+        finally:
+            process.terminate()
+
+
+def deploy(patches: tuple[Any, ...] = ()) -> None:
+    """Two pods of each process, and empty queues."""
+    variant.apply(workers=2, rate=LIMIT, patches=patches)
+    purge()
+    purge(DEAD_LETTERS)

@@ -1,0 +1,68 @@
+"""Rules on who is selected, and who may connect to whom."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.deploy.policy import Objects, named, of, processes
+
+_PRIVATE = {"10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"}
+
+
+def selectors(objects: Objects) -> Iterator[str]:
+    """Service, PDBs, spread and NetworkPolicies select the pods of the process that they are for, and no others."""
+    labels = {name: deployment["spec"]["template"]["metadata"]["labels"] for name, deployment in processes(objects)}
+    chosen = [("web", named(objects, "Service", "web")["spec"]["selector"], "Service")]
+    for name, deployment in processes(objects):
+        chosen.append((name, deployment["spec"]["selector"]["matchLabels"], "Deployment"))
+        budget = named(objects, "PodDisruptionBudget", name)["spec"]["selector"]["matchLabels"]
+        chosen.append((name, budget, "PodDisruptionBudget"))
+        spread = deployment["spec"]["template"]["spec"]["topologySpreadConstraints"]
+        chosen += [(name, each["labelSelector"]["matchLabels"], "spread") for each in spread]
+        if {each["topologyKey"] for each in spread} != {"kubernetes.io/hostname", "topology.kubernetes.io/zone"}:
+            yield f"{name}: pods are not spread over nodes and zones"
+        policies = [found for found in of(objects, "NetworkPolicy") if _for(found) == name]
+        chosen += [(name, found["spec"]["podSelector"]["matchLabels"], "NetworkPolicy") for found in policies]
+        if not policies:
+            yield f"{name}: no NetworkPolicy"
+    for name, selector, kind in chosen:
+        found = [each for each, its in labels.items() if selector.items() <= its.items()]
+        if found != [name]:
+            yield f"{kind} for {name} selects {found}"
+
+
+def _for(policy: Any) -> str:
+    """`worker-kind` is for the worker."""
+    return str(policy["metadata"]["name"]).partition("-")[0]
+
+
+def network(objects: Objects) -> Iterator[str]:
+    """Ingress and egress are closed except for listed peers; no rule allows all peers or all ports."""
+    for policy in of(objects, "NetworkPolicy"):
+        name, spec = policy["metadata"]["name"], policy["spec"]
+        if spec["policyTypes"] != ["Ingress", "Egress"]:
+            yield f"{name} leaves ingress or egress open"
+        for rule in spec.get("ingress", []) + spec.get("egress", []):
+            peers = rule.get("from", []) + rule.get("to", [])
+            if not peers or not rule.get("ports"):
+                yield f"{name} has a rule for all peers or all ports"
+            outside = _for(policy) == "worker" and "to" in rule and rule.get("ports") == [{"port": 443}]
+            for peer in peers:
+                yield from (f"{name} {flaw}" for flaw in _peer(peer, outside=outside))
+
+
+def _peer(peer: Any, *, outside: bool) -> Iterator[str]:
+    """`outside`: the rule is the worker's for HTTPS, which may name all addresses but the private ones."""
+    block = peer.get("ipBlock", {})
+    everywhere = block.get("cidr", "").endswith("/0")
+    if {} in peer.values() or (everywhere and not (outside and set(block.get("except", [])) == _PRIVATE)):
+        yield "allows all peers"
+    if "invoice-webhook" in str(peer.get("podSelector")):
+        yield "names the service itself as a peer"
+
+
+def ingress_of_a_worker(objects: Objects) -> Iterator[str]:
+    """Nobody calls a worker but Prometheus, and that on its own port."""
+    for policy in of(objects, "NetworkPolicy"):
+        for rule in policy["spec"].get("ingress", []):
+            if _for(policy) == "worker" and rule["ports"] != [{"port": "metrics"}]:
+                yield f"{policy['metadata']['name']} lets in more than the scrape"

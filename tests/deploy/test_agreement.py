@@ -1,0 +1,53 @@
+"""What is written in more than one place in deploy/ agrees: queue, table, endpoints, variables."""
+
+import re
+
+from app.settings import Settings
+from app.settings.text import unknown_variables, variable
+from tests.deploy import policy
+from tests.deploy.rendering import ROOT, rendered
+
+_PARAMETERS = ("TableName", "QueueName")
+
+
+def test_every_variable_of_the_secret_is_a_setting() -> None:
+    """The variables of the Basic credentials, and of Chargebee's key."""
+    given = {name for secret in policy.of(rendered("kind", ()), "Secret") for name in secret["data"]}
+    assert given == {"APP_BASIC_AUTH_USERNAME", "APP_BASIC_AUTH_PASSWORD", "APP_CHARGEBEE_API_KEY"}
+    assert given <= {variable(name) for name in Settings.model_fields}
+
+
+def test_the_stand_ins_are_configured_as_the_worker_is() -> None:
+    """One table, one endpoint of DynamoDB, and one port of Chargebee; every variable of theirs is a setting."""
+    objects = rendered("kind", ())
+    worker, _ = policy.environment(objects, policy.named(objects, "Deployment", "worker"))
+    services = {found["metadata"]["name"]: found["spec"]["ports"][0]["port"] for found in policy.of(objects, "Service")}
+    for name in ("dynamodb", "chargebee"):
+        given, _ = policy.environment(objects, policy.named(objects, "Deployment", name))
+        assert given["APP_BILLING_TABLE"] == worker["APP_BILLING_TABLE"]
+        assert list(unknown_variables(given, Settings)) == []
+    assert worker["AWS_ENDPOINT_URL_DYNAMODB"] == given["AWS_ENDPOINT_URL"] == f"http://dynamodb:{services['dynamodb']}"
+    assert worker["APP_CHARGEBEE_URL"] == f"http://chargebee:{services['chargebee']}"
+
+
+def test_aws_names_what_the_template_makes() -> None:
+    """The overlay's queues and table are those of deploy/aws/billing.yaml by default."""
+    template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text()
+    table, queue = (re.search(rf"{name}:\n    Type: String\n    Default: (\S+)", template) for name in _PARAMETERS)
+    assert table is not None
+    assert queue is not None
+    objects = rendered("aws", ())
+    worker, _ = policy.environment(objects, policy.named(objects, "Deployment", "worker"))
+    assert worker["APP_BILLING_TABLE"] == table[1]
+    assert worker["APP_SQS_QUEUE_URL"].endswith(f"/{queue[1]}")
+    assert worker["APP_DEAD_LETTER_QUEUE_URL"].endswith(f"/{queue[1]}-dead-letters")
+
+
+def test_web_and_worker_share_the_queue() -> None:
+    """On AWS and on kind, what web fills is what the worker takes from."""
+    for overlay in ("aws", "kind"):
+        objects = rendered(overlay, ())
+        web, worker = (policy.environment(objects, deployment)[0] for _, deployment in policy.processes(objects))
+        assert web["APP_SQS_QUEUE_URL"] == worker["APP_SQS_QUEUE_URL"]
+        assert web["AWS_DEFAULT_REGION"] == worker["AWS_DEFAULT_REGION"]
+        assert worker["APP_DEAD_LETTER_QUEUE_URL"].startswith(worker["APP_SQS_QUEUE_URL"])

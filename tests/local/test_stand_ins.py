@@ -1,0 +1,42 @@
+"""The stand-ins that a deployment on a laptop is configured for."""
+
+import pytest
+
+from app.errors import ConfigurationError
+from app.local.stand_ins import StandIns, stand_ins
+from app.settings import Settings
+
+_ENDPOINT = "http://dynamodb:4566"
+
+
+def _settings(url: str = "http://chargebee:8002/") -> Settings:
+    return Settings.model_validate({"billing_table": "billing", "chargebee_url": url, "chargebee_api_key": "key"})
+
+
+@pytest.fixture(autouse=True)
+def _region(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "local")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "local")
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("variable", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB"])
+def test_configured(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    """By the settings, and by either of the SDK's variables."""
+    monkeypatch.setenv(variable, _ENDPOINT)
+    assert stand_ins(_settings()) == StandIns("http://chargebee:8002", _ENDPOINT, "billing")
+
+
+def test_nothing_is_invented_at_aws() -> None:
+    """Without an endpoint of its own, the SDK means the real DynamoDB."""
+    with pytest.raises(ConfigurationError, match="AWS_ENDPOINT_URL is not set"):
+        stand_ins(_settings())
+
+
+def test_nothing_is_invented_at_chargebee(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own hosts are refused."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", _ENDPOINT)
+    with pytest.raises(ConfigurationError, match="stand-in for Chargebee"):
+        stand_ins(_settings("https://example.chargebee.com"))
