@@ -1,1 +1,4 @@
-"""Sends webhooks as Chargebee does, one at a time or many concurrently."""
+"""Chargebee on a laptop: who sends webhooks (`load`, `sender`), and a stand-in for the API that bills invoices.
+
+`process.start()` runs the stand-in as a child process; `python -m app.local.chargebee` runs it by itself.
+"""

@@ -1,0 +1,63 @@
+"""`python -m app.local.chargebee`: the stand-in for Chargebee's API by itself, for a container or another terminal."""
+
+import argparse
+import json
+import os
+import sys
+import threading
+
+from pydantic import ValidationError
+
+from app.errors import ConfigurationError
+from app.local.chargebee.behaviour import Behaviour
+
+
+def main() -> None:
+    options = vars(_parser().parse_args())
+    host, port, child = options.pop("host"), options.pop("port"), options.pop("child")
+    if child:
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        behaviour = Behaviour.model_validate({name: value for name, value in options.items() if value is not None})
+        from app.local.chargebee.server import create_app, listen, serve  # not for --help
+    except ValidationError as error:
+        flaws = (f"--{str(flaw['loc'][0]).replace('_', '-')}: {flaw['msg']}" for flaw in error.errors())
+        sys.exit("\n".join(f"error: {flaw}" for flaw in flaws))
+    except ImportError as error:
+        sys.exit(f"error: the Chargebee stand-in needs the group `local`: make .venv/local ({error})")
+    try:
+        listener = listen(host, port)
+    except ConfigurationError as error:
+        sys.exit(f"error: {error}")
+    shown = f"[{host}]" if ":" in host else host
+    url = f"http://{shown}:{listener.getsockname()[1]}"
+    # The socket listens already, so the address may be printed before the server accepts.
+    sys.stdout.write((json.dumps({"url": url}) if child else f"Chargebee's stand-in on {url}") + "\n")
+    sys.stdout.flush()
+    serve(create_app(behaviour), listener)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m app.local.chargebee",
+        description="A stand-in for Chargebee's API, with a web page that shows invoices as they close. It has no"
+        " invoices at first: PUT them to /_/invoices.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8002, help="0 picks a free one (default: %(default)s)")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    for name, field in Behaviour.model_fields.items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", metavar="VALUE", help=f"{field.description} (default: {field.default})"
+        )
+    return parser
+
+
+def _end_with_parent() -> None:
+    os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
