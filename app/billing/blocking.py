@@ -8,15 +8,16 @@ reference in the line's description, which stays.
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import boto3
 import chargebee
 from botocore.config import Config
 
-from app.billing import charges
-from app.billing.charges import Billable
+from app.billing import charges, items
+from app.billing.charges import Billable, Line
+from app.billing.items import Update
 from app.errors import BillingUnavailable
 from app.events import Event, Invoice
 from app.settings import Settings
@@ -26,93 +27,83 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
 IDEMPOTENCY_KEY = chargebee.Chargebee.idempotency_header
-CONFLICT = 409
+CONFLICT = "invalid_state_for_request"  # closed already, most likely
 PENDING = "pending"
+OURS = "attribute_not_exists(#invoice_id) OR #invoice_id = :invoice"
 ATTEMPTS = 2
 TABLE_SECONDS = 10.0
 
 
-class BlockingBilling:
-    """The steps of the work, for events with an invoice: `unbilled`, `add`, `close`, `mark`.
+class Found(NamedTuple):
+    """The invoice as Chargebee has it, with all of its lines."""
 
-    All of them raise BillingUnavailable.
-    """
+    pending: bool
+    lines: list[Line]
+
+
+class BlockingBilling:
+    """The steps of the work, for an event with an invoice. All of them raise BillingUnavailable."""
 
     def __init__(self, dynamodb: "DynamoDBClient", table: str, site: "chargebee.Chargebee") -> None:
         self._dynamodb = dynamodb
         self._table = table
         self._invoices: Any = site.Invoice
 
-    def unbilled(self, event: Event) -> list[Billable]:
-        """What the customer used in the invoice's period and no other invoice has."""
+    def read(self, event: Event) -> Found:
+        """The event's invoice: the work may have been begun, and the event has not all lines of a long one."""
+        lines: list[Line] = []
+        page: dict[str, Any] = {}
+        while True:
+            with _failing("Chargebee"):
+                invoice = self._invoices.retrieve(_invoice(event).id, page).invoice
+            lines += invoice.line_items or []
+            offset = getattr(invoice, "line_items_next_offset", None)
+            if offset is None:
+                return Found(invoice.status == PENDING, lines)
+            page = {"line_items_offset": offset}
+
+    def unbilled(self, event: Event, found: Found) -> list[Billable]:
+        """What the customer used in the invoice's period and no other invoice has; once it is closed, what it has."""
         invoice = _invoice(event)
-        first, last = charges.period(event, invoice)
-        pages = self._dynamodb.get_paginator("query")
+        first, last = items.between(charges.period(found.lines, event.occurred_at))
+        values: Any = {":pk": {"S": f"customer#{invoice.customer_id}"}, ":first": {"S": first}, ":last": {"S": last}}
         with _failing("DynamoDB"):
-            found = pages.paginate(
+            pages = self._dynamodb.get_paginator("query").paginate(
                 TableName=self._table,
                 ConsistentRead=True,
-                KeyConditionExpression="pk = :customer AND sk BETWEEN :first AND :last",
-                ExpressionAttributeValues={
-                    ":customer": {"S": charges.customer_key(invoice.customer_id)},
-                    ":first": {"S": charges.billable_key(first)},
-                    ":last": {"S": charges.billable_key(last, "~")},
-                },
+                KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+                ExpressionAttributeValues=values,
             )
-            items = [charges.billable_of(item) for page in found for item in page["Items"]]
-        return [item for item in items if item.invoice_id in (None, invoice.id)]
+            all_of_them = [items.billable_of(item) for page in pages for item in page["Items"]]
+        ours = [one for one in all_of_them if one.invoice_id in (None, invoice.id)]
+        return ours if found.pending else charges.charged(ours, found.lines)
 
-    def add(self, event: Event, billables: Sequence[Billable]) -> list[Billable]:
-        """Adds those that the invoice does not have, if it is still pending; returns those that it has then."""
-        invoice = _invoice(event)
-        with _failing("Chargebee"):
-            status, there = self._read(invoice.id)
-            if status != PENDING:
-                return [billable for billable in billables if billable.id in there]
-            for billable in billables:
-                if billable.id not in there:
-                    charge = {"amount": billable.amount, "description": charges.line(billable)}
-                    self._invoices.add_charge(invoice.id, charge, _key(event, "add_charge", billable.id))
-        return list(billables)
+    def add(self, event: Event, found: Found, billables: Sequence[Billable]) -> None:
+        """Adds those that the invoice does not have, with a call for each."""
+        for billable in charges.without(billables, charges.charged(billables, found.lines)):
+            charge = {"amount": billable.amount, "description": charges.described(billable)}
+            with _failing("Chargebee"):
+                self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", billable.id))
 
-    def close(self, event: Event) -> None:
-        """Returns once the invoice is closed, by this call or by an earlier one."""
-        invoice = _invoice(event)
-        with _failing("Chargebee"):
+    def close(self, event: Event, found: Found) -> None:
+        """Returns once the invoice is closed, by this call or by another one."""
+        if found.pending:
             try:
-                self._invoices.close(invoice.id, {}, _key(event, "close"))
-            except chargebee.APIError as error:
-                if error.http_status_code != CONFLICT or self._read(invoice.id)[0] == PENDING:
+                with _failing("Chargebee"):
+                    self._invoices.close(_invoice(event).id, {}, _key(event, "close"))
+            except BillingUnavailable as error:
+                if CONFLICT not in error.cause or self.read(event).pending:
                     raise
 
     def mark(self, event: Event, billables: Sequence[Billable]) -> None:
-        """Notes in the table which invoice has them."""
+        """Notes in the table which invoice has them, with a call for each."""
         invoice = _invoice(event)
-        values: Any = {":invoice": {"S": invoice.id}, ":now": {"N": str(int(time.time()))}}
-        with _failing("DynamoDB"):
-            for billable in billables:
-                self._dynamodb.update_item(
-                    TableName=self._table,
-                    Key={
-                        "pk": {"S": charges.customer_key(invoice.customer_id)},
-                        "sk": {"S": charges.billable_key(billable.occurred_at, billable.id)},
-                    },
-                    UpdateExpression="SET invoice_id = :invoice, billed_at = :now",
-                    ConditionExpression="attribute_not_exists(invoice_id) OR invoice_id = :invoice",
-                    ExpressionAttributeValues=values,
-                )
-
-    def _read(self, invoice_id: str) -> tuple[str, set[str]]:
-        """The invoice's status, and the references in all of its lines."""
-        descriptions: list[str] = []
-        page: dict[str, Any] = {}
-        while True:
-            invoice = self._invoices.retrieve(invoice_id, page).invoice
-            descriptions += [line.description for line in invoice.line_items or []]
-            offset = getattr(invoice, "line_items_next_offset", None)
-            if offset is None:
-                return str(invoice.status), charges.references(descriptions)
-            page = {"line_items_offset": offset}
+        values: dict[str, str | int] = {"invoice": invoice.id, "now": int(time.time())}
+        for billable in billables:
+            key = items.billable_key(invoice.customer_id, billable)
+            update = Update(key, "SET #invoice_id = :invoice, #billed_at = :now", OURS, values)
+            with _failing("DynamoDB"):
+                self._dynamodb.update_item(**update.parameters(self._table))
 
 
 def build_billing(settings: Settings) -> BlockingBilling:

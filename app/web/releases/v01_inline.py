@@ -37,7 +37,9 @@ async def receive(request: Request, billing: Annotated[BlockingBilling, Depends(
     if event is None:
         return ignored(request)
     if event.event_type == PENDING_INVOICE_CREATED:  # other types need no work
-        added = billing.add(event, billing.unbilled(event))
-        billing.close(event)
-        billing.mark(event, added)
+        invoice = billing.read(event)
+        charges = billing.unbilled(event, invoice)
+        billing.add(event, invoice, charges)
+        billing.close(event, invoice)
+        billing.mark(event, charges)
     return processed(request)
