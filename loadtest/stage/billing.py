@@ -1,0 +1,99 @@
+"""What v01 works with in place of the queue: DynamoDB behind toxiproxy, and Chargebee's stand-in.
+
+Latencies and limits are fixed beforehand, and not fitted to the published figure: what the original's table and site
+took is not published.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+
+from app.local import embedded_aws
+from app.local.chargebee import process
+from app.local.chargebee.process import ChargebeeApi
+from app.local.embedded_aws import EmbeddedAws
+from app.local.resources import TABLE, create_table
+from app.local.run import LocalRun
+from app.local.tls import Certificates, certificates
+from loadtest.stage import toxiproxy
+from loadtest.stage.queues import Embedded
+from loadtest.stage.stack import BUNDLES, settled
+from loadtest.stage.toxiproxy import Proxy, Toxic
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb import DynamoDBClient
+
+# As SQS has in the other releases' attacks.
+TABLE_LATENCY_S = 0.008
+# An assumption: no source for the time of a call was found. Distance and work of an API that keeps books.
+CALL_LATENCY_S = 0.15
+# The highest default: https://www.chargebee.com/docs/billing/2.0/kb/platform/what-are-the-chargebee-api-limits
+CALLS_A_MINUTE = 3500
+
+
+@dataclass(frozen=True)
+class BillingStack:
+    """Both of them, running. `proxy` adds the table's latency. The table serves all attacks: no two have a customer
+    in common.
+    """
+
+    process: Embedded
+    toxics: list[Toxic]
+    proxy: Proxy
+    tls: Certificates
+    chargebee: ChargebeeApi
+
+    @property
+    def far(self) -> str:
+        """The table's endpoint with the added latency."""
+        return self.proxy.url
+
+    @property
+    def run(self) -> LocalRun:
+        """What `app.local.billables` seeds, without the latency."""
+        url, key = self.chargebee.url, self.chargebee.api_key
+        return LocalRun(self.process.pid, self.process.endpoint, "", "", url, key, TABLE, str(self.tls.ca))
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """As results have it."""
+        chargebee = {"latency_s": CALL_LATENCY_S, "rate": CALLS_A_MINUTE, "errors": 0}
+        return {"table": f"{self.process.name}, TLS", "toxics": self.toxics, "chargebee": chargebee}
+
+    def environment(self) -> dict[str, str]:
+        """Variables with which a service uses them, with the latencies."""
+        aws = EmbeddedAws(0, self.far, self.tls.bundle).environment()
+        chargebee = {"APP_CHARGEBEE_URL": self.chargebee.url, "APP_CHARGEBEE_API_KEY": self.chargebee.api_key}
+        return settled(aws) | chargebee | {"APP_BILLING_TABLE": TABLE}
+
+
+@contextmanager
+def open_billing() -> Iterator[BillingStack]:
+    """Starts all of it on free ports, and ends it."""
+    toxics = [toxiproxy.latency(TABLE_LATENCY_S)]
+    api = process.start(latency=CALL_LATENCY_S, rate=CALLS_A_MINUTE)
+    with certificates(BUNDLES["full"]) as tls, api as chargebee:
+        aws = Embedded(tls)
+        try:
+            aws.start()
+            with toxiproxy.proxy(aws.endpoint, toxics) as proxy:
+                create_table(_client(aws.endpoint, tls))
+                yield BillingStack(aws, toxics, proxy, tls, chargebee)
+        finally:
+            aws.kill()
+
+
+def _client(endpoint: str, tls: Certificates) -> "DynamoDBClient":
+    return boto3.client(
+        "dynamodb",
+        endpoint_url=endpoint,
+        verify=str(tls.ca),
+        region_name=embedded_aws.REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",  # noqa: S106  # the emulator takes any
+        config=Config(retries={"total_max_attempts": 1}),
+    )
