@@ -9,7 +9,20 @@ from app import __version__
 from app.errors import ConfigurationError
 from app.settings.text import masked
 
-COMMANDS = ("web", "demo", "send", "queue", "releases", "diff", "compare", "race", "doctor", "capacity", "live")
+COMMANDS = (
+    "web",
+    "demo",
+    "send",
+    "queue",
+    "invoices",
+    "releases",
+    "diff",
+    "compare",
+    "race",
+    "doctor",
+    "capacity",
+    "live",
+)
 
 
 class _Commands(click.Group):

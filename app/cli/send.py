@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import click
 
 from app.errors import ConfigurationError
+from app.local.billables import seed
 from app.local.chargebee.load import Outcome, load
 from app.local.chargebee.sender import open_prober, open_session, post
-from app.local.run import read_run
+from app.local.run import LocalRun, read_run
 from app.local.sample_events import default_file, fresh_events_of, sample_files
 from app.settings import Settings, load_settings
 
@@ -26,14 +28,21 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
 
     Without FILE: the samples of loadtest/events (with --count: the one of 5,686 bytes). Credentials are
     APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, else demo:demo. Exits with 0 if every response was 200.
+
+    To a local run, it first registers the pending invoices at the stand-in for Chargebee, and what is to be billed.
     """
     settings = load_settings()
-    target = url or _local_url(settings)
+    run = None if url else _local_run(settings)
+    target = url or (run.url if run else None) or "http://127.0.0.1:8000"
     if count is None:
-        statuses = asyncio.run(_send_each(target, settings, list(files) or sample_files()))
+        files_ = list(files) or sample_files()
+        _seed(run, (file.read_bytes() for file in files_))
+        statuses = asyncio.run(_send_each(target, settings, files_))
         click.echo(", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(statuses.items())))
     else:
-        outcome = asyncio.run(_send_many(target, settings, list(files) or [default_file()], count, concurrency))
+        bodies = list(fresh_events_of(list(files) or [default_file()], count))
+        _seed(run, bodies)
+        outcome = asyncio.run(_send_many(target, settings, bodies, concurrency))
         statuses = outcome.statuses
         click.echo(outcome.report())
     if set(statuses) != {HTTPStatus.OK}:
@@ -51,16 +60,20 @@ async def _send_each(url: str, settings: Settings, files: list[Path]) -> Counter
     return statuses
 
 
-async def _send_many(url: str, settings: Settings, files: list[Path], count: int, concurrency: int) -> Outcome:
-    bodies = fresh_events_of(files, count)
+async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurrency: int) -> Outcome:
     async with open_session(url, settings, concurrency) as client, open_prober(url) as prober:
-        with click.progressbar(length=count, label="Sending", show_pos=True) as bar:
+        with click.progressbar(length=len(bodies), label="Sending", show_pos=True) as bar:
             answered = partial(bar.update, 1)
-            return await load(client, prober, bodies, concurrency=concurrency, rate=None, answered=answered)
+            return await load(client, prober, iter(bodies), concurrency=concurrency, rate=None, answered=answered)
 
 
-def _local_url(settings: Settings) -> str:
+def _local_run(settings: Settings) -> LocalRun | None:
     try:
-        return read_run(settings.run_dir).url or "http://127.0.0.1:8000"
+        return read_run(settings.run_dir)
     except ConfigurationError:
-        return "http://127.0.0.1:8000"
+        return None
+
+
+def _seed(run: LocalRun | None, bodies: Iterable[bytes]) -> None:
+    if run is not None:
+        seed(run, bodies)

@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
+from loguru import logger
 
 from app.local.run import LocalRun, announce, deployed, local_run
 from app.settings import Settings, load_settings
@@ -27,7 +28,8 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 def web() -> None:
     """Serve: POST /webhooks/chargebee in, SQS messages out.
 
-    With APP_LOCAL=1 it starts an embedded queue; otherwise APP_SQS_QUEUE_URL,
+    With APP_LOCAL=1 it starts an embedded queue, and a stand-in for Chargebee's API; with APP_LOCAL_WORKER=1 also
+    a worker, which closes invoices there. Otherwise APP_SQS_QUEUE_URL,
     APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set. Region, credentials and endpoint
     of AWS are configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
 
@@ -39,6 +41,7 @@ def web() -> None:
         local = None
         if settings.local:
             run = stack.enter_context(local_run(settings))
+            _billing(stack, run, settings)
             local = partial(_announce, run, settings, _live_page(stack, settings))
             settings = deployed(settings, run)
         settings.require_production()
@@ -48,6 +51,18 @@ def web() -> None:
         metrics_port = stack.enter_context(exported(observers, settings))
         on_bound = partial(local, metrics_port) if local else None
         serve(entrance(app, settings), settings, drain=app.state.admission.drain, on_bound=on_bound)
+
+
+def _billing(stack: ExitStack, run: LocalRun, settings: Settings) -> None:
+    """A worker that closes invoices, and pending ones for the webhooks of README, where APP_LOCAL_WORKER is set."""
+    logger.info("Chargebee's stand-in, with a page of its invoices, on {}", run.chargebee)
+    if not settings.local_worker:
+        return
+    from app.local import billables, worker  # not imported without APP_LOCAL_WORKER
+    from app.local.sample_events import default_file, sample_files
+
+    billables.seed(run, (file.read_bytes() for file in [default_file(), *sample_files()]))
+    stack.enter_context(worker.start(run, settings.graceful_timeout))
 
 
 def _live_page(stack: ExitStack, settings: Settings) -> "LivePage | None":

@@ -1,11 +1,10 @@
 """Reads the messages of the embedded queue by ministack's inspection, which does not count as a receive."""
 
-import http.client
 import json
-import ssl
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from app.errors import ConfigurationError
+from app.local.http import ask
 from app.sqs.message import Seen
 
 
@@ -14,17 +13,11 @@ def peek(endpoint: str, queue_url: str, ca_bundle: str | None = None) -> list[Se
 
     Raises ConfigurationError where nothing answers.
     """
-    connection = http.client.HTTPConnection(urlsplit(endpoint).netloc, timeout=30)
+    path = f"/_ministack/sqs/messages?QueueUrl={quote(queue_url, safe='')}"
     try:
-        if ca_bundle is not None:
-            trusted = ssl.create_default_context(cafile=ca_bundle)
-            connection = http.client.HTTPSConnection(urlsplit(endpoint).netloc, timeout=30, context=trusted)
-        connection.request("GET", f"/_ministack/sqs/messages?QueueUrl={quote(queue_url, safe='')}")
-        accounts = json.load(connection.getresponse())["messages"]
-    except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+        accounts = json.loads(ask(endpoint, path, ca_bundle=ca_bundle))["messages"]
+    except (ConfigurationError, ValueError, KeyError) as error:
         raise ConfigurationError(f"the embedded AWS at {endpoint} does not answer ({error})") from None
-    finally:
-        connection.close()
     queues = [queue for regions in accounts.values() for urls in regions.values() for queue in urls.values()]
     return [
         Seen(

@@ -1,6 +1,7 @@
-"""Local mode: an embedded AWS with its queues, and `.run/local.json` with its address for other terminals."""
+"""Local mode: an embedded AWS with its queues and its table, a stand-in for Chargebee's API, and `.run/local.json`
+with their addresses for other terminals.
+"""
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -12,27 +13,39 @@ from pydantic import SecretStr
 
 from app.errors import ConfigurationError
 from app.local import embedded_aws
+from app.local.chargebee import process as chargebee
+from app.local.chargebee.process import ChargebeeApi
 from app.local.embedded_aws import EmbeddedAws
+from app.local.lock import hold, is_held
+from app.local.resources import create_queues, create_table
 from app.local.tls import certificates
 from app.settings import Settings
 
-QUEUE = "invoice-webhooks"
-DEAD_LETTER_QUEUE = "invoice-webhooks-dead-letters"
-# As for a production queue: after five receives without a delete, a message moves to the dead-letter queue.
-MAX_RECEIVE_COUNT = 5
+# What a deployment sets and local mode brings.
+BROUGHT = (
+    "APP_SQS_QUEUE_URL",
+    "APP_DEAD_LETTER_QUEUE_URL",
+    "APP_BILLING_TABLE",
+    "APP_CHARGEBEE_URL",
+    "APP_CHARGEBEE_API_KEY",
+)
 
 
 @dataclass(frozen=True)
 class LocalRun:
     """The content of `.run/local.json`. `url` is the service's, once its port is bound; `ca_bundle` with TLS.
 
-    `metrics`: the URL of its Prometheus text, where it has one.
+    `chargebee`: the URL of the stand-in for Chargebee's API, and of its page; `table`: of the billing work, at
+    `endpoint`; `metrics`: the URL of the service's Prometheus text, where it has one.
     """
 
     pid: int
     endpoint: str
     queue_url: str
     dead_letter_queue_url: str
+    chargebee: str
+    chargebee_api_key: str
+    table: str
     ca_bundle: str | None = None
     url: str | None = None
     metrics: str | None = None
@@ -52,7 +65,7 @@ def read_run(run_dir: Path) -> LocalRun:
         raise ConfigurationError(f"no local run: {file} does not exist; start one with `make run`") from None
     except (ValueError, TypeError):
         raise ConfigurationError(f"{file} is not readable: delete it and start again with `make run`") from None
-    if not _locked(run_dir):
+    if not is_held(run_dir):
         raise ConfigurationError(
             f"the local run of {file} has ended (process {run.pid} is gone); start one with `make run`"
         )
@@ -66,9 +79,14 @@ def local_run(settings: Settings) -> Iterator[LocalRun]:
     Raises ConfigurationError where another run already uses the same APP_RUN_DIR.
     """
     tls = certificates() if settings.local_tls else nullcontext()
-    with _lock(settings.run_dir), tls as issued, embedded_aws.start(delay=settings.local_sqs_delay, tls=issued) as aws:
+    with (
+        hold(settings.run_dir),
+        tls as issued,
+        embedded_aws.start(delay=settings.local_sqs_delay, tls=issued) as aws,
+        chargebee.start(rate=settings.chargebee_rate, latency=settings.local_chargebee_delay) as api,
+    ):
         _shield(aws)
-        run = _create_queues(aws)
+        run = _create(aws, api)
         run.write(settings.run_dir)
         try:
             yield run
@@ -84,8 +102,15 @@ def announce(run: LocalRun, run_dir: Path, url: str, metrics: str | None = None)
 
 
 def deployed(settings: Settings, run: LocalRun) -> Settings:
-    """`settings` as in a deployment with the queue of `run`, with local mode's defaults."""
-    changes: dict[str, object] = {"local": False, "sqs_queue_url": run.queue_url}
+    """`settings` as in a deployment with the stand-ins of `run`, with local mode's defaults."""
+    changes: dict[str, object] = {
+        "local": False,
+        "sqs_queue_url": run.queue_url,
+        "dead_letter_queue_url": run.dead_letter_queue_url,
+        "billing_table": run.table,
+        "chargebee_url": run.chargebee,
+        "chargebee_api_key": SecretStr(run.chargebee_api_key),
+    }
     if settings.basic_auth_username is None:
         changes |= {"basic_auth_username": "demo", "basic_auth_password": SecretStr("demo")}
     if "docs" not in settings.model_fields_set:
@@ -103,44 +128,12 @@ def _shield(aws: EmbeddedAws) -> None:
     os.environ.update(aws.environment())
 
 
-def _create_queues(aws: EmbeddedAws) -> LocalRun:
+def _create(aws: EmbeddedAws, api: ChargebeeApi) -> LocalRun:
     import boto3  # a third of a second, which the other commands save
 
     # A session of its own: boto3's default one stays as cold for the service as in a deployment.
-    sqs = boto3.Session().client("sqs")
-    dead_letters = sqs.create_queue(QueueName=DEAD_LETTER_QUEUE)["QueueUrl"]
-    attributes = sqs.get_queue_attributes(QueueUrl=dead_letters, AttributeNames=["QueueArn"])["Attributes"]
-    redrive = {"deadLetterTargetArn": attributes["QueueArn"], "maxReceiveCount": MAX_RECEIVE_COUNT}
-    queue = sqs.create_queue(QueueName=QUEUE, Attributes={"RedrivePolicy": json.dumps(redrive)})["QueueUrl"]
+    session = boto3.Session()
+    queue, dead_letters = create_queues(session.client("sqs"))
+    table = create_table(session.client("dynamodb"))
     ca_bundle = str(aws.ca_bundle) if aws.ca_bundle else None
-    return LocalRun(os.getpid(), aws.endpoint, queue, dead_letters, ca_bundle)
-
-
-@contextmanager
-def _lock(run_dir: Path) -> Iterator[None]:
-    """Holds `local.lock` while this process runs, however it ends; a process id alone could have been reused."""
-    try:
-        run_dir.mkdir(parents=True, exist_ok=True)
-        file = (run_dir / "local.lock").open("w")
-    except OSError as error:
-        raise ConfigurationError(f"APP_RUN_DIR={run_dir}: cannot be used ({error}); allowed is a folder") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ConfigurationError(
-                f"APP_RUN_DIR={run_dir}: in use by another local run; stop it, or name another folder"
-            ) from None
-        yield
-
-
-def _locked(run_dir: Path) -> bool:
-    """Whether a local run holds the lock."""
-    try:
-        with (run_dir / "local.lock").open() as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    return False
+    return LocalRun(os.getpid(), aws.endpoint, queue, dead_letters, api.url, api.api_key, table, ca_bundle)

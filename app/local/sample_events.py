@@ -1,6 +1,7 @@
 """Webhooks for demos and load tests: the samples of `loadtest/events`, and any number generated from them."""
 
 import json
+import re
 import secrets
 import string
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from app.errors import ConfigurationError
 SAMPLES = Path(__file__).parents[2] / "loadtest" / "events"
 # Six characters are the number of the event, the others distinguish runs.
 _SHORTEST = 10
+_RENAMABLE = re.compile(r"(\w+_)?[A-Za-z0-9-]{10,}", re.ASCII)
 _ALPHABET = string.digits + string.ascii_letters
 
 
@@ -37,7 +39,7 @@ def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
 
 
 def fresh_events(template: bytes, count: int) -> Iterator[bytes]:
-    """`count` events like `template`, of the same size, each with its own event id (and invoice id).
+    """`count` events like `template`, of the same size, each with its own event id (and invoice and customer id).
 
     Raises ConfigurationError where `template` is not an event or its ids are too short for that many.
     """
@@ -54,7 +56,10 @@ def _ids(template: bytes) -> list[str]:
     try:
         event = json.loads(template)
         invoice = event["content"].get("invoice", {})
-        return [event["id"], *([invoice["id"]] if "id" in invoice else [])]
+        ids = [event["id"], *([invoice["id"]] if "id" in invoice else [])]
+        # A customer has one pending invoice at a time, or two of them would compete for its billable events.
+        customer = invoice.get("customer_id", "")
+        return ids + ([customer] if _RENAMABLE.fullmatch(customer) else [])
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ConfigurationError("the template is not a Chargebee event") from None
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from app.errors import ConfigurationError
 from app.local.process import is_ready, wait_until_ready
-from app.local.run import LocalRun, read_run
+from app.local.run import BROUGHT, LocalRun, read_run
 
 START_SECONDS = 30
 STOP_SECONDS = 5
@@ -26,7 +26,7 @@ def start_service(run_dir: Path, variables: Mapping[str, str] = NONE) -> Iterato
     """
     environment = os.environ | {"APP_LOCAL": "1", "APP_PORT": "0", "APP_RUN_DIR": str(run_dir), **variables}
     environment.setdefault("APP_LOG_LEVEL", "ERROR")
-    for name in ("APP_SQS_QUEUE_URL", "APP_LIVE_PORT"):
+    for name in (*BROUGHT, "APP_LIVE_PORT"):
         environment.pop(name, None)
     process = subprocess.Popen([sys.executable, "-m", "app", "web"], env=environment)
     try:

@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from pydantic import model_validator
+from pydantic import SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors import ConfigurationError
@@ -46,11 +46,25 @@ class Settings(
                 f"APP_CHARGEBEE_TIMEOUT={self.chargebee_timeout:g}: allowed is less than APP_BILLING_LEASE"
                 f" ({self.billing_lease:g}), or a call could outlast the claim that it was made under"
             )
-        if self.local and self.sqs_queue_url is not None:
-            raise ValueError(
-                f"APP_SQS_QUEUE_URL={self.sqs_queue_url}: not allowed with APP_LOCAL=1, which brings its own queue"
-            )
+        if self.local:
+            self._require_nothing_real()
         return self
+
+    def _require_nothing_real(self) -> None:
+        """Raises ValueError where local mode would replace what is configured, which may be real."""
+        brought = {
+            "sqs_queue_url": "queue",
+            "dead_letter_queue_url": "dead-letter queue",
+            "billing_table": "table",
+            "chargebee_url": "stand-in for Chargebee",
+            "chargebee_api_key": "stand-in for Chargebee",
+        }
+        for name, what in brought.items():
+            if (value := getattr(self, name)) is not None:
+                shown = "(hidden)" if isinstance(value, SecretStr) else value
+                raise ValueError(
+                    f"APP_{name.upper()}={shown}: not allowed with APP_LOCAL=1, which brings its own {what}"
+                )
 
     def require_production(self) -> None:
         """Raises ConfigurationError unless everything is set that `web` needs outside local mode."""

@@ -18,10 +18,17 @@ class LaptopSettings(BaseModel):
         False, description="Serve /docs and /openapi.json with local assets (fastapi-offline); on in local mode."
     )
     local: bool = Field(
-        False, description="Start an embedded AWS (for a laptop or a demo); no real AWS service is called."
+        False,
+        description="Start an embedded AWS and a stand-in for Chargebee (laptop, demo); no real service is called.",
     )
     local_sqs_delay: float = Field(
         0.0, ge=0, le=60, description="Seconds of latency added to each call of the embedded SQS."
+    )
+    local_worker: bool = Field(
+        False, description="Start a worker too, in local mode, so that invoices are closed; `make run` sets it."
+    )
+    local_chargebee_delay: float = Field(
+        0.0, ge=0, le=60, description="Seconds that each call of Chargebee's stand-in takes."
     )
     local_tls: bool = Field(False, description="The embedded AWS speaks HTTPS, as AWS does, with a CA of its own.")
     live_port: int | None = Field(

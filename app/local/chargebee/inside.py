@@ -39,11 +39,10 @@ class Inside:
         if entries is None:
             return _json({"errors": "a JSON list of objects is needed"}, 400)
         try:
-            for entry in entries:
-                self._api.site.register(entry, self._api.clock())
+            added = [self._api.site.register(entry, self._api.clock()) for entry in entries]
         except ApiError as error:
             return _json(error.body(), error.status)
-        return _json({"invoices": len(self._api.site.invoices)})
+        return _json({"invoices": len(self._api.site.invoices), "new": [invoice.id for invoice in added if invoice]})
 
     async def _invoices(self, request: Request) -> Response:
         return _json([invoice.summary() for invoice in self._api.site.invoices.values()])

@@ -24,7 +24,7 @@ class Site:
         self.events = Events()
 
     def register(self, entry: dict[str, Any], at: float) -> Invoice | None:
-        """Takes an invoice, or `{"event": …, "more_line_items": […]}` of which a pending invoice; None without one.
+        """Takes an invoice, or `{"event": …, "more_line_items": […]}` of which a pending invoice; the one it has added.
 
         An invoice that is known stays as it is. Raises ApiError for what is neither.
         """
@@ -36,7 +36,10 @@ class Site:
             if document is None or document.get("status") != PENDING:
                 return None
         invoice = Invoice.of(document, entry.get("more_line_items", []), at)
-        return self.invoices.setdefault(invoice.id, invoice)
+        if invoice.id in self.invoices:
+            return None
+        self.invoices[invoice.id] = invoice
+        return invoice
 
     def retrieve(self, invoice_id: str, params: Mapping[str, str]) -> bytes:
         limit = number(params, "line_items_limit", 1, _MOST_LINE_ITEMS, _MOST_LINE_ITEMS)

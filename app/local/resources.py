@@ -1,0 +1,41 @@
+"""What local mode makes in the embedded AWS: two queues and a table."""
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb import DynamoDBClient
+    from types_boto3_sqs import SQSClient
+
+QUEUE = "invoice-webhooks"
+DEAD_LETTER_QUEUE = "invoice-webhooks-dead-letters"
+TABLE = "invoice-webhook-billing"
+# The worker moves what can never succeed by itself, at once. Five receives, as for a simpler consumer, would send
+# honest webhooks there while Chargebee answers 429 or workers are killed.
+MAX_RECEIVE_COUNT = 1000
+
+
+def create_queues(sqs: "SQSClient") -> tuple[str, str]:
+    """The URLs of the queue and of its dead-letter queue."""
+    dead_letters = sqs.create_queue(QueueName=DEAD_LETTER_QUEUE)["QueueUrl"]
+    attributes = sqs.get_queue_attributes(QueueUrl=dead_letters, AttributeNames=["QueueArn"])["Attributes"]
+    redrive = {"deadLetterTargetArn": attributes["QueueArn"], "maxReceiveCount": MAX_RECEIVE_COUNT}
+    queue = sqs.create_queue(QueueName=QUEUE, Attributes={"RedrivePolicy": json.dumps(redrive)})["QueueUrl"]
+    return queue, dead_letters
+
+
+def create_table(dynamodb: "DynamoDBClient") -> str:
+    """The name of the table of `app.billing`."""
+    dynamodb.create_table(
+        TableName=TABLE,
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        AttributeDefinitions=[
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "S"},
+        ],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    dynamodb.update_time_to_live(
+        TableName=TABLE, TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"}
+    )
+    return TABLE

@@ -1,0 +1,68 @@
+"""A worker for a local run, as a child process that ends with its parent, whatever way that ends.
+
+`start()` is the parent's side; `python -m app.local.worker` is the child: `python -m app worker`, told by the end of
+its standard input to stop as by SIGTERM.
+"""
+
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from app.local.embedded_aws import EmbeddedAws
+from app.local.run import BROUGHT, LocalRun
+from app.local.service import NONE
+
+# Beyond APP_GRACEFUL_TIMEOUT, which the worker keeps by itself.
+_PATIENCE = 5.0
+# For a worker whose parent was killed, and its queue with it.
+_ORPHAN_SECONDS = 60.0
+# The service's own: a second process cannot have its ports, and local mode is its parent's.
+_THE_PARENTS = ("APP_LOCAL", "APP_LIVE_", "APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
+
+
+def environment(run: LocalRun, base: Mapping[str, str], variables: Mapping[str, str] = NONE) -> dict[str, str]:
+    """`base` with what a worker of `run` needs, as in a deployment, and with nothing of a real AWS account."""
+    kept = {name: value for name, value in base.items() if not name.startswith("AWS_") and name not in (*_THE_PARENTS,)}
+    ours = (run.queue_url, run.dead_letter_queue_url, run.table, run.chargebee, run.chargebee_api_key)
+    sdk = EmbeddedAws(run.pid, run.endpoint).environment()
+    if run.ca_bundle is not None:
+        sdk["AWS_CA_BUNDLE"] = run.ca_bundle
+    return kept | sdk | dict(zip(BROUGHT, ours, strict=True)) | {"APP_PORT": "0"} | dict(variables)
+
+
+@contextmanager
+def start(run: LocalRun, graceful: float, variables: Mapping[str, str] = NONE) -> Iterator[int]:
+    """Its process id. At the end it stops as by SIGTERM, which may take `graceful` seconds."""
+    # A session of its own: Ctrl-C in the terminal is for the parent, which stops the worker before the queue.
+    with subprocess.Popen(
+        [sys.executable, "-m", "app.local.worker", "worker"],
+        env=environment(run, os.environ, variables),
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    ) as child:
+        assert child.stdin is not None
+        try:
+            yield child.pid
+        finally:
+            child.stdin.close()
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(graceful + _PATIENCE)
+            child.kill()
+
+
+def _stop_with_parent() -> None:
+    os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_ORPHAN_SECONDS)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=_stop_with_parent, daemon=True).start()
+    runpy.run_module("app", run_name="__main__")  # with the argument `worker`
