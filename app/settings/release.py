@@ -32,6 +32,11 @@ class Release(StrEnum):
         return self is not Release.V01_INLINE
 
     @property
+    def accepted(self) -> str:
+        """The status in its 200s."""
+        return "queued" if self.enqueues else "processed"
+
+    @property
     def version(self) -> str:
         """v01 → 0.1.0, v10 → 1.0.0."""
         major, minor = divmod(int(self.value[1:3]), 10)

@@ -13,8 +13,7 @@ from app.web.problems import REFUSALS
 def measure(admission: Admission, metrics: Metrics, release: Release) -> None:
     """Before the first webhook, once."""
     refusals = [(refusal.slug, refusal.status) for refusal in REFUSALS.values()]
-    accepted = "queued" if release.enqueues else "processed"
-    metrics.webhooks.expect([(accepted, HTTPStatus.OK.value), ("ignored", HTTPStatus.OK.value), *refusals])
+    metrics.webhooks.expect([(release.accepted, HTTPStatus.OK.value), ("ignored", HTTPStatus.OK.value), *refusals])
     metrics.webhooks.expect([(UNANSWERED, None)])
     metrics.add(
         [
