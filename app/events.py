@@ -57,6 +57,18 @@ class Invoice(_Open):
     line_items: Annotated[list[LineItem], FailFast()] = []
     # Present where Chargebee has left out some of them.
     line_items_next_offset: Any = None
+    # Not validated: an event is not refused for its order.
+    resource_version: Any = None
+
+    @property
+    def version(self) -> int | None:
+        """Larger is newer, among the events of this invoice; None where Chargebee has sent no number."""
+        return self.resource_version if type(self.resource_version) is int else None
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether there are more line items than these."""
+        return self.line_items_next_offset is not None
 
 
 class Content(_Open):

@@ -1,1 +1,10 @@
-"""What a Chargebee event means: the charges of a pending invoice, and its end. Used by the worker and by v01."""
+"""What a Chargebee event means: the charges of a pending invoice, and its end. Used by the worker and by v01.
+
+process.py   the claim of an event, its outcome        work.py       one attempt at one invoice
+leases.py    who works on it, and for how long         claims.py     the updates of that: pure
+billables.py the billable events in the table          charges.py    what is charged, and found again: pure
+dynamodb.py  the table                                 items.py      its items and keys: pure
+chargebee.py the API's operations                      answers.py    what its answers mean: pure
+calls.py     one call: slot, deadline, repetitions     rate.py       one budget of calls for all workers
+schema.py    how the table is made                     README.md     its design, and why a crash is safe
+"""

@@ -22,6 +22,7 @@ COMMANDS = (
     "doctor",
     "capacity",
     "live",
+    "setup",
 )
 
 

@@ -1,0 +1,103 @@
+"""Chargebee's answers, in the terms of app.errors: pure.
+
+https://apidocs.chargebee.com/docs/api/error-handling
+"""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Annotated, Any, NamedTuple
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocessable
+
+PENDING, VOIDED = "pending", "voided"
+# With these, the same call may succeed later, although the status is a 400.
+_TRANSIENT = frozenset({"lock_timeout", "internal_temporary_error", "internal_error", "request_blocked"})
+_REFUSED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY})
+
+
+class InvalidState(Exception):
+    """The invoice is not pending (any more)."""
+
+
+class FoundLine(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    date_from: int
+    date_to: int
+    description: str = ""
+
+
+class FoundInvoice(BaseModel):
+    """What we read of an invoice: its status, and all of its line items once the pages are joined."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    id: str
+    status: str
+    line_items: Annotated[list[FoundLine], Field(default_factory=list)]
+    line_items_next_offset: str | None = None
+
+    @property
+    def is_pending(self) -> bool:
+        return self.status == PENDING
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def content_of(answer: Answer) -> Mapping[str, Any]:
+    """The JSON object of a call that succeeded. Raises InvalidState, BillingFailed."""
+    content = _object(answer.body)
+    if answer.status == HTTPStatus.OK and content is not None:
+        return content
+    raise _failure(answer, content or {})
+
+
+def invoice_of(content: Mapping[str, Any]) -> FoundInvoice:
+    """Raises ChargebeeUnavailable."""
+    try:
+        return FoundInvoice.model_validate(content.get("invoice"))
+    except ValidationError:
+        raise ChargebeeUnavailable("Chargebee's answer is not an invoice", "chargebee_unreadable") from None
+
+
+def _object(body: bytes) -> Mapping[str, Any] | None:
+    try:
+        content = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _failure(answer: Answer, content: Mapping[str, Any]) -> BillingFailed | InvalidState:
+    code = content.get("api_error_code")
+    status = answer.status
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        # A wrong key is nobody's fault among the events: they wait until a person has corrected it.
+        return Postponed("Chargebee does not accept the API key", f"chargebee_{HTTPStatus(status).name.lower()}")
+    if not isinstance(code, str) or not code.isidentifier():
+        return ChargebeeUnavailable(f"Chargebee has answered {status}", f"chargebee_http_{status}", _wait(answer))
+    if code == "invalid_state_for_request":
+        return InvalidState()
+    if status not in _REFUSED or code in _TRANSIENT:
+        return ChargebeeUnavailable(f"Chargebee has answered {status} {code}", code, _wait(answer))
+    return _refusal(status, code)
+
+
+def _refusal(status: int, code: str) -> BillingFailed:
+    if status != HTTPStatus.NOT_FOUND:
+        return Unprocessable(f"Chargebee has refused the call for ever: {code}", code)
+    if code == "resource_not_found":
+        return Unprocessable("Chargebee has no such invoice", "invoice_not_found")
+    # `site_not_found` and the like: a wrong APP_CHARGEBEE_URL.
+    return Postponed(f"Chargebee has answered {status} {code}", code)
+
+
+def _wait(answer: Answer) -> float | None:
+    """Retry-After in seconds. Chargebee sends a number; a date is as good as none."""
+    value = answer.headers.get("Retry-After", "")
+    return float(value) if value.isascii() and value.isdigit() else None

@@ -1,0 +1,98 @@
+"""The billable events of a customer, in the table: found, reserved for an invoice, billed.
+
+A reservation comes before the charge: what has no `invoice_id` was never charged, and what another invoice has
+reserved is never charged on this one, though their periods overlap.
+"""
+
+import time
+from collections.abc import Sequence
+
+from app.billing.charges import Billable, Period
+from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
+from app.billing.items import Item, Update, between, billable_key, billable_of, text, typed, update
+from app.errors import Unprocessable
+
+
+class Billables:
+    """Those of one customer, as one invoice sees them."""
+
+    def __init__(self, table: Table, customer_id: str, invoice_id: str) -> None:
+        self._table = table
+        self._customer, self._invoice = customer_id, invoice_id
+
+    async def find(self, period: Period) -> list[Billable]:
+        """Those that no other invoice has. Raises Unprocessable (an item is not one), TableUnavailable."""
+        first, last = between(period)
+        items = self._table.query(
+            KeyConditionExpression="#pk = :customer AND #sk BETWEEN :first AND :last",
+            FilterExpression="attribute_not_exists(#invoice_id) OR #invoice_id = :invoice",
+            ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
+            ExpressionAttributeValues={
+                ":customer": typed(f"customer#{self._customer}"),
+                ":first": typed(first),
+                ":last": typed(last),
+                ":invoice": typed(self._invoice),
+            },
+        )
+        return [_checked(item) async for item in items]
+
+    async def reserve(self, billables: Sequence[Billable]) -> list[Billable]:
+        """Those that are this invoice's now; another one may have been faster. Raises TableUnavailable."""
+        ours: list[Billable] = []
+        for start in range(0, len(billables), TRANSACTION):
+            ours += await self._reserve(billables[start : start + TRANSACTION])
+        return ours
+
+    async def _reserve(self, billables: Sequence[Billable]) -> Sequence[Billable]:
+        while billables:
+            try:
+                await self._table.write([self._reserved(billable) for billable in billables])
+                return billables
+            except ConditionFailed as failed:
+                billables = [
+                    billable
+                    for billable, item in zip(billables, failed.items, strict=True)
+                    if item is None or text(item, "invoice_id") == self._invoice
+                ]
+        return billables
+
+    async def free(self, billables: Sequence[Billable]) -> None:
+        """Takes reservations back, of what is not on the invoice. Raises TableUnavailable."""
+        for billable in billables:
+            try:
+                await self._table.update(self._freed(billable))
+            except ConditionFailed:
+                continue  # it was free
+
+    def billed(self, billables: Sequence[Billable]) -> list[Update]:
+        """The updates that mark them as billed, once the invoice is closed."""
+        return [
+            self._update(billable, "SET #billed_at = :now", "#invoice_id = :invoice", now=int(time.time()))
+            for billable in billables
+            if billable.billed_at is None
+        ]
+
+    async def mark(self, updates: Sequence[Update]) -> None:
+        """Makes them, where the event is not done with them. Raises TableUnavailable."""
+        for start in range(0, len(updates), TRANSACTION):
+            await self._table.write(updates[start : start + TRANSACTION])
+
+    def _reserved(self, billable: Billable) -> Update:
+        free = "attribute_exists(#pk) AND (attribute_not_exists(#invoice_id) OR #invoice_id = :invoice)"
+        return self._update(billable, "SET #invoice_id = :invoice", free)
+
+    def _freed(self, billable: Billable) -> Update:
+        unbilled = "#invoice_id = :invoice AND attribute_not_exists(#billed_at)"
+        return self._update(billable, "REMOVE #invoice_id", unbilled)
+
+    def _update(self, billable: Billable, change: str, condition: str, **values: int) -> Update:
+        return update(billable_key(self._customer, billable), change, condition, invoice=self._invoice, **values)
+
+
+def _checked(item: Item) -> Billable:
+    try:
+        billable = billable_of(item)
+    except (KeyError, ValueError):
+        raise Unprocessable("A billable event in the table lacks an attribute", "invalid_billable") from None
+    billable.require_chargeable()
+    return billable

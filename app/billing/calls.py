@@ -1,0 +1,114 @@
+"""One call of Chargebee's API: its slot, its deadline, its repetitions."""
+
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Protocol
+
+import aiohttp
+
+from app.billing.answers import Answer, content_of
+from app.billing.rate import Budget
+from app.errors import ChargebeeUnavailable
+
+ATTEMPTS = 3
+PAUSE = 0.5  # seconds before the second attempt, doubled before the third; half of it at random
+# The longest wait for a slot, in seconds and in slots: before the first call for an event, which has cost nothing
+# yet; BEGUN times that later on, where giving up would cost another retrieval of the invoice.
+PATIENCE, PATIENCE_SLOTS, BEGUN = 30.0, 3, 10
+TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
+# Chargebee's limit is one of a minute; without Retry-After the budget rests for a part of it.
+REST = 5.0
+
+
+class Guard(Protocol):
+    """Under whose lease calls are made. `unanswered`: a call that writes may still be at work at Chargebee."""
+
+    event_id: str
+    begun: bool
+    unanswered: bool
+
+    async def allowance(self, seconds: float) -> float:
+        """The deadline for a call of `seconds`. Raises BillingFailed where the lease does not last."""
+
+
+class Unguarded:
+    """For reading, which needs no lease."""
+
+    event_id = ""
+    begun = unanswered = False
+
+    async def allowance(self, seconds: float) -> float:
+        return seconds
+
+
+class Calls:
+    """`counted`: how many there were of each operation, repetitions included. `lease` and `timeout` in seconds."""
+
+    def __init__(self, session: aiohttp.ClientSession, budget: Budget, timeout: float, lease: float) -> None:
+        self._session, self._budget = session, budget
+        self._timeout, self._lease = timeout, lease
+        self.counted: Counter[str] = Counter()
+
+    async def make(self, guard: Guard, operation: str, path: str, **request: Any) -> Mapping[str, Any]:
+        """The JSON that Chargebee has answered; `request` as aiohttp takes it. Raises InvalidState, BillingFailed.
+
+        The attempts end within one lease: the idempotency key must outlive them.
+        """
+        began: float | None = None
+        for attempt in range(ATTEMPTS):
+            patience = self._patience(guard)
+            if began is not None:
+                patience = min(patience, began + self._lease - self._timeout - time.monotonic())
+            seconds = await self._admit(guard, patience)
+            began = began or time.monotonic()
+            try:
+                return await self._attempt(guard, operation, path, seconds, request)
+            except ChargebeeUnavailable as error:
+                if error.code in TOO_MANY:
+                    await self._budget.push_back(error.retry_after or REST)
+                elif attempt == ATTEMPTS - 1 or error.retry_after is not None:
+                    raise
+                if attempt == ATTEMPTS - 1 or time.monotonic() + self._timeout > began + self._lease:
+                    raise
+                await asyncio.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))  # noqa: S311  # no secret
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _admit(self, guard: Guard, patience: float) -> float:
+        """Waits for a slot; the call's deadline in seconds."""
+        while True:
+            slot = await self._budget.slot(patience)
+            seconds = await guard.allowance(self._timeout)
+            if self._budget.holds(slot):  # not where the lease had to be renewed, slowly
+                return seconds
+
+    async def _attempt(
+        self, guard: Guard, operation: str, path: str, seconds: float, request: dict[str, Any]
+    ) -> Mapping[str, Any]:
+        self.counted[operation] += 1
+        guard.begun = True
+        writes = "data" in request
+        before, guard.unanswered = guard.unanswered, guard.unanswered or writes
+        answer = await self._send("POST" if writes else "GET", path, seconds, request)
+        if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+            guard.unanswered = before
+        elif writes and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            guard.unanswered = False
+        return content_of(answer)
+
+    async def _send(self, method: str, path: str, seconds: float, request: dict[str, Any]) -> Answer:
+        timeout = aiohttp.ClientTimeout(total=seconds)
+        try:
+            async with self._session.request(
+                method, f"/api/v2{path}", timeout=timeout, allow_redirects=False, **request
+            ) as response:
+                return Answer(response.status, response.headers, await response.read())
+        except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
+            raise ChargebeeUnavailable("Chargebee cannot be reached, or is slow", type(error).__name__) from error
+
+    def _patience(self, guard: Guard) -> float:
+        patience = max(PATIENCE, PATIENCE_SLOTS * self._budget.interval)
+        return patience * BEGUN if guard.begun else patience

@@ -1,0 +1,89 @@
+"""Chargebee's API v2 by aiohttp: pooled connections, and a deadline for every call.
+
+The official SDK (chargebee 3.29) is not used for it: it builds a TLS context and an HTTP client for each call
+(MEASURED), and repeats a 429 without end. Its models are dataclasses that check nothing.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+
+from app.billing.answers import FoundInvoice, invoice_of
+from app.billing.calls import Calls, Guard, Unguarded
+from app.billing.charges import Billable, described, idempotency_key
+from app.billing.rate import Budget
+from app.settings import Settings
+
+IDEMPOTENCY_HEADER = "chargebee-idempotency-key"
+PAGE = 100  # line items, or events
+
+
+class Chargebee:
+    """Invoices and events of one site."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self.calls = calls.counted
+
+    async def add_charge(self, guard: Guard, invoice_id: str, billable: Billable) -> None:
+        """Raises InvalidState, BillingFailed."""
+        data = {"amount": str(billable.amount), "description": described(billable)}
+        await self._write(guard, invoice_id, "add_charge", data, billable.id)
+
+    async def close(self, guard: Guard, invoice_id: str) -> None:
+        """Raises InvalidState, BillingFailed."""
+        await self._write(guard, invoice_id, "close", {}, "")
+
+    async def retrieve(self, guard: Guard, invoice_id: str) -> FoundInvoice:
+        """With the line items of all pages. Raises BillingFailed."""
+        query = {"line_items_limit": str(PAGE)}
+        lines = []
+        while True:
+            answer = await self._calls.make(guard, "retrieve", f"/invoices/{_segment(invoice_id)}", params=query)
+            page = invoice_of(answer)
+            lines += page.line_items
+            if page.line_items_next_offset is None:
+                return page.model_copy(update={"line_items": lines})
+            query["line_items_offset"] = page.line_items_next_offset
+
+    async def list_events(self, **filters: str) -> AsyncIterator[Mapping[str, Any]]:
+        """The events of all pages; filters as in the API: `**{"occurred_at[after]": "1785535409"}`.
+
+        Raises BillingFailed.
+        """
+        query = {"limit": str(PAGE), **filters}
+        while True:
+            answer = await self._calls.make(Unguarded(), "list_events", "/events", params=query)
+            for entry in answer.get("list", ()):
+                yield entry["event"]
+            if not answer.get("next_offset"):
+                return
+            query["offset"] = answer["next_offset"]
+
+    async def _write(self, guard: Guard, invoice_id: str, operation: str, data: dict[str, str], line: str) -> None:
+        headers = {IDEMPOTENCY_HEADER: idempotency_key(guard.event_id, operation, line)}
+        path = f"/invoices/{_segment(invoice_id)}/{operation}"
+        await self._calls.make(guard, operation, path, data=data, headers=headers)
+
+
+def _segment(text: str) -> str:
+    """`text` as one segment of a path."""
+    return quote(text, safe="")
+
+
+@asynccontextmanager
+async def open_chargebee(settings: Settings, budget: Budget) -> AsyncIterator[Chargebee]:
+    """Connections are kept open; one TLS context serves them all."""
+    assert settings.chargebee_url is not None, "require_billing has not been called"
+    assert settings.chargebee_api_key is not None, "require_billing has not been called"
+    key = settings.chargebee_api_key.get_secret_value()
+    async with aiohttp.ClientSession(
+        settings.chargebee_url.rstrip("/"),
+        headers={"Authorization": aiohttp.encode_basic_auth(key, ""), "Accept": "application/json"},
+        connector=aiohttp.TCPConnector(limit=0),  # as many as events are processed at a time
+        cookie_jar=aiohttp.DummyCookieJar(),
+    ) as session:
+        yield Chargebee(Calls(session, budget, settings.chargebee_timeout, settings.billing_lease))

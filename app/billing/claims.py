@@ -1,0 +1,87 @@
+"""The updates of an event's claim and of its invoice's item: pure. Times in unix ms, `expires` in unix seconds."""
+
+from app.billing.items import Update, claim_key, invoice_key, update
+
+
+def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
+    """`free`: a claim that ended before may be taken over."""
+    return update(
+        claim_key(event_id),
+        "SET #owner = :owner, #lease_until = :until, #status = :working, #expires_at = :expires ADD #attempts :one",
+        "attribute_not_exists(#pk) OR (#status = :working AND #lease_until < :free)",
+        owner=owner,
+        until=until,
+        working="working",
+        expires=expires,
+        one=1,
+        free=free,
+    )
+
+
+def recorded(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
+    """Done without work, and so without a claim."""
+    return update(
+        claim_key(event_id),
+        "SET #owner = :owner, #status = :done, #outcome = :outcome, #expires_at = :expires",
+        "attribute_not_exists(#pk) OR #owner = :owner",
+        owner=owner,
+        done="done",
+        outcome=outcome,
+        expires=expires,
+    )
+
+
+def order(
+    invoice_id: str, event_id: str, owner: str, version: int | None, *, until: int, free: int, expires: int
+) -> Update:
+    """The same event may take the invoice again at once, since its claim is held."""
+    unless_held = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
+    unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
+    return update(
+        invoice_key(invoice_id),
+        "SET #owner = :owner, #lease_until = :until, #event_id = :event, #expires_at = :expires",
+        unless_held if version is None else f"{unless_newer} AND {unless_held}",
+        owner=owner,
+        until=until,
+        event=event_id,
+        expires=expires,
+        free=free,
+        **({} if version is None else {"version": version}),
+    )
+
+
+def renewals(event_id: str, invoice_id: str | None, owner: str, until: int) -> list[Update]:
+    """`invoice_id`: where it is held too."""
+    keys = [claim_key(event_id)] + ([invoice_key(invoice_id)] if invoice_id is not None else [])
+    return [update(key, "SET #lease_until = :until", "#owner = :owner", until=until, owner=owner) for key in keys]
+
+
+def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
+    return update(
+        claim_key(event_id),
+        "SET #status = :done, #outcome = :outcome, #lease_until = :ended, #expires_at = :expires REMOVE #code",
+        "#owner = :owner AND #status = :working",
+        done="done",
+        working="working",
+        outcome=outcome,
+        ended=0,
+        expires=expires,
+        owner=owner,
+    )
+
+
+def processed(invoice_id: str, owner: str, version: int | None, *, expires: int) -> Update:
+    """The invoice is let go of; `version` of it is processed, and older ones are superseded."""
+    change, known = "SET #lease_until = :ended, #expires_at = :expires", {}
+    if version is not None:
+        change, known = f"{change}, #resource_version = :version", {"version": version}
+    return update(invoice_key(invoice_id), change, "#owner = :owner", ended=0, expires=expires, owner=owner, **known)
+
+
+def released(event_id: str, invoice_id: str | None, owner: str, code: str) -> list[Update]:
+    """Not done: `code` says why. `invoice_id`: where it is let go of too."""
+    change, ours = "SET #lease_until = :ended", "#owner = :owner"
+    claim = update(claim_key(event_id), f"{change}, #code = :code", ours, ended=0, code=code, owner=owner)
+    if invoice_id is None:
+        return [claim]
+    return [claim, update(invoice_key(invoice_id), change, ours, ended=0, owner=owner)]

@@ -1,0 +1,129 @@
+"""The table by aioboto3: one client for the life of the process, and a deadline for every call."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import aioboto3
+from aiobotocore.config import AioConfig
+from botocore.exceptions import ClientError
+
+from app.billing.items import Item, Update
+from app.errors import TableUnavailable
+from app.settings import Settings
+from app.sqs.failures import code_of
+
+if TYPE_CHECKING:
+    from types_aiobotocore_dynamodb import DynamoDBClient
+
+T = TypeVar("T")
+ATTEMPTS = 3
+CALL_SECONDS = 5.0
+TRANSACTION = 100  # actions of one TransactWriteItems, at most
+# Without its ClientRequestToken, botocore makes one for each call: its own repetitions of it are idempotent.
+
+
+class ConditionFailed(Exception):
+    """`items`: for each update, the item that did not meet its condition; None for those that met it."""
+
+    def __init__(self, items: Sequence[Item | None]) -> None:
+        super().__init__("a condition was not met")
+        self.items = items
+
+
+class Table:
+    """`calls`: how many there were of each operation."""
+
+    def __init__(self, client: "DynamoDBClient", name: str) -> None:
+        self._client = client
+        self.name = name
+        self.calls: Counter[str] = Counter()
+
+    async def update(self, update: Update) -> Item:
+        """The new item. Raises ConditionFailed, TableUnavailable."""
+        parameters = update.parameters(self.name) | {"ReturnValues": "ALL_NEW"}
+        answer = await self._call("UpdateItem", lambda: self._client.update_item(**parameters))
+        item: Item = answer.get("Attributes", {})
+        return item
+
+    async def transact(self, updates: Sequence[Update]) -> None:
+        """All of the updates (at most TRANSACTION), or none. Raises ConditionFailed, TableUnavailable."""
+        actions: list[Any] = [{"Update": update.parameters(self.name)} for update in updates]
+        await self._call("TransactWriteItems", lambda: self._client.transact_write_items(TransactItems=actions))
+
+    async def write(self, updates: Sequence[Update]) -> None:
+        """One update by UpdateItem, which costs half, several by `transact`. Raises as they do."""
+        await (self.update(updates[0]) if len(updates) == 1 else self.transact(updates))
+
+    async def query(self, **parameters: Any) -> AsyncIterator[Item]:
+        """The items of all pages, read consistently. Raises TableUnavailable."""
+        start: dict[str, Any] = {}
+        while True:
+            page = parameters | start
+
+            async def call(page: dict[str, Any] = page) -> Any:
+                return await self._client.query(TableName=self.name, ConsistentRead=True, **page)
+
+            answer = await self._call("Query", call)
+            for item in answer["Items"]:
+                yield item
+            if not answer.get("LastEvaluatedKey"):
+                return
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+    async def get_all(self, keys: Sequence[dict[str, Any]]) -> list[Item]:
+        """The items there are, of at most 100 keys. Raises TableUnavailable."""
+        found: list[Item] = []
+        request: Any = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
+        while request:
+            wanted = request
+            answer = await self._call("BatchGetItem", lambda: self._client.batch_get_item(RequestItems=wanted))  # noqa: B023  # awaited here
+            found += answer["Responses"].get(self.name, [])
+            request = answer.get("UnprocessedKeys")
+        return found
+
+    async def _call(self, operation: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        self.calls[operation] += 1
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                return await call()
+        except Exception as error:
+            _raise(error)
+
+
+def _raise(error: Exception) -> None:
+    """Raises ConditionFailed or TableUnavailable: botocore raises anything, also on an answer that is not AWS's."""
+    if isinstance(error, ClientError):
+        response: Any = error.response
+        reasons = response.get("CancellationReasons", ())
+        if code_of(error) == "ConditionalCheckFailedException":
+            raise ConditionFailed([response.get("Item", {})]) from error
+        if any(reason.get("Code") == "ConditionalCheckFailed" for reason in reasons):
+            failed = [
+                reason.get("Item", {}) if reason.get("Code") == "ConditionalCheckFailed" else None for reason in reasons
+            ]
+            raise ConditionFailed(failed) from error
+        code = next((str(reason["Code"]) for reason in reasons if reason.get("Code", "None") != "None"), code_of(error))
+        raise TableUnavailable("DynamoDB has refused a call", code) from error
+    raise TableUnavailable("DynamoDB cannot be reached, or is slow", code_of(error)) from error
+
+
+def client_config(connections: int) -> AioConfig:
+    """The client's time-outs and retries, within CALL_SECONDS."""
+    return AioConfig(
+        connect_timeout=CALL_SECONDS / ATTEMPTS,
+        read_timeout=CALL_SECONDS,
+        max_pool_connections=connections,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+    )
+
+
+@asynccontextmanager
+async def open_table(settings: Settings) -> AsyncIterator[Table]:
+    """The table of `settings`; nothing is called before it is used."""
+    assert settings.billing_table is not None, "require_billing has not been called"
+    config = client_config(2 * settings.worker_concurrency)
+    async with aioboto3.Session().client("dynamodb", config=config) as client:
+        yield Table(client, settings.billing_table)

@@ -1,0 +1,111 @@
+"""What becomes of an event: exactly one outcome, however often it is processed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Literal
+
+from loguru import logger
+
+from app.billing.chargebee import Chargebee, open_chargebee
+from app.billing.dynamodb import Table, open_table
+from app.billing.items import Update, claim_key, text
+from app.billing.leases import AlreadyDone, Lease, Superseded
+from app.billing.rate import Budget
+from app.billing.work import Work
+from app.errors import BillingFailed
+from app.events import PENDING_INVOICE_CREATED, Event, Invoice
+from app.settings import Settings
+
+Outcome = Literal["closed", "recorded", "already", "superseded"]
+RELEASE_SECONDS = 2.0
+BATCH = 100  # keys of one BatchGetItem
+
+
+class Billing:
+    """`owner`: this process, among the workers."""
+
+    def __init__(self, table: Table, chargebee: Chargebee, owner: str, lease_seconds: float) -> None:
+        self.table, self.chargebee = table, chargebee
+        self._owner, self._lease_seconds = owner, lease_seconds
+
+    async def process(self, event: Event) -> Outcome:
+        """`closed`: the invoice is closed, now or by an earlier attempt. `recorded`: there was nothing to do (another
+        type, or an invoice without lines and charges). `already`: the event was done before. `superseded`: a newer
+        version of its invoice was.
+
+        Cancelled, it lets go of the event. Raises BillingFailed.
+        """
+        invoice = event.content.invoice
+        wanted = invoice if event.event_type == PENDING_INVOICE_CREATED else None
+        lease = Lease(self.table, event.id, self._owner, self._lease_seconds)
+        try:
+            if wanted is None:
+                await lease.record("recorded")
+                return "recorded"
+            await lease.claim()
+        except AlreadyDone:
+            return "already"
+        try:
+            return await self._work(lease, wanted, event.occurred_at)
+        except BillingFailed as error:
+            await _let_go(lease, error.code)
+            raise
+        except asyncio.CancelledError:
+            await _let_go(lease, "cancelled")
+            raise
+
+    async def done(self, event_ids: Iterable[str]) -> set[str]:
+        """Those of the events that were processed, within the time that claims are kept. Raises TableUnavailable."""
+        ids = list(dict.fromkeys(event_ids))
+        found: set[str] = set()
+        for start in range(0, len(ids), BATCH):
+            items = await self.table.get_all([claim_key(event_id) for event_id in ids[start : start + BATCH]])
+            found |= {item["pk"]["S"].removeprefix("event#") for item in items if text(item, "status") == "done"}
+        return found
+
+    async def _work(self, lease: Lease, invoice: Invoice, occurred_at: int) -> Outcome:
+        try:
+            await lease.take_invoice(invoice.id, invoice.version)
+        except Superseded:
+            await lease.finish("superseded")
+            return "superseded"
+        work = Work(self.table, self.chargebee, lease, invoice, occurred_at)
+        closed, updates = await _while_held(lease, work)
+        outcome: Outcome = "closed" if closed else "recorded"
+        await lease.finish(outcome, invoice.version, updates)
+        return outcome
+
+
+async def _while_held(lease: Lease, work: Work) -> tuple[bool, list[Update]]:
+    """Renews the lease beside the work, which ends where it is lost."""
+    working, renewing = asyncio.create_task(work.bill()), asyncio.create_task(lease.keep())
+    try:
+        await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            renewing.result()  # raises
+        return working.result()
+    finally:
+        for task in (working, renewing):
+            task.cancel()
+        await asyncio.wait({working, renewing})
+
+
+async def _let_go(lease: Lease, code: str) -> None:
+    """So that the next attempt need not wait for the end of the lease; where this fails, it does."""
+    try:
+        async with asyncio.timeout(RELEASE_SECONDS):
+            await lease.release(code)
+    except (BillingFailed, TimeoutError):
+        logger.debug("The claim of {} ends by itself", lease.event_id)
+
+
+@asynccontextmanager
+async def open_billing(settings: Settings, owner: str) -> AsyncIterator[Billing]:
+    """Clients for the life of the process; nothing is called before an event comes. Raises ConfigurationError."""
+    settings.require_billing()
+    async with AsyncExitStack() as stack:
+        table = await stack.enter_async_context(open_table(settings))
+        budget = Budget(table, settings.chargebee_rate)
+        chargebee = await stack.enter_async_context(open_chargebee(settings, budget))
+        yield Billing(table, chargebee, owner, settings.billing_lease)

@@ -1,0 +1,78 @@
+"""The table as it is made: by `python -m app setup`; deploy/aws/billing.yaml says the same to CloudFormation."""
+
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from app.errors import ConfigurationError
+from app.sqs.failures import code_of
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb import DynamoDBClient
+
+EXPIRY = "expires_at"
+ACTIVE_SECONDS = 120
+CONFIG = Config(connect_timeout=5, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
+
+
+def table(name: str) -> dict[str, Any]:
+    """The parameters of CreateTable."""
+    return {
+        "TableName": name,
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"} for key in ("pk", "sk")],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+
+
+def set_up(name: str, *, dry_run: bool = False) -> list[str]:
+    """Makes the table and its TTL where they are missing; what was done, or would be, a line each.
+
+    The endpoint, the region and the credentials are those of the AWS SDK. Raises ConfigurationError.
+    """
+    client: DynamoDBClient = boto3.client("dynamodb", config=CONFIG)
+    try:
+        return [_set_up_table(client, name, dry_run), _set_up_expiry(client, name, dry_run)]
+    except (BotoCoreError, ClientError) as error:
+        raise ConfigurationError(f"The table {name} could not be set up: {code_of(error)}: {error}") from None
+    finally:
+        client.close()
+
+
+def _set_up_table(client: "DynamoDBClient", name: str, dry_run: bool) -> str:
+    found = _described(client, name)
+    if found is not None:
+        if found["KeySchema"] != table(name)["KeySchema"]:
+            raise ConfigurationError(f"The table {name} exists with other keys: allowed are pk and sk")
+        return f"The table {name} exists"
+    if dry_run:
+        return f"The table {name} would be created: keys pk and sk (strings), on demand"
+    try:
+        client.create_table(**table(name))
+    except client.exceptions.ResourceInUseException:
+        return f"The table {name} is being created by someone else"
+    client.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": ACTIVE_SECONDS})
+    return f"The table {name} was created: keys pk and sk (strings), on demand"
+
+
+def _set_up_expiry(client: "DynamoDBClient", name: str, dry_run: bool) -> str:
+    if dry_run and _described(client, name) is None:
+        return f"Its items would expire at their {EXPIRY}"
+    known = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
+    if known.get("TimeToLiveStatus") in ("ENABLED", "ENABLING"):
+        if known.get("AttributeName") != EXPIRY:
+            raise ConfigurationError(f"The table {name} has a TTL on another attribute: allowed is {EXPIRY}")
+        return f"Its items expire at their {EXPIRY}"
+    if dry_run:
+        return f"Its items would expire at their {EXPIRY}"
+    client.update_time_to_live(TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": EXPIRY})
+    return f"Its items expire at their {EXPIRY}, from now on"
+
+
+def _described(client: "DynamoDBClient", name: str) -> Any:
+    try:
+        return client.describe_table(TableName=name)["Table"]
+    except client.exceptions.ResourceNotFoundException:
+        return None

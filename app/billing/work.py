@@ -1,0 +1,80 @@
+"""The work on one pending invoice, under its lease: find, reserve, charge, close.
+
+Each step may be the last one of an attempt. README.md says why the next attempt charges nothing twice.
+"""
+
+from app.billing.answers import VOIDED, FoundInvoice, InvalidState
+from app.billing.billables import Billables
+from app.billing.chargebee import Chargebee
+from app.billing.charges import Billable, charged, period, without
+from app.billing.dynamodb import Table
+from app.billing.items import Update
+from app.billing.leases import Lease
+from app.errors import ChargebeeUnavailable, Unprocessable
+from app.events import Invoice
+
+
+class Work:
+    """One attempt. `occurred_at`: the event's, unix seconds."""
+
+    def __init__(self, table: Table, chargebee: Chargebee, lease: Lease, invoice: Invoice, occurred_at: int) -> None:
+        self._chargebee, self._lease, self._invoice = chargebee, lease, invoice
+        self._occurred_at = occurred_at
+        self._billables = Billables(table, invoice.customer_id, invoice.id)
+
+    async def bill(self) -> tuple[bool, list[Update]]:
+        """Whether the invoice is closed, and the updates that say what is billed. Raises BillingFailed."""
+        try:
+            return await self._bill()
+        except Unprocessable as error:
+            if error.code == "invoice_not_found":  # and so nothing is on it: another invoice may have them
+                found = await self._billables.find(period(self._invoice.line_items, self._occurred_at))
+                await self._billables.free(found)
+            raise
+
+    async def _bill(self) -> tuple[bool, list[Update]]:
+        found = await self._retrieve() if self._invoice.is_truncated else None
+        lines = found.line_items if found else self._invoice.line_items
+        billables = await self._billables.find(period(lines, self._occurred_at))
+        reserved = [billable for billable in billables if billable.invoice_id is not None]
+        if reserved and found is None:  # an earlier attempt may have charged them
+            found = await self._retrieve()
+        if found is not None and not found.is_pending:
+            return await self._settle(found, reserved)
+        ours = reserved + await self._billables.reserve(without(billables, reserved))
+        try:
+            return await self._charge(ours, found)
+        except InvalidState:
+            found = await self._retrieve()
+            if found.is_pending:
+                raise ChargebeeUnavailable("The invoice is pending, but not open", "invalid_state") from None
+            return await self._settle(found, ours)
+
+    async def _charge(self, ours: list[Billable], found: FoundInvoice | None) -> tuple[bool, list[Update]]:
+        """Adds what is not there, and closes. Raises InvalidState, BillingFailed."""
+        there = charged(ours, found.line_items) if found else []
+        for billable in without(ours, there):
+            await self._chargebee.add_charge(self._lease, self._invoice.id, billable)
+        if not ours and not self._invoice.line_items:
+            found = found or await self._retrieve()
+            if found.is_pending and not found.line_items:
+                return False, []  # Chargebee closes no invoice without a line
+        await self._chargebee.close(self._lease, self._invoice.id)
+        return True, self._billables.billed(ours)
+
+    async def _settle(self, found: FoundInvoice, ours: list[Billable]) -> tuple[bool, list[Update]]:
+        """The invoice is closed: by an earlier attempt, or by someone else. Raises Unprocessable."""
+        if found.status == VOIDED:
+            raise Unprocessable("The invoice has been voided", "invoice_voided")
+        there = charged(ours, found.line_items)
+        billed = self._billables.billed(there)
+        if missing := without(ours, there):
+            # Nobody can add them any more: a person decides. They are free for another invoice of their period.
+            await self._billables.free(missing)
+            await self._billables.mark(billed)
+            detail = f"The invoice was closed without {len(missing)} of {len(ours)} charges"
+            raise Unprocessable(detail, "closed_without_charges")
+        return True, billed
+
+    async def _retrieve(self) -> FoundInvoice:
+        return await self._chargebee.retrieve(self._lease, self._invoice.id)

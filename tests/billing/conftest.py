@@ -1,0 +1,72 @@
+"""One DynamoDB and one stand-in for all tests of this folder; a table for each."""
+
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import boto3
+import pytest
+
+from app.billing.process import Billing, open_billing
+from app.billing.schema import set_up
+from app.local import embedded_aws
+from app.local.chargebee.process import ChargebeeApi, start
+from app.local.embedded_aws import EmbeddedAws
+from app.settings import Settings
+from tests.billing.stage import Stage
+
+FAST = 10_000_000  # calls a minute, where a test is not about their rate
+OpenBilling = Callable[..., AbstractAsyncContextManager[Billing]]
+
+
+@pytest.fixture(scope="session")
+def embedded() -> Iterator[EmbeddedAws]:
+    with embedded_aws.start() as aws:
+        yield aws
+
+
+@pytest.fixture(scope="session")
+def api() -> Iterator[ChargebeeApi]:
+    with start(rate=FAST) as running:
+        yield running
+
+
+@pytest.fixture
+def stage(embedded: EmbeddedAws, api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    for name, value in embedded.environment().items():
+        monkeypatch.setenv(name, value)
+    name = f"billing-{uuid.uuid4().hex}"
+    set_up(name)
+    client = boto3.client("dynamodb")
+    made = Stage(client, name, api)
+    made.behave(rate=FAST, latency=0, errors=0, seed=0, idempotency_seconds=1800)
+    yield made
+    client.close()
+
+
+@pytest.fixture
+def settings(stage: Stage) -> Settings:
+    return settings_of(stage)
+
+
+def settings_of(stage: Stage, **others: Any) -> Settings:
+    ours: dict[str, Any] = {
+        "billing_table": stage.table,
+        "chargebee_url": stage.api.url,
+        "chargebee_api_key": stage.api.api_key,
+        "chargebee_rate": 1_000_000,
+    }
+    return Settings(**(ours | others))
+
+
+@pytest.fixture
+def billing(stage: Stage) -> OpenBilling:
+    """Opens the work of one worker: `async with billing("worker-1", billing_lease=30) as worker`."""
+
+    @asynccontextmanager
+    async def opened(owner: str = "worker-1", **settings: Any) -> AsyncIterator[Billing]:
+        async with open_billing(settings_of(stage, **settings), owner) as running:
+            yield running
+
+    return opened

@@ -1,0 +1,103 @@
+"""What the tests of the billing work put into the table and the stand-in, and what they find there."""
+
+import json
+import time
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import httpx
+
+from app.billing.charges import Billable
+from app.billing.items import billable_of, claim_key, item_of
+from app.events import Event
+from app.local.chargebee.process import ChargebeeApi
+from app.local.sample_events import SAMPLES
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb import DynamoDBClient
+
+START, END = 1_785_535_200, 1_788_213_600
+
+
+def line(number: int, start: int = START, end: int = END) -> dict[str, Any]:
+    return {
+        "id": f"li_{number:016d}",
+        "date_from": start,
+        "date_to": end,
+        "unit_amount": 1490,
+        "quantity": 1,
+        "amount": 1490,
+        "is_taxed": False,
+        "description": f"Terminal licence {number}",
+        "entity_type": "plan_item_price",
+        "object": "line_item",
+    }
+
+
+def event_body(**invoice: Any) -> dict[str, Any]:
+    """A pending_invoice_created of its own customer and invoice, with one line item unless `invoice` has others."""
+    body: dict[str, Any] = json.loads((SAMPLES / "default.json").read_bytes())
+    unique = uuid.uuid4().hex[:16]
+    body["id"] = f"ev_{unique}"
+    defaults = {"id": f"draft_inv_{unique}", "customer_id": f"cus_{unique}", "line_items": [line(1)]}
+    body["content"]["invoice"] = body["content"]["invoice"] | defaults | invoice
+    return body
+
+
+def event_of(body: dict[str, Any]) -> Event:
+    return Event.model_validate_json(json.dumps(body))
+
+
+def again(body: dict[str, Any], **invoice: Any) -> dict[str, Any]:
+    """Another event of the same invoice."""
+    content = {"invoice": body["content"]["invoice"] | invoice}
+    return body | {"id": f"ev_{uuid.uuid4().hex[:16]}", "content": content}
+
+
+def some(count: int, at: int = START) -> list[Billable]:
+    return [Billable(f"b{number}", 100 + number, f"Usage {number}", at + number) for number in range(count)]
+
+
+class Stage(NamedTuple):
+    """One table, and the stand-in."""
+
+    dynamodb: "DynamoDBClient"
+    table: str
+    api: ChargebeeApi
+
+    def put(self, customer_id: str, billables: Sequence[Billable]) -> None:
+        for billable in billables:
+            self.dynamodb.put_item(TableName=self.table, Item=item_of(customer_id, billable))
+
+    def register(self, *bodies: dict[str, Any]) -> None:
+        httpx.put(f"{self.api.url}/_/invoices", json=[{"event": body} for body in bodies]).raise_for_status()
+
+    def behave(self, **behaviour: Any) -> None:
+        httpx.put(f"{self.api.url}/_/behaviour", json=behaviour).raise_for_status()
+
+    def audit(self) -> dict[str, Any]:
+        answer: dict[str, Any] = httpx.get(f"{self.api.url}/_/audit").json()
+        return answer
+
+    def invoice(self, invoice_id: str) -> dict[str, Any]:
+        return next(one for one in self.audit()["invoices"] if one["id"] == invoice_id)
+
+    def close(self, invoice_id: str) -> None:
+        """As a person does in Chargebee."""
+        url = f"{self.api.url}/api/v2/invoices/{invoice_id}/close"
+        httpx.post(url, auth=(self.api.api_key, "")).raise_for_status()
+
+    def billables(self, customer_id: str) -> list[Billable]:
+        answer = self.dynamodb.query(
+            TableName=self.table,
+            KeyConditionExpression="pk = :pk",
+            ExpressionAttributeValues={":pk": {"S": f"customer#{customer_id}"}},
+        )
+        return [billable_of(item) for item in answer["Items"]]
+
+    def claim(self, event_id: str) -> Any:
+        return self.dynamodb.get_item(TableName=self.table, Key=claim_key(event_id)).get("Item", {})
+
+    def seconds(self) -> float:
+        return time.time()
