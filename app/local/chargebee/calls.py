@@ -1,6 +1,7 @@
 """A record of every call, for audits and for the page."""
 
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterable
 from typing import Any
 
 from app.local.chargebee.limits import WINDOW
@@ -40,13 +41,11 @@ class Calls:
         if status == "429":
             self._refused.append(now)
 
-    def last_minute(self, now: float) -> tuple[int, int]:
-        """Calls that arrived, and answers 429, in the last 60 s."""
+    def each_second(self, now: float) -> tuple[list[int], list[int]]:
+        """Of each of the last 60 s, the oldest first: calls without those answered 429, and those."""
         self._forget(now)
-        return len(self._arrived), len(self._refused)
-
-    def counts(self) -> dict[str, dict[str, int]]:
-        return {name: {status: len(times) for status, times in all_.items()} for name, all_ in self.times.items()}
+        arrived, refused = _each_second(self._arrived, now), _each_second(self._refused, now)
+        return [max(0, all_ - some) for all_, some in zip(arrived, refused, strict=True)], refused
 
     def audited(self) -> dict[str, Any]:
         return {
@@ -61,3 +60,8 @@ class Calls:
         for times in (self._arrived, self._refused):
             while times and times[0] <= now - WINDOW:
                 times.popleft()
+
+
+def _each_second(times: Iterable[float], now: float) -> list[int]:
+    counted = Counter(int(now - time) for time in times)
+    return [counted[second] for second in reversed(range(int(WINDOW)))]

@@ -41,6 +41,7 @@ class Invoice:
     registered_at: float
     status: str = PENDING
     updated_at: float = 0.0
+    revision: int = 0
     charges: list[Charge] = field(default_factory=list)
     closes: list[dict[str, Any]] = field(default_factory=list)
 
@@ -55,6 +56,13 @@ class Invoice:
         total = rest.get("total", rest.get("sub_total", 0))
         status = rest.get("status", PENDING)
         return cls(rest["id"], rest["customer_id"], orjson.dumps(rest), items, total, at, status, at)
+
+    @property
+    def stage(self) -> str:
+        return ("charging" if self.charges else "pending") if self.status == PENDING else "closed"
+
+    def revise(self, revision: int) -> None:
+        self.revision = revision
 
     @property
     def closed_at(self) -> float | None:

@@ -4,6 +4,7 @@ https://apidocs.chargebee.com/docs/api/invoices: add_charge, close, retrieve. A 
 """
 
 import secrets
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,11 +18,23 @@ _LONGEST_DESCRIPTION = 250
 
 
 class Site:
-    """Invoices by id, and the events of List Events."""
+    """Invoices by id, the one that has changed last at the end, and the events of List Events.
+
+    `revision` grows with each change of an invoice.
+    """
 
     def __init__(self) -> None:
         self.invoices: dict[str, Invoice] = {}
         self.events = Events()
+        self.revision = 0
+        self._counted = (0, {"pending": 0, "charging": 0, "closed": 0})
+
+    def counts(self) -> dict[str, int]:
+        """Invoices that are pending without a charge, pending with charges, and neither."""
+        if self._counted[0] != self.revision:
+            counted = Counter(invoice.stage for invoice in self.invoices.values())
+            self._counted = self.revision, {stage: counted[stage] for stage in self._counted[1]}
+        return self._counted[1]
 
     def register(self, entry: dict[str, Any], at: float) -> Invoice | None:
         """Takes an invoice, or `{"event": …, "more_line_items": […]}` of which a pending invoice; the one it has added.
@@ -38,7 +51,7 @@ class Site:
         invoice = Invoice.of(document, entry.get("more_line_items", []), at)
         if invoice.id in self.invoices:
             return None
-        self.invoices[invoice.id] = invoice
+        self._changed(invoice)
         return invoice
 
     def retrieve(self, invoice_id: str, params: Mapping[str, str]) -> bytes:
@@ -55,6 +68,7 @@ class Site:
         if invoice.status != PENDING:
             raise errors.invalid_state(f"The invoice {invoice_id} is {invoice.status}: charges need a pending one")
         charge = Charge(f"li_{secrets.token_hex(8)}", amount, description, key, at)
+        self._changed(invoice)
         invoice.add(charge, _line_item(charge, invoice.customer_id, date_from, date_to))
         return invoice.page(0, _MOST_LINE_ITEMS)
 
@@ -66,8 +80,15 @@ class Site:
             )
         if not invoice.line_items:
             raise errors.invalid_request(f"The invoice {invoice_id} has no line items: it cannot be closed")
+        self._changed(invoice)
         invoice.close(key, at)
         return invoice.page(0, _MOST_LINE_ITEMS)
+
+    def _changed(self, invoice: Invoice) -> None:
+        self.revision += 1
+        invoice.revise(self.revision)
+        self.invoices.pop(invoice.id, None)
+        self.invoices[invoice.id] = invoice
 
     def _invoice(self, invoice_id: str) -> Invoice:
         if (invoice := self.invoices.get(invoice_id)) is None:

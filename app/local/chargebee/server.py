@@ -13,6 +13,7 @@ from app.local.chargebee.api import PREFIX, Api
 from app.local.chargebee.behaviour import Behaviour
 from app.local.chargebee.inside import Inside
 from app.local.chargebee.operations import Site
+from app.local.chargebee.page import Page
 
 # Viewers of the page never end by themselves.
 _GRACE_SECONDS = 1
@@ -26,6 +27,7 @@ def create_app(behaviour: Behaviour, clock: Callable[[], float] | None = None) -
         routes=[
             Route(f"{PREFIX}/{{path:path}}", api.answer, methods=["GET", "POST", "PUT", "DELETE"]),
             *Inside(api).routes(),
+            *Page(api).routes(),
         ]
     )
 
