@@ -17,7 +17,7 @@ from botocore.config import Config
 
 from app.billing import charges, items
 from app.billing.charges import Billable, Line
-from app.billing.items import Update
+from app.billing.items import Update, Value
 from app.errors import BillingUnavailable
 from app.events import Event, Invoice
 from app.settings import Settings
@@ -98,7 +98,7 @@ class BlockingBilling:
     def mark(self, event: Event, billables: Sequence[Billable]) -> None:
         """Notes in the table which invoice has them, with a call for each."""
         invoice = _invoice(event)
-        values: dict[str, str | int] = {"invoice": invoice.id, "now": int(time.time())}
+        values: dict[str, Value] = {"invoice": invoice.id, "now": int(time.time())}
         for billable in billables:
             key = items.billable_key(invoice.customer_id, billable)
             update = Update(key, "SET #invoice_id = :invoice, #billed_at = :now", OURS, values)
