@@ -157,7 +157,7 @@ GENERATED = {
         "releases()",
         "documents.over_time()",
         *(f'diff("{release.value[:3]}")' for release in list(Release)[:0:-1]),
-        'code("v02")',
+        'code("v01")',
     ],
     "deploy/CAPACITY.md": ["capacity_text.table()"],
     "loadtest/RESULTS.md": [

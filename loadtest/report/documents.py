@@ -4,6 +4,7 @@ from pathlib import Path
 
 from loadtest.record.comparison import Comparison, Environment
 from loadtest.record.folders import RESULTS, ROOT
+from loadtest.record.shapes import Measurement
 from loadtest.record.shares import Shares
 from loadtest.report import pictures, ratios, tables
 from loadtest.report.shares import table
@@ -29,10 +30,24 @@ def _whole(kind: str) -> list[Path]:
 def provenance(comparison: Comparison, repeated: bool = True) -> str:
     """The provenance of every number: the command, the commit, the machine."""
     where = comparison.environment
-    sqs = comparison.runs[0].measurement.sqs or {}
+    stands = [run.measurement.sqs or {} for run in comparison.runs]
+    sqs = next((behind for behind in stands if "chargebee" not in behind), {})
     queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
     repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
-    return f"{measured_by(comparison.command, where)}, {queue} with {latency:g} ms of added latency; {repeats}."
+    measured = f"{measured_by(comparison.command, where)}, {queue} with {latency:g} ms of added latency; {repeats}."
+    inline = next((run.measurement for run in comparison.runs if "chargebee" in (run.measurement.sqs or {})), None)
+    return measured if inline is None or not repeated else f"{measured} {_of_inline(inline)}"
+
+
+def _of_inline(measured: Measurement) -> str:
+    """What v01 had in place of the published load, which was a script, and of the queue."""
+    behind, load = measured.sqs or {}, measured.load
+    chargebee, latency = behind["chargebee"], sum(attributes["latency"] for _, attributes in behind["toxics"])
+    return (
+        f"0.1.0: {load.rate * load.duration_s:,.0f} webhooks at {load.rate}/s, since the script behind its published"
+        f" figure is not published; DynamoDB with {latency:g} ms of added latency, and a stand-in of Chargebee that takes"
+        f" {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and {chargebee['rate']:,} calls a minute."
+    )
 
 
 def measured_by(command: str, where: Environment) -> str:
