@@ -81,6 +81,18 @@ def test_further_event_types() -> None:
         parse_event(other.replace(b'"customer_changed"', b'"pending_invoice_created"'), WANTED)
 
 
+@pytest.mark.parametrize(("sent", "version"), [(7, 7), ("7", None), (None, None), (1.5, None), (True, None)])
+def test_the_version_of_an_invoice(sent: Any, version: int | None) -> None:
+    """A webhook is not refused for it: without a number, the invoice has no order."""
+    body = json.loads(DEFAULT)
+    body["content"]["invoice"]["resource_version"] = sent
+    event = parse_event(json.dumps(body).encode(), WANTED)
+    assert isinstance(event, Event)
+    assert event.content.invoice is not None
+    assert event.content.invoice.version == version
+    assert not event.content.invoice.is_truncated
+
+
 def test_the_sample_of_the_load_test_is_as_long_as_the_published_body() -> None:
     """5,686 bytes; and the collection is what README says."""
     assert len(DEFAULT) == 5686

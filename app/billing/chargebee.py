@@ -1,7 +1,8 @@
 """Chargebee's API v2 by aiohttp: pooled connections, and a deadline for every call.
 
-The official SDK (chargebee 3.29) is not used for it: it builds a TLS context and an HTTP client for each call
-(MEASURED), and repeats a 429 without end. Its models are dataclasses that check nothing.
+The official SDK (chargebee 3.29) is not used for it: it builds a TLS context and an HTTP client for each call, 34 ms of
+CPU where this takes 0.2 ms (README.md has the measurement), and repeats a 429 without end. Its models are dataclasses
+that check nothing, and importing them takes 0.8 s of CPU.
 """
 
 from collections.abc import AsyncIterator, Mapping

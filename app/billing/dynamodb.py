@@ -1,6 +1,7 @@
 """The table by aioboto3: one client for the life of the process, and a deadline for every call."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ATTEMPTS = 3
 CALL_SECONDS = 5.0
+CONFLICT_PAUSES = (0.05, 0.2)  # seconds
 TRANSACTION = 100  # actions of one TransactWriteItems, at most
 # Without its ClientRequestToken, botocore makes one for each call: its own repetitions of it are idempotent.
 
@@ -51,7 +53,14 @@ class Table:
     async def transact(self, updates: Sequence[Update]) -> None:
         """All of the updates (at most TRANSACTION), or none. Raises ConditionFailed, TableUnavailable."""
         actions: list[Any] = [{"Update": update.parameters(self.name)} for update in updates]
-        await self._call("TransactWriteItems", lambda: self._client.transact_write_items(TransactItems=actions))
+        for pause in (*CONFLICT_PAUSES, None):
+            try:
+                await self._call("TransactWriteItems", lambda: self._client.transact_write_items(TransactItems=actions))
+                return
+            except TableUnavailable as error:  # another write of one of the items was under way; botocore gives up
+                if error.code != "TransactionConflict" or pause is None:
+                    raise
+                await asyncio.sleep(pause)
 
     async def write(self, updates: Sequence[Update]) -> None:
         """One update by UpdateItem, which costs half, several by `transact`. Raises as they do."""
@@ -91,6 +100,11 @@ class Table:
                 return await call()
         except Exception as error:
             _raise(error)
+
+
+def now_ms() -> int:
+    """The time as items have it, unix ms."""
+    return time.time_ns() // 1_000_000
 
 
 def _raise(error: Exception) -> None:

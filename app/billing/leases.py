@@ -14,12 +14,11 @@ import time
 from collections.abc import Sequence
 
 from app.billing import claims
-from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
+from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table, now_ms
 from app.billing.items import Item, Update, number, text
-from app.errors import ClaimedElsewhere, TableUnavailable
+from app.errors import ClaimedElsewhere
 
 SKEW = 1 / 12
-RENEWALS = 3  # in the time of one lease
 # The longest that SQS keeps a message is 14 days; Chargebee redelivers for 3 days 7 hours.
 KEPT_SECONDS = 15 * 24 * 3600
 
@@ -30,10 +29,6 @@ class AlreadyDone(Exception):
 
 class Superseded(Exception):
     """A newer version of the invoice has been processed."""
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class Lease:
@@ -95,21 +90,8 @@ class Lease:
                 await self._table.write(claims.renewals(self.event_id, self._invoice_id, self.token, self._until()))
             except ConditionFailed:
                 self._ends = 0.0
-                raise _lost() from None
+                raise lost() from None
             self._ends = sent + self.seconds
-
-    async def keep(self) -> None:
-        """Renews until it is cancelled. Raises ClaimedElsewhere where the lease is lost."""
-        pause = self.seconds / RENEWALS
-        while True:
-            await asyncio.sleep(pause)
-            try:
-                await self.renew()
-                pause = self.seconds / RENEWALS
-            except TableUnavailable:
-                if self.remaining <= 0:
-                    raise _lost() from None
-                pause = self.seconds / RENEWALS / 4
 
     async def allowance(self, seconds: float) -> float:
         """The deadline for a call of `seconds`, so that it ends before the lease does. Renews where that is short.
@@ -119,7 +101,7 @@ class Lease:
         if self.remaining < seconds:
             await self.renew()
         if self.remaining <= 0:
-            raise _lost()
+            raise lost()
         return min(seconds, self.remaining)
 
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
@@ -127,9 +109,9 @@ class Lease:
         last = [claims.done(self.event_id, self.token, outcome, expires=_expires())]
         if self._invoice_id is not None:
             last.append(claims.processed(self._invoice_id, self.token, version, expires=_expires()))
-        many, fit = list(updates), TRANSACTION - len(last)
+        many = list(updates)
         try:
-            while len(many) > fit:
+            while len(many) + len(last) > TRANSACTION:
                 await self._table.write(many[:TRANSACTION])
                 many = many[TRANSACTION:]
             await self._table.write([*many, *last])
@@ -137,18 +119,15 @@ class Lease:
             claim = failed.items[len(many)] if len(failed.items) > len(many) else None
             if claim and text(claim, "status") == "done" and text(claim, "owner") == self.token:
                 return  # by a call whose answer was lost
-            raise _lost() from None
+            raise lost() from None
 
     async def release(self, code: str) -> None:
-        """Lets others in at once, but no other event of an invoice that a call may still change.
-
-        Raises TableUnavailable; where the lease was lost, there is nothing to release.
-        """
+        """Lets others in, but no other event of an invoice that a call may still change. Raises TableUnavailable."""
         invoice_id = None if self.unanswered else self._invoice_id
         try:
             await self._table.write(claims.released(self.event_id, invoice_id, self.token, code))
         except ConditionFailed:
-            return
+            return  # the lease was lost: there is nothing to release
 
     def _until(self) -> int:
         return now_ms() + round(1000 * self.seconds)
@@ -167,5 +146,5 @@ def _expires() -> int:
     return int(time.time()) + KEPT_SECONDS
 
 
-def _lost() -> ClaimedElsewhere:
+def lost() -> ClaimedElsewhere:
     return ClaimedElsewhere("The lease was not kept", "lease_lost")

@@ -9,7 +9,8 @@ from loguru import logger
 
 from app.billing.chargebee import Chargebee, open_chargebee
 from app.billing.dynamodb import Table, open_table
-from app.billing.items import Update, claim_key, text
+from app.billing.held import while_held
+from app.billing.items import claim_key, text
 from app.billing.leases import AlreadyDone, Lease, Superseded
 from app.billing.rate import Budget
 from app.billing.work import Work
@@ -71,24 +72,10 @@ class Billing:
             await lease.finish("superseded")
             return "superseded"
         work = Work(self.table, self.chargebee, lease, invoice, occurred_at)
-        closed, updates = await _while_held(lease, work)
+        closed, updates = await while_held(lease, work.bill())
         outcome: Outcome = "closed" if closed else "recorded"
         await lease.finish(outcome, invoice.version, updates)
         return outcome
-
-
-async def _while_held(lease: Lease, work: Work) -> tuple[bool, list[Update]]:
-    """Renews the lease beside the work, which ends where it is lost."""
-    working, renewing = asyncio.create_task(work.bill()), asyncio.create_task(lease.keep())
-    try:
-        await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            renewing.result()  # raises
-        return working.result()
-    finally:
-        for task in (working, renewing):
-            task.cancel()
-        await asyncio.wait({working, renewing})
 
 
 async def _let_go(lease: Lease, code: str) -> None:

@@ -1,31 +1,31 @@
 """One budget of API calls for all workers: slots, reserved through the table.
 
-Chargebee counts the calls of a minute. Slots are (60 + SLACK) / limit seconds apart, so any 60 s + SLACK hold no more
-of them than the limit; a call is made within LATE of its slot, and the rest of SLACK is for the network's delays and
-for the difference of the workers' clocks. So 60 / (60 + SLACK) = 95 % of the limit can be used, and there are no
-bursts. (The same as GCRA, https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm, with a tolerance of zero.)
+GCRA without a burst (https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm): slots are (60 + SLACK) / limit seconds
+apart, so 60 s + SLACK hold no more of them than the limit. A call is made within LATE of its slot; the rest of SLACK is
+for the network's delays and the difference of the workers' clocks. 60 / (60 + SLACK) = 95 % of the limit can be used.
 
-All that wait in a process are served by one write, as in group commit: a write for each call where they are rare, and
-one for up to as many calls as events are processed at a time where they are not. No slot is reserved for nobody.
+All that ask at the same time are served by one write, as in group commit. Callers that wait for their slots will soon
+ask again: a write takes one more for each of them, within AHEAD seconds. What is not used is lost, so nothing is taken
+in advance where calls are rare.
 """
 
 import asyncio
+from collections import deque
 from dataclasses import dataclass
 from decimal import Decimal
 
-from app.billing.dynamodb import ConditionFailed, Table
-from app.billing.items import RATE, Item, Update
-from app.billing.leases import now_ms
-from app.errors import BillingFailed, ChargebeeUnavailable
+from app.billing.dynamodb import ConditionFailed, Table, now_ms
+from app.billing.items import RATE, Item, update
+from app.errors import ChargebeeUnavailable
 
 WINDOW, SLACK = 60.0, 3.0
-LATE = 1.0
+LATE = AHEAD = 1.0
 MOST = 100  # slots in one write
 
 
 @dataclass
 class _Waiting:
-    """`patience`: the longest wait in seconds; `slot`: its time, in unix ms."""
+    """`patience`: seconds; `slot`: unix ms."""
 
     patience: float
     slot: "asyncio.Future[float]"
@@ -40,6 +40,8 @@ class Budget:
         self._next = 0.0  # the next free slot as last seen, unix ms; it only ever grows
         self._not_before = 0.0
         self._waiting: list[_Waiting] = []
+        self._sleeping = 0
+        self._spare: deque[float] = deque()
         self._reserving: asyncio.Task[None] | None = None
 
     async def slot(self, patience: float) -> float:
@@ -49,7 +51,11 @@ class Budget:
         """
         while True:
             at = await self._reserve(patience)
-            await asyncio.sleep((at - now_ms()) / 1000)
+            self._sleeping += 1
+            try:
+                await asyncio.sleep((at - now_ms()) / 1000)
+            finally:
+                self._sleeping -= 1
             if self.holds(at):
                 return at
 
@@ -60,9 +66,9 @@ class Budget:
     async def push_back(self, seconds: float) -> None:
         """No slot of any worker for that long, but those reserved already elsewhere. Raises TableUnavailable."""
         until = self._not_before = max(self._not_before, now_ms() + 1000 * seconds)
-        later = "attribute_not_exists(#pk) OR #next_at < :until"
+        earlier = "attribute_not_exists(#pk) OR #next_at < :until"
         try:
-            await self._table.update(Update(RATE, "SET #next_at = :until", later, {"until": _decimal(until)}))
+            await self._table.update(update(RATE, "SET #next_at = :until", earlier, until=_decimal(until)))
         except ConditionFailed:
             return  # another worker was told to wait longer
 
@@ -80,28 +86,33 @@ class Budget:
             batch = [waiting for waiting in batch if not waiting.slot.done()]  # others were cancelled
             try:
                 await self._serve_batch(batch)
-            except BillingFailed as error:
+            except Exception as error:  # whatever it is, nobody may wait for ever
                 _fail(batch, error)
-            except BaseException:
-                for waiting in batch:
-                    waiting.slot.cancel()
-                raise
 
     async def _serve_batch(self, batch: list[_Waiting]) -> None:
-        while batch := self._without_impatient(batch):
-            first = await self._take(len(batch), max(waiting.patience for waiting in batch))
+        while batch := self._without_impatient(self._without_served(batch)):
+            ahead = min(self._sleeping, int(AHEAD / self.interval)) if self._next > now_ms() else 0
+            slots = len(batch) + ahead
+            first = await self._take(slots, max(waiting.patience for waiting in batch))
             if first is not None:
-                for number, waiting in enumerate(batch):
-                    if not waiting.slot.done():
-                        waiting.slot.set_result(first + 1000 * number * self.interval)
-                return
+                self._spare.extend(first + 1000 * number * self.interval for number in range(slots))
+
+    def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:
+        """Hands out the slots there are, in order."""
+        for number, waiting in enumerate(batch):
+            while self._spare and not self.holds(self._spare[0]):
+                self._spare.popleft()
+            if not self._spare:
+                return batch[number:]
+            if not waiting.slot.done():  # it may have been cancelled meanwhile
+                waiting.slot.set_result(self._spare.popleft())
+        return []
 
     def _without_impatient(self, batch: list[_Waiting]) -> list[_Waiting]:
         """Refuses those whose slot would come too late."""
         wait = (self._next - now_ms()) / 1000
-        refused = [waiting for waiting in batch if waiting.patience < wait]
-        detail = "The limit of API calls is reached"
-        _fail(refused, ChargebeeUnavailable(detail, "rate_limit_reached", retry_after=wait))
+        error = ChargebeeUnavailable("The limit of API calls is reached", "rate_limit_reached", retry_after=wait)
+        _fail([waiting for waiting in batch if waiting.patience < wait], error)
         return [waiting for waiting in batch if waiting.patience >= wait]
 
     async def _take(self, slots: int, patience: float) -> float | None:
@@ -110,20 +121,20 @@ class Budget:
         block = 1000 * slots * self.interval
         if self._next < now:
             change, condition = "SET #next_at = :after", "attribute_not_exists(#pk) OR #next_at < :now"
-            values = {"after": _decimal(now + block), "now": _decimal(now)}
+            values = {"now": _decimal(now), "after": _decimal(now + block)}
         else:
             change, condition = "SET #next_at = #next_at + :block", "#next_at BETWEEN :now AND :latest"
-            latest = _decimal(now + 1000 * patience)
-            values = {"block": _decimal(block), "now": _decimal(now), "latest": latest}
+            latest = now + 1000 * patience
+            values = {"now": _decimal(now), "block": _decimal(block), "latest": _decimal(latest)}
         try:
-            self._next = _next_at(await self._table.update(Update(RATE, change, condition, dict(values))))
+            self._next = _next_at(await self._table.update(update(RATE, change, condition, **values)))
         except ConditionFailed as failed:
             self._next = _next_at(failed.items[0] or {})
             return None
         return self._next - block
 
 
-def _fail(batch: list[_Waiting], error: BillingFailed) -> None:
+def _fail(batch: list[_Waiting], error: Exception) -> None:
     for waiting in batch:
         if not waiting.slot.done():
             waiting.slot.set_exception(error)
@@ -131,7 +142,7 @@ def _fail(batch: list[_Waiting], error: BillingFailed) -> None:
 
 
 def _decimal(ms: float) -> Decimal:
-    """Milliseconds to three places: at high limits an interval is shorter than one."""
+    """To three places: at high limits an interval is shorter than a millisecond."""
     return Decimal(f"{ms:.3f}")
 
 

@@ -40,7 +40,8 @@ class Work:
         if reserved and found is None:  # an earlier attempt may have charged them
             found = await self._retrieve()
         if found is not None and not found.is_pending:
-            return await self._settle(found, reserved)
+            # What came after an earlier attempt's reservation came too late; without one, everything did.
+            return await self._settle(found, reserved or billables)
         ours = reserved + await self._billables.reserve(without(billables, reserved))
         try:
             return await self._charge(ours, found)

@@ -1,7 +1,7 @@
 """What the tests of the billing work put into the table and the stand-in, and what they find there."""
 
+import asyncio
 import json
-import time
 import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import httpx
 
 from app.billing.charges import Billable
-from app.billing.items import billable_of, claim_key, item_of
+from app.billing.items import billable_of, claim_key, invoice_key, item_of
+from app.billing.process import Billing
 from app.events import Event
 from app.local.chargebee.process import ChargebeeApi
 from app.local.sample_events import SAMPLES
@@ -59,6 +60,12 @@ def some(count: int, at: int = START) -> list[Billable]:
     return [Billable(f"b{number}", 100 + number, f"Usage {number}", at + number) for number in range(count)]
 
 
+async def has_begun(worker: Billing) -> None:
+    """Returns once a first charge is being added."""
+    while not worker.chargebee.calls["add_charge"]:  # noqa: ASYNC110  # counted, not signalled
+        await asyncio.sleep(0.01)
+
+
 class Stage(NamedTuple):
     """One table, and the stand-in."""
 
@@ -99,5 +106,29 @@ class Stage(NamedTuple):
     def claim(self, event_id: str) -> Any:
         return self.dynamodb.get_item(TableName=self.table, Key=claim_key(event_id)).get("Item", {})
 
-    def seconds(self) -> float:
-        return time.time()
+    def end_leases(self, body: dict[str, Any]) -> None:
+        """As if APP_BILLING_LEASE had passed since the last renewal."""
+        for key in (claim_key(body["id"]), invoice_key(body["content"]["invoice"]["id"])):
+            if "Item" in self.dynamodb.get_item(TableName=self.table, Key=key):
+                self.set(key, "lease_until", {"N": "1"})
+
+    def set(self, key: dict[str, Any], name: str, value: Any) -> None:
+        self.dynamodb.update_item(
+            TableName=self.table,
+            Key=key,
+            UpdateExpression="SET #name = :value",
+            ExpressionAttributeNames={"#name": name},
+            ExpressionAttributeValues={":value": value},
+        )
+
+    def require_billed_once(self, body: dict[str, Any], billables: Sequence[Billable]) -> None:
+        """Each of them is on the invoice once, which was closed once, and the table says so."""
+        invoice = body["content"]["invoice"]
+        found = self.invoice(invoice["id"])
+        assert sorted(charge["billable"] for charge in found["charges"]) == sorted(one.id for one in billables)
+        assert len(found["closes"]) == 1
+        in_table = {one.id: one for one in self.billables(invoice["customer_id"])}
+        for billable in billables:
+            assert in_table[billable.id].invoice_id == invoice["id"]
+            assert in_table[billable.id].billed_at is not None
+        assert self.claim(body["id"])["status"] == {"S": "done"}

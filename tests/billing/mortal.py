@@ -1,0 +1,43 @@
+"""A worker that is killed at a chosen call: before it is made, or before its answer is read.
+
+What a killed process would not do, it does not do either: every later call fails too, the one that lets go of the
+lease included.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from app.billing.process import Billing
+
+
+class Killed(BaseException):
+    """SIGKILL."""
+
+
+class Mortal:
+    """Counts the calls of `billing`, to the table and to Chargebee, in `made`; dies at number `at` (from 0)."""
+
+    def __init__(self, billing: Billing, patch: pytest.MonkeyPatch, at: int | None = None, after: bool = False) -> None:
+        self.made: list[str] = []
+        self._at, self._after = at, after
+        self._dead = False
+        calls = billing.chargebee._calls
+        patch.setattr(billing.table, "_call", self._wrapped(billing.table._call))
+        patch.setattr(calls, "_send", self._wrapped(calls._send))
+
+    def _wrapped(self, call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def mortal(*arguments: Any) -> Any:
+            dies = self._at == len(self.made)
+            self.made.append(str(arguments[0]))
+            if self._dead or (dies and not self._after):
+                self._dead = True
+                raise Killed
+            answer = await call(*arguments)
+            if dies:
+                self._dead = True
+                raise Killed
+            return answer
+
+        return mortal

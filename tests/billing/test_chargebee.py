@@ -1,0 +1,79 @@
+"""The API's operations and their calls, against the stand-in."""
+
+import pytest
+
+from app.billing.charges import Billable
+from app.billing.leases import Lease
+from app.errors import ChargebeeUnavailable
+from tests.billing.conftest import OpenBilling
+from tests.billing.stage import START, Stage, event_body, line
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_events_are_listed_over_all_pages(stage: Stage, billing: OpenBilling) -> None:
+    """With the filters that `reconcile` needs, oldest first."""
+    at = START + 777
+    bodies = [event_body() | {"occurred_at": at + number} for number in range(230)]
+    stage.register(*bodies)
+    async with billing() as worker:
+        filters = {
+            "event_type[is]": "pending_invoice_created",
+            "occurred_at[between]": f"[{at},{at + 1000}]",
+            "sort_by[asc]": "occurred_at",
+        }
+        found = [event["id"] async for event in worker.chargebee.list_events(**filters)]
+        assert worker.chargebee.calls["list_events"] == 3
+    assert found == [body["id"] for body in bodies]
+
+
+async def test_an_invoice_has_the_lines_of_all_pages(stage: Stage, billing: OpenBilling) -> None:
+    """Each page is a call."""
+    body = event_body(line_items=[line(number) for number in range(250)])
+    stage.register(body)
+    async with billing() as worker:
+        lease = Lease(worker.table, body["id"], "worker", 60)
+        await lease.claim()
+        found = await worker.chargebee.retrieve(lease, body["content"]["invoice"]["id"])
+        assert [one.description for one in found.line_items] == [f"Terminal licence {n}" for n in range(250)]
+        assert found.is_pending
+
+
+async def test_ids_with_odd_characters_stay_within_their_segment(stage: Stage, billing: OpenBilling) -> None:
+    """An id is data, not a path."""
+    body = event_body(id="draft inv?x=%2F&ü")
+    stage.register(body)
+    async with billing() as worker:
+        lease = Lease(worker.table, body["id"], "worker", 60)
+        await lease.claim()
+        found = await worker.chargebee.retrieve(lease, "draft inv?x=%2F&ü")
+        assert found.id == "draft inv?x=%2F&ü"
+
+
+async def test_a_slow_call_is_cut_off_and_repeated_with_its_key(stage: Stage, billing: OpenBilling) -> None:
+    """It may have been done all the same: the lease of the invoice is not given away then."""
+    body = event_body()
+    stage.register(body)
+    stage.behave(latency=1.5)
+    async with billing(chargebee_timeout=0.3) as worker:
+        lease = Lease(worker.table, body["id"], "worker", 60)
+        await lease.claim()
+        with pytest.raises(ChargebeeUnavailable) as failed:
+            await worker.chargebee.add_charge(lease, body["content"]["invoice"]["id"], Billable("b1", 5, "Usage", 1))
+        assert failed.value.code in {"TimeoutError", "ConnectionTimeoutError", "ServerTimeoutError", "lock_timeout"}
+        assert worker.chargebee.calls["add_charge"] == 3
+        assert lease.unanswered
+    stage.behave(latency=0)
+
+
+async def test_repetitions_end_within_a_lease(stage: Stage, billing: OpenBilling) -> None:
+    """An idempotency key must outlive them."""
+    body = event_body()
+    stage.behave(latency=5)
+    async with billing(chargebee_timeout=0.9, billing_lease=1) as worker:
+        lease = Lease(worker.table, body["id"], "worker", 60)
+        await lease.claim()
+        with pytest.raises(ChargebeeUnavailable):
+            await worker.chargebee.close(lease, body["content"]["invoice"]["id"])
+        assert worker.chargebee.calls["close"] == 1
+    stage.behave(latency=0)

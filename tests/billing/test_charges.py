@@ -1,0 +1,117 @@
+"""What is charged and found again: pure, for any text and any ids."""
+
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.billing.charges import (
+    DESCRIPTION_LENGTH,
+    KEY_LENGTH,
+    Billable,
+    Period,
+    charged,
+    described,
+    idempotency_key,
+    period,
+    reference_in,
+    without,
+)
+from app.billing.items import between, billable_key, billable_of, item_of
+from app.errors import Unprocessable
+
+IDS = st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="[]"), min_size=1, max_size=100)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=400)
+SECONDS = st.integers(0, 9_999_999_999)
+
+
+class Line(NamedTuple):
+    date_from: int = 0
+    date_to: int = 0
+    description: str = ""
+
+
+def _billable(name: str, text: str = "", at: int = 0) -> Billable:
+    return Billable(name, 1, text, at)
+
+
+@given(IDS, TEXTS)
+def test_a_reference_is_read_back_from_any_description(name: str, text: str) -> None:
+    """The text is cut, the reference never."""
+    description = described(_billable(name, text))
+    assert len(description) <= DESCRIPTION_LENGTH
+    assert len(description.encode("utf-16-le")) // 2 <= DESCRIPTION_LENGTH
+    assert reference_in(description) == name
+    assert text.startswith(description.removesuffix(f" [{name}]"))
+    if len(text) <= 40:
+        assert description == f"{text} [{name}]"
+
+
+@given(TEXTS.filter(lambda text: not text.endswith("]")))
+def test_a_line_of_chargebee_has_no_reference(text: str) -> None:
+    """Only brackets at the end count."""
+    assert reference_in(text) is None
+
+
+@given(st.lists(IDS, unique=True, max_size=20), st.data())
+def test_what_is_on_the_invoice_is_told_from_what_is_not(names: list[str], data: st.DataObject) -> None:
+    """Also where one id is a part of another."""
+    billables = [_billable(name, "text") for name in names]
+    there = data.draw(st.sets(st.sampled_from(names))) if names else set()
+    lines = [Line(description=described(one)) for one in billables if one.id in there]
+    found = charged(billables, [Line(description="of Chargebee [sic] itself"), *lines])
+    assert {one.id for one in found} == there
+    assert {one.id for one in without(billables, found)} == set(names) - there
+
+
+EVENT_IDS = st.from_regex(r"[A-Za-z0-9_-]{1,40}", fullmatch=True)
+
+
+@given(EVENT_IDS, IDS, IDS)
+def test_an_idempotency_key_fits_and_is_of_one_line(event_id: str, one: str, other: str) -> None:
+    """At most 100 characters that a header may hold; another line has another key, the same one the same."""
+    keys = {name: idempotency_key(event_id, "add_charge", name) for name in (one, other)}
+    for key in keys.values():
+        assert len(key) <= KEY_LENGTH
+        assert key.isascii()
+        assert key.isprintable()
+        assert key.startswith(f"{event_id}-add_charge-")
+    assert len(set(keys.values())) == len({one, other})
+    assert idempotency_key(event_id, "close") == f"{event_id}-close"
+
+
+def test_the_period_is_that_of_all_lines_but_our_charges() -> None:
+    """It is the same before a charge was added and after."""
+    lines = [Line(200, 300), Line(100, 250)]
+    assert period(lines, 999) == Period(100, 300)
+    assert period([*lines, Line(5, 5000, described(_billable("b1")))], 999) == Period(100, 300)
+    assert period([], 999) == Period(0, 999)
+
+
+@given(SECONDS, SECONDS, SECONDS, IDS)
+def test_sort_keys_are_between_those_of_the_period_that_holds_them(start: int, end: int, at: int, name: str) -> None:
+    """DynamoDB compares strings by their UTF-8 bytes; both ends are included."""
+    first, last = between(Period(start, end))
+    key = billable_key("c", _billable(name, at=at))["sk"]["S"]
+    if end < 9_999_999_999:
+        assert (first.encode() <= key.encode() <= last.encode()) == (start <= at <= end)
+
+
+@given(IDS, TEXTS, SECONDS, st.integers(1, 10**12))
+def test_a_billable_event_survives_the_table(name: str, text: str, at: int, amount: int) -> None:
+    """As an item and back."""
+    billable = Billable(name, amount, text, at)
+    billable.require_chargeable()
+    assert billable_of(item_of("c", billable)) == billable
+
+
+@pytest.mark.parametrize(
+    ("name", "amount", "code"),
+    [("b", 0, "invalid_amount"), ("b", -1, "invalid_amount"), ("a b", 1, "invalid_id"), ("a]", 1, "invalid_id")],
+)
+def test_what_cannot_be_charged_is_refused(name: str, amount: int, code: str) -> None:
+    """Chargebee wants an amount of 1 or more, and we the reference."""
+    with pytest.raises(Unprocessable) as failed:
+        Billable(name, amount, "", 0).require_chargeable()
+    assert failed.value.code == code

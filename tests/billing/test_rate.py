@@ -1,0 +1,140 @@
+"""One budget of calls for all workers."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from itertools import pairwise
+
+import pytest
+
+from app.billing.dynamodb import Table, now_ms, open_table
+from app.billing.items import RATE
+from app.billing.rate import SLACK, WINDOW, Budget
+from app.errors import ChargebeeUnavailable, TableUnavailable
+from app.settings import Settings
+from tests.billing.conftest import OpenBilling
+from tests.billing.stage import Stage, event_body, event_of, some
+
+pytestmark = pytest.mark.anyio
+PER_MINUTE = 6000
+
+# Ten tasks of one more process: prints the slots that they got in a second and a half.
+WORKER = """
+import asyncio, sys, time
+from app.billing.dynamodb import open_table
+from app.billing.rate import Budget
+from app.settings import Settings
+
+async def main():
+    slots = []
+    async with open_table(Settings(billing_table=sys.argv[1])) as table:
+        budget = Budget(table, int(sys.argv[2]))
+        end = time.time() + 1.5
+        async def calls():
+            while time.time() < end:
+                slots.append(await budget.slot(30))
+        await asyncio.gather(*(calls() for _ in range(10)))
+        print(table.calls["UpdateItem"], *slots)
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+async def table(settings: Settings) -> AsyncIterator[Table]:
+    async with open_table(settings) as opened:
+        yield opened
+
+
+def test_processes_share_the_slots(stage: Stage, settings: Settings) -> None:
+    """No two have the same; 60 s hold no more than the limit, with room for 3 s of delay; a write serves several."""
+    command = [sys.executable, "-c", WORKER, stage.table, str(PER_MINUTE)]
+    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) for _ in range(2)]
+    answers = [worker.communicate(timeout=60)[0].split() for worker in workers]
+    slots = sorted(float(slot) for answer in answers for slot in answer[1:])
+    interval = 1000 * (WINDOW + SLACK) / PER_MINUTE
+    apart = [later - earlier for earlier, later in pairwise(slots)]
+    assert min(apart) > interval - 0.01
+    assert len(slots) > 100
+    assert sum(int(answer[0]) for answer in answers) < 0.7 * len(slots)
+
+
+def test_more_than_nine_tenths_of_the_limit_can_be_used() -> None:
+    """And never more than all of it, whatever part of SLACK a call is late."""
+    for limit in (1, 2, 150, 1000, 3500):
+        interval = Budget(None, limit).interval  # type: ignore[arg-type]  # no call is made
+        assert 0.9 * limit < WINDOW / interval < limit
+        assert (WINDOW + SLACK) / interval <= limit + 1e-9
+
+
+async def test_one_caller_gets_nearly_every_slot(table: Table) -> None:
+    """None is reserved for nobody."""
+    budget = Budget(table, PER_MINUTE)
+    slots = await asyncio.gather(*(budget.slot(30) for _ in range(60)))
+    assert max(slots) - min(slots) < 1000 * budget.interval * 60 * 1.1
+    assert table.calls["UpdateItem"] <= 4
+
+
+async def test_who_would_wait_too_long_is_told_so(table: Table, stage: Stage) -> None:
+    """And takes no slot."""
+    until = now_ms() + 100_000
+    stage.dynamodb.put_item(TableName=stage.table, Item={**RATE, "next_at": {"N": str(until)}})
+    budget = Budget(table, PER_MINUTE)
+    with pytest.raises(ChargebeeUnavailable) as refused:
+        await budget.slot(30)
+    assert 95 < (refused.value.retry_after or 0) <= 100
+    assert refused.value.code == "rate_limit_reached"
+    assert stage.dynamodb.get_item(TableName=stage.table, Key=RATE)["Item"]["next_at"] == {"N": str(until)}
+
+
+async def test_a_429_holds_everyone_back(table: Table) -> None:
+    """Slots that this process has reserved for before are thrown away; of several answers the longest counts."""
+    ours, theirs = Budget(table, 60), Budget(table, 60)
+    await ours.slot(30)
+    waiting = asyncio.create_task(ours.slot(30))
+    await asyncio.sleep(0.2)
+    told = now_ms()
+    await ours.push_back(3)
+    await theirs.push_back(1)
+    slots = [await waiting, await theirs.slot(30)]
+    assert min(slots) >= told + 3000
+
+
+async def test_a_caller_that_gives_up_stops_nobody(table: Table) -> None:
+    """Its slot is lost, or goes to another one."""
+    budget = Budget(table, PER_MINUTE)
+    tasks = [asyncio.create_task(budget.slot(30)) for _ in range(10)]
+    await asyncio.sleep(0)
+    for task in tasks[::2]:
+        task.cancel()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert sum(isinstance(result, float) for result in results) == 5
+
+
+async def test_without_the_table_there_is_no_budget(stage: Stage, settings: Settings) -> None:
+    """No call is made past it."""
+    async with open_table(settings.model_copy(update={"billing_table": "missing"})) as table:
+        with pytest.raises(TableUnavailable):
+            await Budget(table, PER_MINUTE).slot(30)
+
+
+async def test_a_damaged_budget_fails_its_callers(table: Table, stage: Stage) -> None:
+    """Nobody waits for ever."""
+    stage.dynamodb.put_item(TableName=stage.table, Item={**RATE, "next_at": {"S": "soon"}})
+    with pytest.raises(KeyError):
+        await Budget(table, PER_MINUTE).slot(30)
+
+
+async def test_an_answer_of_429_is_waited_for(stage: Stage, billing: OpenBilling) -> None:
+    """Chargebee's own count is tighter here than our setting: its Retry-After rules."""
+    body = event_body()
+    stage.register(body)
+    stage.put(body["content"]["invoice"]["customer_id"], some(1))
+    stage.behave(rate=1)
+    async with billing() as worker:
+        with pytest.raises(ChargebeeUnavailable) as refused:
+            await worker.process(event_of(body))
+    assert refused.value.code == "rate_limit_reached"
+    assert 25 < (refused.value.retry_after or 0) <= 61

@@ -1,0 +1,94 @@
+"""`python -m app setup`, and the same table in CloudFormation."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+import yaml
+
+from app.billing.schema import set_up, table
+from app.errors import ConfigurationError
+from app.local.embedded_aws import EmbeddedAws
+from tests.harness.service import clean_environment
+
+TEMPLATE = Path(__file__).parents[2] / "deploy/aws/billing.yaml"
+
+
+@pytest.fixture(autouse=True)
+def emulator(embedded: EmbeddedAws, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    for name, value in embedded.environment().items():
+        monkeypatch.setenv(name, value)
+    client = boto3.client("dynamodb")
+    yield client
+    client.close()
+
+
+def _setup(embedded: EmbeddedAws, *options: str, **settings: object) -> "subprocess.CompletedProcess[str]":
+    environment = clean_environment(**settings) | embedded.environment()
+    command = [sys.executable, "-m", "app", "setup", *options]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_setup_makes_the_table_once(embedded: EmbeddedAws, emulator: Any) -> None:
+    """A second time it changes nothing; a dry run changes nothing either."""
+    dry = _setup(embedded, "--dry-run", billing_table="setup-test")
+    assert dry.returncode == 0, dry.stderr
+    assert "would be created" in dry.stdout
+    assert "setup-test" not in emulator.list_tables()["TableNames"]
+    first = _setup(embedded, billing_table="setup-test")
+    assert "was created" in first.stdout
+    again = _setup(embedded, billing_table="setup-test")
+    assert again.stdout.splitlines() == ["The table setup-test exists", "Its items expire at their expires_at"]
+    ttl = emulator.describe_time_to_live(TableName="setup-test")["TimeToLiveDescription"]
+    assert ttl == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires_at"}
+
+
+def test_setup_without_a_table_says_what_is_missing(embedded: EmbeddedAws) -> None:
+    """In one line, as everywhere."""
+    ended = _setup(embedded)
+    assert ended.returncode != 0
+    assert "APP_BILLING_TABLE is not set" in ended.stderr
+
+
+def test_a_table_with_other_keys_is_left_alone(emulator: Any) -> None:
+    """It belongs to someone else."""
+    other: Any = table("other-keys") | {
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+    }
+    emulator.create_table(**other)
+    with pytest.raises(ConfigurationError, match="other keys"):
+        set_up("other-keys")
+
+
+def test_setup_without_dynamodb_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK's error, as one of ours."""
+    monkeypatch.setitem(os.environ, "AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    with pytest.raises(ConfigurationError, match="EndpointConnectionError"):
+        set_up("unreachable")
+
+
+class _Tags(yaml.SafeLoader):
+    """CloudFormation's `!Ref` and the like, as their plain values."""
+
+
+def _plain(loader: _Tags, suffix: str, node: Any) -> Any:
+    return loader.construct_scalar(node)
+
+
+_Tags.add_multi_constructor("!", _plain)
+
+
+def test_cloudformation_makes_the_same_table() -> None:
+    """And a queue that gives up on nothing that the worker has not given up."""
+    resources = yaml.load(TEMPLATE.read_text(), Loader=_Tags)["Resources"]  # noqa: S506  # a SafeLoader
+    made = resources["Table"]["Properties"]
+    ours = table("TableName")
+    assert {name: made[name] for name in ours} == ours
+    assert made["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    assert resources["Queue"]["Properties"]["RedrivePolicy"]["maxReceiveCount"] == 1000
