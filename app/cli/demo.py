@@ -83,25 +83,22 @@ def _invoices(run: LocalRun, settings: Settings) -> list[str]:
     if not settings.release.enqueues:
         return _audited(run, events)
     if "worker" not in COMMANDS:
-        return []  # until app/worker is there
+        return []  # until `app.worker` is there
     click.echo(f"\nStarting a worker; the invoices are shown on {run.chargebee}", err=True)
     variables = {"APP_CHARGEBEE_RATE": str(_calls_a_minute(settings)), "APP_LOG_LEVEL": "ERROR"}
     with (
-        start_worker(run, settings.graceful_timeout, variables),
+        start_worker(run, variables) as child,
         click.progressbar(length=len(events), label="Invoices closed", show_pos=True, show_eta=False) as bar,
     ):
-        in_time = wait(run.chargebee, events, SECONDS, bar.update)
+        in_time = wait(run.chargebee, events, SECONDS, bar.update, lambda: child.poll() is None)
     problems = _audited(run, events)
-    return problems if in_time else [f"not all invoices were closed within {SECONDS:g} s", *problems]
+    return problems if in_time else [f"the worker did not close all invoices within {SECONDS:g} s", *problems]
 
 
 def _audited(run: LocalRun, events: list[dict[str, Any]]) -> list[str]:
     """Shows how many invoices are closed; returns what is wrong with them."""
     seen = audit(run.chargebee, events)
-    click.echo(
-        f"{seen.closed} of {len(events)} invoices closed, with {seen.charges} charges, in {seen.calls} API calls"
-    )
-    click.echo(f"(at most {seen.most_calls_in_60s:,} in 60 s; the limit is {seen.limit:,})")
+    click.echo(seen.report(len(events)))
     if not seen.problems:
         click.echo("\nOK: every invoice is closed once, and has each of its charges exactly once.")
     return seen.problems

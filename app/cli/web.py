@@ -67,7 +67,7 @@ def _billing(stack: ExitStack, run: LocalRun, settings: Settings) -> None:
 
     billables.seed(run, (file.read_bytes() for file in [default_file(), *sample_files()]))
     if settings.release.enqueues:
-        stack.enter_context(worker.start(run, settings.graceful_timeout))
+        stack.enter_context(worker.start(run))
 
 
 def _live_page(stack: ExitStack, settings: Settings) -> "LivePage | None":

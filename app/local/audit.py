@@ -45,18 +45,25 @@ def waiting(chargebee: str, events: Iterable[dict[str, Any]]) -> list[str]:
     return [one["id"] for one in invoices(chargebee) if one["id"] in wanted and one["status"] == PENDING]
 
 
-def wait(chargebee: str, events: list[dict[str, Any]], seconds: float, closed: Callable[[int], None]) -> bool:
-    """Until none of the events' invoices is pending; False after `seconds`. `closed` gets how many more are.
+def wait(
+    chargebee: str,
+    events: list[dict[str, Any]],
+    seconds: float,
+    closed: Callable[[int], None],
+    working: Callable[[], bool],
+) -> bool:
+    """Until none of the events' invoices is pending; False after `seconds`, or once nobody is `working` on them.
 
-    Raises ConfigurationError.
+    `closed` gets how many more are closed. Raises ConfigurationError.
     """
-    deadline, pending_before = time.monotonic() + seconds, len(events)
+    deadline, before = time.monotonic() + seconds, len(events)
     while True:
+        worked = working() and time.monotonic() < deadline
         pending = len(waiting(chargebee, events))
-        closed(pending_before - pending)
-        if pending == 0 or time.monotonic() > deadline:
+        closed(before - pending)
+        if pending == 0 or not worked:
             return pending == 0
-        pending_before = pending
+        before = pending
         time.sleep(_INTERVAL)
 
 

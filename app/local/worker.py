@@ -18,17 +18,15 @@ from app.local.embedded_aws import EmbeddedAws
 from app.local.run import BROUGHT, LocalRun
 from app.local.service import NONE
 
-# Beyond APP_GRACEFUL_TIMEOUT, which the worker keeps by itself.
-_PATIENCE = 5.0
-# For a worker whose parent was killed, and its queue with it.
-_ORPHAN_SECONDS = 60.0
+# Its queue ends with it, so there is nothing to hand back: a long poll of 20 s is not waited for.
+_PATIENCE = 3.0
 # The service's own: a second process cannot have its ports, and local mode is its parent's.
 _THE_PARENTS = ("APP_LOCAL", "APP_LIVE_", "APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
 
 
 def environment(run: LocalRun, base: Mapping[str, str], variables: Mapping[str, str] = NONE) -> dict[str, str]:
     """`base` with what a worker of `run` needs, as in a deployment, and with nothing of a real AWS account."""
-    kept = {name: value for name, value in base.items() if not name.startswith("AWS_") and name not in (*_THE_PARENTS,)}
+    kept = {name: value for name, value in base.items() if not name.startswith(("AWS_", *_THE_PARENTS))}
     ours = (run.queue_url, run.dead_letter_queue_url, run.table, run.chargebee, run.chargebee_api_key)
     sdk = EmbeddedAws(run.pid, run.endpoint).environment()
     if run.ca_bundle is not None:
@@ -37,8 +35,8 @@ def environment(run: LocalRun, base: Mapping[str, str], variables: Mapping[str, 
 
 
 @contextmanager
-def start(run: LocalRun, graceful: float, variables: Mapping[str, str] = NONE) -> Iterator[int]:
-    """Its process id. At the end it stops as by SIGTERM, which may take `graceful` seconds."""
+def start(run: LocalRun, variables: Mapping[str, str] = NONE) -> Iterator["subprocess.Popen[bytes]"]:
+    """At the end it stops as by SIGTERM, and after 3 s as by SIGKILL."""
     # A session of its own: Ctrl-C in the terminal is for the parent, which stops the worker before the queue.
     with subprocess.Popen(
         [sys.executable, "-m", "app.local.worker", "worker"],
@@ -48,18 +46,18 @@ def start(run: LocalRun, graceful: float, variables: Mapping[str, str] = NONE) -
     ) as child:
         assert child.stdin is not None
         try:
-            yield child.pid
+            yield child
         finally:
             child.stdin.close()
             with suppress(subprocess.TimeoutExpired):
-                child.wait(graceful + _PATIENCE)
+                child.wait(_PATIENCE)
             child.kill()
 
 
 def _stop_with_parent() -> None:
     os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
     os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(_ORPHAN_SECONDS)
+    time.sleep(_PATIENCE)
     os._exit(1)
 
 

@@ -1,13 +1,16 @@
 """The generated parts of the documents: tables and pictures of the newest complete run of each kind."""
 
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from loadtest.record.comparison import Comparison, Environment
 from loadtest.record.folders import RESULTS, ROOT
-from loadtest.record.shapes import Measurement
 from loadtest.record.shares import Shares
 from loadtest.report import pictures, ratios, tables
 from loadtest.report.shares import table
+
+_CHARGEBEE = "chargebee"  # a measurement of v01 has it in place of the queue
 
 
 class NotMeasured(Exception):
@@ -30,23 +33,33 @@ def _whole(kind: str) -> list[Path]:
 def provenance(comparison: Comparison, repeated: bool = True) -> str:
     """The provenance of every number: the command, the commit, the machine."""
     where = comparison.environment
-    stands = [run.measurement.sqs or {} for run in comparison.runs]
-    sqs = next((behind for behind in stands if "chargebee" not in behind), {})
+    sqs = behind(comparison)
     queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
     repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
     measured = f"{measured_by(comparison.command, where)}, {queue} with {latency:g} ms of added latency; {repeats}."
-    inline = next((run.measurement for run in comparison.runs if "chargebee" in (run.measurement.sqs or {})), None)
-    return measured if inline is None or not repeated else f"{measured} {_of_inline(inline)}"
+    return " ".join(filter(None, [measured, of_inline(comparison) if repeated else ""]))
 
 
-def _of_inline(measured: Measurement) -> str:
-    """What v01 had in place of the published load, which was a script, and of the queue."""
-    behind, load = measured.sqs or {}, measured.load
-    chargebee, latency = behind["chargebee"], sum(attributes["latency"] for _, attributes in behind["toxics"])
+def behind(comparison: Comparison) -> dict[str, Any]:
+    """The queue, and what is between it and the service."""
+    found = (run.measurement.sqs or {} for run in comparison.runs)
+    return next((sqs for sqs in found if _CHARGEBEE not in sqs), {})
+
+
+def of_inline(comparison: Comparison) -> str:
+    """What v01 had in place of the queue and of the published load, which was a script; empty without v01."""
+    measured = [run.measurement for run in comparison.runs if _CHARGEBEE in (run.measurement.sqs or {})]
+    if not measured:
+        return ""
+    behind, load = measured[0].sqs or {}, measured[0].load
+    chargebee, latency = behind[_CHARGEBEE], sum(attributes["latency"] for _, attributes in behind["toxics"])
+    audits = [one.audit for one in measured if one.audit is not None]
+    late = median(audit.late for audit in audits) if audits else 0
     return (
-        f"0.1.0: {load.rate * load.duration_s:,.0f} webhooks at {load.rate}/s, since the script behind its published"
-        f" figure is not published; DynamoDB with {latency:g} ms of added latency, and a stand-in of Chargebee that takes"
-        f" {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and {chargebee['rate']:,} calls a minute."
+        f"0.1.0 got {load.rate * load.duration_s:,.0f} webhooks, {load.rate} a second, as the script behind its published"
+        f" figure is not published. It had DynamoDB with {latency:g} ms of added latency, and a stand-in of Chargebee"
+        f" that takes {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and {chargebee['rate']:,} calls a"
+        f" minute; {late:,.0f} invoices were closed for webhooks that got no 200."
     )
 
 

@@ -1,9 +1,12 @@
 """Parameters of requests, with Chargebee's complaints. Each raises ApiError (400 `param_wrong_value`)."""
 
 import json
+import re
 from collections.abc import Mapping
 
 from app.local.chargebee.errors import wrong_value
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def number(params: Mapping[str, str], name: str, least: int, most: int, default: int | None) -> int:
@@ -13,7 +16,7 @@ def number(params: Mapping[str, str], name: str, least: int, most: int, default:
         if default is None:
             raise wrong_value(name, "cannot be blank")
         return default
-    if not given.lstrip("-").isascii() or not given.lstrip("-").isdigit():
+    if not _NUMBER.fullmatch(given):
         raise wrong_value(name, "should be a number")
     value = int(given)
     if value < least:

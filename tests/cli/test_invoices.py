@@ -1,0 +1,127 @@
+"""`invoices`, and what `send` and local mode prepare for the billing work."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.local.audit import audit
+from app.local.billables import charges, pending
+from app.local.run import LocalRun, read_run
+from app.local.sample_events import sample_files
+from app.local.worker import environment
+from tests.cli.test_cli import run
+from tests.harness.service import Web, clean_environment
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[LocalRun]:
+    """A local run without a worker, on free ports."""
+    with Web(clean_environment(local=1, port=0, run_dir=tmp_path)):
+        yield read_run(tmp_path)
+
+
+def post(run: LocalRun, path: str, **params: Any) -> None:
+    answer = httpx.post(f"{run.chargebee}/api/v2/invoices/{path}", data=params, auth=(run.chargebee_api_key, ""))
+    answer.raise_for_status()
+
+
+def bill(run: LocalRun, event: dict[str, Any]) -> None:
+    """What a worker does."""
+    invoice_id = event["content"]["invoice"]["id"]
+    for one in charges(event):
+        post(run, f"{invoice_id}/add_charge", amount=one.amount, description=f"{one.description} [{one.id}]")
+    post(run, f"{invoice_id}/close")
+
+
+def test_invoices(local: LocalRun, tmp_path: Path) -> None:
+    """Each with what was done to it; `send` has registered them."""
+    assert "0 invoices\n" in run("invoices", run_dir=tmp_path).stdout
+    assert run("send", run_dir=tmp_path).returncode == 0
+    events = list(pending(file.read_bytes() for file in sample_files()))
+    bill(local, events[7])
+    shown = run("invoices", run_dir=tmp_path).stdout
+    assert shown.endswith("10 invoices: 1 payment_due, 9 pending\n")
+    [line] = [line for line in shown.splitlines() if "payment_due" in line and "draft" in line]
+    assert line.split()[:4] == [events[7]["content"]["invoice"]["id"], "minatokaze_keisoku-0007", "payment_due", "1"]
+    assert "JPY" in line
+    assert run("invoices", "--limit", "2", run_dir=tmp_path).stdout.startswith("… and 8 before them (--limit)\n")
+    assert audit(local.chargebee, [events[7]]).problems == []
+
+
+def test_watching(local: LocalRun, tmp_path: Path) -> None:
+    """A table whenever something has changed; Ctrl-C ends it."""
+    assert run("send", run_dir=tmp_path).returncode == 0
+    command = [sys.executable, "-u", "-m", "app", "invoices", "--watch"]
+    with subprocess.Popen(
+        command, env=clean_environment(run_dir=tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as watching:
+        assert watching.stdout is not None
+        assert "10 invoices: 10 pending\n" in iter(watching.stdout.readline, "")
+        bill(local, next(pending(file.read_bytes() for file in sample_files())))
+        assert "10 invoices: 1 payment_due, 9 pending\n" in iter(watching.stdout.readline, "")
+        watching.send_signal(signal.SIGINT)
+        assert "Traceback" not in watching.communicate(timeout=60)[1]
+
+
+def test_without_a_local_run(tmp_path: Path) -> None:
+    """One line that says what to do."""
+    ended = run("invoices", run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert "does not exist; start one with `make run`" in ended.stderr
+
+
+def test_other_terminals_find_the_stand_ins(local: LocalRun, tmp_path: Path) -> None:
+    """`local.json` has the addresses of all; the page is where the API is."""
+    content = json.loads((tmp_path / "local.json").read_text())
+    assert {"chargebee", "chargebee_api_key", "table"} <= content.keys()
+    page = httpx.get(local.chargebee)
+    assert (page.status_code, "Invoices at the Chargebee stand-in" in page.text) == (200, True)
+
+
+@pytest.mark.parametrize(
+    "setting", ["chargebee_url", "chargebee_api_key", "billing_table", "dead_letter_queue_url", "sqs_queue_url"]
+)
+def test_local_mode_uses_nothing_real(setting: str, tmp_path: Path) -> None:
+    """It does not start where something real is configured, and does not show a key."""
+    urls = {"chargebee_url": "https://acme.chargebee.com"}
+    value = urls.get(setting, "https://acme.example.com/queue" if setting.endswith("url") else "live_s3cret")
+    settings: dict[str, Any] = {"local": 1, "port": 0, "run_dir": tmp_path, setting: value}
+    ended = run("web", **settings)
+    assert ended.returncode == 2
+    assert "not allowed with APP_LOCAL=1" in ended.stderr
+    assert ("s3cret" in ended.stderr) == (setting == "billing_table")
+
+
+def test_what_a_local_worker_gets(local: LocalRun) -> None:
+    """A deployment's settings; nothing of a real account, and none of the service's own ports."""
+    base = {
+        "PATH": "/bin",
+        "AWS_PROFILE": "production",
+        "APP_LOCAL": "1",
+        "APP_LOCAL_WORKER": "1",
+        "APP_LIVE_PORT": "8001",
+        "APP_METRICS_PORT": "9464",
+        "APP_PORT": "8000",
+        "APP_CHARGEBEE_RATE": "1000",
+    }
+    made = environment(local, base, {"APP_LOG_LEVEL": "ERROR"})
+    ours = {name: value for name, value in made.items() if name.startswith("APP_")}
+    assert ours == {
+        "APP_SQS_QUEUE_URL": local.queue_url,
+        "APP_DEAD_LETTER_QUEUE_URL": local.dead_letter_queue_url,
+        "APP_BILLING_TABLE": local.table,
+        "APP_CHARGEBEE_URL": local.chargebee,
+        "APP_CHARGEBEE_API_KEY": local.chargebee_api_key,
+        "APP_CHARGEBEE_RATE": "1000",
+        "APP_PORT": "0",
+        "APP_LOG_LEVEL": "ERROR",
+    }
+    assert "AWS_PROFILE" not in made
+    assert (made["AWS_ENDPOINT_URL"], made["PATH"]) == (local.endpoint, "/bin")

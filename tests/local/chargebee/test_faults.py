@@ -1,0 +1,59 @@
+"""Injected errors: as many as asked for, the same ones again, some after the work was done."""
+
+import httpx
+
+from app.local.chargebee.behaviour import API_KEY
+from app.local.chargebee.process import start
+from tests.local.chargebee.stand import BROKEN_OFF, Stand, invoice
+
+
+def outcomes(seed: int) -> tuple[list[int], Stand]:
+    stand = Stand(errors=0.3, seed=seed, rate=10_000)
+    stand.register(invoice())
+    return [stand.add(key=f"k{number}", amount=number + 1).status_code for number in range(200)], stand
+
+
+def test_a_share_of_the_calls_fails() -> None:
+    """Every charge whose call was answered is there, and some whose call was not."""
+    statuses, stand = outcomes(1)
+    failed = sum(stand.audit()["injected"].values())
+    assert 30 < failed < 90
+    assert set(statuses) == {200, 500, 503, 504, BROKEN_OFF}
+    there = {charge["amount"] for charge in stand.audit()["invoices"][0]["charges"]}
+    answered = {number + 1 for number, status in enumerate(statuses) if status == 200}
+    lost = {number + 1 for number, status in enumerate(statuses) if status in {504, BROKEN_OFF}}
+    assert there == answered | lost
+    assert len(statuses) - len(answered) == failed
+
+
+def test_the_same_seed() -> None:
+    """Fails the same calls; another one others."""
+    assert outcomes(1)[0] == outcomes(1)[0] != outcomes(2)[0]
+
+
+def test_repeated_until_it_works() -> None:
+    """With a key, each charge is there once, however many answers were lost."""
+    stand = Stand(errors=0.5, rate=10_000)
+    stand.register(invoice())
+    for number in range(50):
+        while stand.add(key=f"k{number}", amount=number + 1).status_code != 200:
+            pass
+    assert [charge["amount"] for charge in stand.audit()["invoices"][0]["charges"]] == list(range(1, 51))
+
+
+def test_an_answer_that_breaks_off() -> None:
+    """Over a socket: the connection ends in the middle of the body, and the charge is there."""
+    with start(errors=1, rate=10_000) as api, httpx.Client(base_url=api.url, auth=(API_KEY, "")) as http:
+        http.put("/_/invoices", json=[invoice()])
+        amount = next(amount for amount in range(1, 100) if _breaks_off(http, amount))
+        audited = http.get("/_/audit").json()
+    assert len(audited["calls"]["add_charge"]["cut_off"]) == audited["injected"]["cut_off"] == 1
+    assert audited["invoices"][0]["charges"][-1]["amount"] == amount
+
+
+def _breaks_off(http: httpx.Client, amount: int) -> bool:
+    try:
+        http.post("/api/v2/invoices/draft_inv_1/add_charge", data={"amount": str(amount), "description": "x"})
+    except httpx.RemoteProtocolError:
+        return True
+    return False

@@ -1,0 +1,108 @@
+"""The paths beside the API: register, audit, change the behaviour, the page."""
+
+import base64
+
+import pytest
+
+from tests.local.chargebee.stand import EVENTS, START, Stand, invoice
+
+
+def test_the_audit() -> None:
+    """Charges with what was billed, closes, every call's time."""
+    stand = Stand()
+    stand.register(invoice())
+    stand.add(key="k1", amount=5, description="Seats [bl_9]")
+    stand.time += 1.5
+    stand.close(key="k2")
+    stand.retrieve(2)
+    audited = stand.audit()
+    [one] = audited["invoices"]
+    [charge] = one["charges"]
+    assert (
+        charge.items()
+        >= {
+            "billable": "bl_9",
+            "amount": 5,
+            "description": "Seats [bl_9]",
+            "idempotency_key": "k1",
+            "at": START,
+        }.items()
+    )
+    assert (one["closes"], one["closed_at"]) == ([{"idempotency_key": "k2", "at": START + 1.5}], START + 1.5)
+    assert audited["calls"] == {
+        "add_charge": {"200": [START]},
+        "close": {"200": [START + 1.5]},
+        "retrieve": {"404": [START + 1.5]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("description", "billable"), [("x", None), ("x [a] [b]", "b"), ("x [b] ", None), ("[b]", None)]
+)
+def test_what_was_billed(description: str, billable: str | None) -> None:
+    """Only what ends the description, in brackets."""
+    stand = Stand()
+    stand.register(invoice())
+    stand.add(description=description)
+    assert stand.audit()["invoices"][0]["charges"][0]["billable"] == billable
+
+
+def test_registering_again_changes_nothing() -> None:
+    """What was added stays."""
+    stand = Stand()
+    assert stand.register(invoice(1), invoice(2)).json() == {"invoices": 2, "new": ["draft_inv_1", "draft_inv_2"]}
+    stand.add(1)
+    assert stand.register(invoice(1, total=5), invoice(3)).json()["new"] == ["draft_inv_3"]
+    assert {one["id"]: one["charges"] for one in stand.client.get("/_/invoices").json()} == {
+        "draft_inv_1": 1,
+        "draft_inv_2": 0,
+        "draft_inv_3": 0,
+    }
+
+
+def test_an_event_about_another_invoice() -> None:
+    """Only pending ones are there to be billed; the event is listed."""
+    stand = Stand()
+    event = EVENTS[0] | {"content": {"invoice": invoice(1, status="paid")}}
+    assert stand.register({"event": event}).json() == {"invoices": 0, "new": []}
+    assert len(stand.events().json()["list"]) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'[{"id": ""}]', b'[{"id": "x"}]', b'[{"event": {}}]'])
+def test_what_cannot_be_registered(content: bytes) -> None:
+    """400."""
+    assert Stand().client.put("/_/invoices", content=content).status_code == 400
+
+
+def test_behaviour() -> None:
+    """What is named changes, the rest stays; values out of bounds are refused."""
+    stand = Stand(rate=7)
+    assert stand.behave(latency=0.001).json() | {"api_key": ""} == {
+        "api_key": "",
+        "rate": 7,
+        "latency": 0.001,
+        "errors": 0,
+        "seed": 0,
+        "idempotency_seconds": 1800,
+    }
+    assert stand.behave(rate=0).status_code == 400
+    assert stand.behave(colour="red").status_code == 400
+    assert stand.client.put("/_/behaviour", content=b"[").status_code == 400
+    assert stand.client.put("/_/behaviour", content=b"[]").status_code == 400
+    assert stand.client.get("/_/behaviour").json()["rate"] == 7
+
+
+@pytest.mark.parametrize("path", ["/_/behaviour", "/_/invoices"])
+def test_no_website_changes_it(path: str) -> None:
+    """A browser names the website that asks; curl does not."""
+    assert Stand().client.put(path, content=b"[]", headers={"Origin": "http://elsewhere"}).status_code == 403
+
+
+def test_the_pages_policy() -> None:
+    """Only its own script and style, by their hashes; nothing may frame it."""
+    answer = Stand().client.get("/")
+    policy = answer.headers["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert policy.count("sha256-") == 2
+    assert all(len(base64.b64decode(part[8:-1])) == 32 for part in policy.replace(";", "").split() if "sha256" in part)

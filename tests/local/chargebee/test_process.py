@@ -1,0 +1,118 @@
+"""The stand-in as a process: where it listens, when it ends, how it is started by hand."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+
+import httpx
+import psutil
+import pytest
+
+from app.errors import ConfigurationError
+from app.local.chargebee.behaviour import API_KEY
+from app.local.chargebee.process import start
+from tests.local.chargebee.stand import invoice
+
+BY_HAND = [sys.executable, "-u", "-m", "app.local.chargebee"]
+PARENT = textwrap.dedent("""
+    import sys
+    from app.local.chargebee.process import start
+    with start() as api:
+        print(api.pid, flush=True)
+        sys.stdin.read()
+""")
+
+
+def test_it_listens_on_loopback_alone() -> None:
+    """One socket, on 127.0.0.1."""
+    with start() as api:
+        connections = psutil.Process(api.pid).net_connections("inet")
+    assert [each.laddr.ip for each in connections if each.status == psutil.CONN_LISTEN] == ["127.0.0.1"]
+
+
+@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM])
+def test_it_ends_when_its_parent_is_killed(sig: signal.Signals) -> None:
+    """By the end of a pipe, with a viewer of its page or without."""
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        parent.send_signal(sig)
+        parent.wait(60)
+        psutil.wait_procs([child], timeout=60)
+        assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+def test_its_behaviour_and_key() -> None:
+    """As `start()` is told."""
+    with start(rate=17, api_key="another", idempotency_seconds=2.5) as api:
+        behaviour = httpx.get(f"{api.url}/_/behaviour").json()
+    assert (behaviour["rate"], behaviour["api_key"], behaviour["idempotency_seconds"]) == (17, "another", 2.5)
+    assert api.api_key == "another"
+
+
+def test_a_port_that_is_taken() -> None:
+    """Refused in one line."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(ConfigurationError, match=f"did not start on port {taken.getsockname()[1]}"),
+        start(taken.getsockname()[1]),
+    ):
+        pass
+
+
+def test_by_hand() -> None:
+    """Its address in one line; SIGTERM ends it, in spite of viewers, with what the signal means."""
+    with subprocess.Popen([*BY_HAND, "--port", "0", "--host", "0.0.0.0"], stdout=subprocess.PIPE, text=True) as process:  # noqa: S104
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("Chargebee's stand-in on http://0.0.0.0:")
+        port = int(line.rpartition(":")[2])
+        with httpx.stream("GET", f"http://127.0.0.1:{port}/stream", timeout=30) as stream:
+            next(stream.iter_lines())
+            began = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(30) in {0, -signal.SIGTERM}
+            assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--rate", "0"], "error: --rate: Input should be greater than or equal to 1"),
+        (["--errors", "most"], "error: --errors: "),
+        (["--api-key", "a:b"], "error: --api-key: "),
+        (["--port", "http"], "invalid int value: 'http'"),
+    ],
+)
+def test_a_wrong_option(arguments: list[str], expected: str) -> None:
+    """Named, without a traceback."""
+    ended = subprocess.run([*BY_HAND, *arguments], capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode != 0
+    assert expected in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_help() -> None:
+    """Every option, with its default; the one that is for parents only is not shown."""
+    shown = subprocess.run([*BY_HAND, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert {"--host", "--port", "--rate", "--latency", "--errors", "--seed"} <= set(shown.split())
+    assert "--child" not in shown
+
+
+def test_it_is_quick() -> None:
+    """It runs beside measurements: less than a millisecond of CPU for a call."""
+    calls = 1000
+    with start(rate=100_000) as api, httpx.Client(base_url=api.url, auth=(API_KEY, "")) as http:
+        http.put("/_/invoices", content=json.dumps([invoice(number) for number in range(calls)]))
+        process = psutil.Process(api.pid)
+        before = process.cpu_times()
+        for number in range(calls):
+            http.post(f"/api/v2/invoices/draft_inv_{number}/close").raise_for_status()
+        after = process.cpu_times()
+    assert (after.user + after.system - before.user - before.system) / calls < 0.001

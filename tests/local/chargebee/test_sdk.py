@@ -1,0 +1,148 @@
+"""The official SDK, pointed at the stand-in: what it reads and raises is what it does with Chargebee."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import chargebee
+import httpx
+import orjson
+import pytest
+from chargebee import APIError, Chargebee, InvalidRequestError, OperationFailedError
+
+from app.local.chargebee.process import ChargebeeApi, start
+from tests.local.chargebee.stand import EVENTS, invoice
+
+KEY = {"chargebee-idempotency-key": "ev_1-add_charge-bl_1"}
+
+
+@pytest.fixture
+def api() -> Iterator[ChargebeeApi]:
+    with start(rate=1000) as started:
+        register(started, *({"event": event} for event in EVENTS), invoice(1), invoice(2, line_items=[]))
+        yield started
+
+
+def register(api: ChargebeeApi, *entries: dict[str, Any]) -> None:
+    httpx.put(f"{api.url}/_/invoices", content=orjson.dumps(entries)).raise_for_status()
+
+
+@pytest.fixture
+def sdk(api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> Chargebee:
+    return client(api, monkeypatch, api.api_key)
+
+
+def client(api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch, key: str) -> Chargebee:
+    """The SDK joins site and domain by a dot. It takes https unless its class says otherwise."""
+    monkeypatch.setattr(chargebee.Chargebee, "verify_ca_certs", False)
+    return Chargebee(key, "127", chargebee_domain=f"0.0.1:{urlsplit(api.url).port}", protocol="http")
+
+
+def test_add_charge_and_close(sdk: Chargebee) -> None:
+    """Each parses into the SDK's models; a repeated one says so."""
+    charge = {"amount": 120, "description": "Seats [bl_1]"}
+    added = sdk.Invoice.add_charge("draft_inv_1", charge, KEY)
+    assert (added.is_idempotency_replayed, added.http_status_code) == (False, 200)
+    line = added.invoice.line_items[-1]
+    assert (line.amount, line.description, line.entity_type) == (120, "Seats [bl_1]", "adhoc")
+    again = sdk.Invoice.add_charge("draft_inv_1", charge, KEY)
+    assert (again.is_idempotency_replayed, again.invoice.line_items[-1].id) == (True, line.id)
+    closed = sdk.Invoice.close("draft_inv_1", {"invoice_note": "Thanks"})
+    assert (closed.invoice.status, closed.invoice.id) == ("payment_due", "draft_inv_1")
+    assert closed.invoice.total == added.invoice.total
+    assert sdk.Invoice.retrieve("draft_inv_1").invoice.raw_data == closed.invoice.raw_data
+
+
+def test_retrieve_with_pages(sdk: Chargebee) -> None:
+    """`line_items_next_offset` leads to the next page."""
+    invoice_id = EVENTS[4]["content"]["invoice"]["id"]
+    first = sdk.Invoice.retrieve(invoice_id, {"line_items_limit": 50}).invoice
+    rest = sdk.Invoice.retrieve(invoice_id, {"line_items_offset": first.line_items_next_offset}).invoice
+    assert [item.id for item in first.line_items + rest.line_items] == [
+        item["id"] for item in EVENTS[4]["content"]["invoice"]["line_items"]
+    ]
+    assert rest.line_items_next_offset is None
+
+
+def test_list_events(sdk: Chargebee) -> None:
+    """With filters, in order, page after page."""
+    wanted: dict[str, Any] = {
+        "event_type": {"in": ["pending_invoice_created", "invoice_updated"]},
+        "occurred_at": {"between": [1_769_000_000, 1_786_000_000]},
+        "sort_by": {"asc": "occurred_at"},
+        "limit": 4,
+    }
+    first = sdk.Event.list(wanted)
+    rest = sdk.Event.list({**wanted, "offset": first.next_offset})
+    assert [entry.event.id for entry in first.list + rest.list] == [event["id"] for event in EVENTS[1:7]]
+    assert rest.next_offset is None
+    assert first.list[0].event.content["invoice"]["id"] == EVENTS[1]["content"]["invoice"]["id"]
+    after = sdk.Event.list({"event_type": {"is": "pending_invoice_created"}, "occurred_at": {"after": 1_793_000_000}})
+    assert [entry.event.id for entry in after.list] == [EVENTS[9]["id"]]
+
+
+CHARGE = {"amount": 5, "description": "x"}
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "code"),
+    [
+        (lambda invoices: invoices.retrieve("missing"), 404, "resource_not_found"),
+        (lambda invoices: invoices.close("missing"), 404, "resource_not_found"),
+        (lambda invoices: invoices.close("draft_inv_2"), 400, "invalid_request"),
+        (lambda invoices: invoices.add_charge("draft_inv_1", CHARGE | {"amount": 0}), 400, "param_wrong_value"),
+        (lambda invoices: [invoices.close("draft_inv_1") for _ in "ab"], 409, "invalid_state_for_request"),
+        (lambda invoices: [invoices.add_charge(f"draft_inv_{n}", CHARGE, KEY) for n in (1, 2)], 400, "invalid_request"),
+    ],
+)
+def test_a_request_that_is_wrong(sdk: Chargebee, call: Any, status: int, code: str) -> None:
+    """InvalidRequestError, with status and code."""
+    with pytest.raises(InvalidRequestError) as raised:
+        call(sdk.Invoice)
+    assert (raised.value.http_status_code, raised.value.api_error_code) == (status, code)
+
+
+def test_a_parameter_that_is_wrong(sdk: Chargebee) -> None:
+    """Its name."""
+    with pytest.raises(InvalidRequestError) as raised:
+        sdk.Invoice.add_charge("draft_inv_1", {"amount": 5, "description": "x" * 251})
+    assert raised.value.param == "description"
+
+
+def test_a_wrong_key(api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No kind of error in particular, as with Chargebee."""
+    with pytest.raises(APIError) as raised:
+        client(api, monkeypatch, "another").Invoice.retrieve("draft_inv_1")
+    assert type(raised.value) is APIError
+    assert (raised.value.http_status_code, raised.value.api_error_code) == (401, "api_authentication_failed")
+
+
+def test_too_many_calls(api: ChargebeeApi, sdk: Chargebee) -> None:
+    """OperationFailedError with the time to wait."""
+    httpx.put(f"{api.url}/_/behaviour", json={"rate": 1}).raise_for_status()
+    sdk.Invoice.retrieve("draft_inv_1")
+    with pytest.raises(OperationFailedError) as raised:
+        sdk.Invoice.retrieve("draft_inv_1")
+    assert (raised.value.http_status_code, raised.value.api_error_code) == (429, "api_request_limit_exceeded")
+    assert 55 <= int(raised.value.http_headers["Retry-After"]) <= 60
+
+
+def test_errors_of_the_server(api: ChargebeeApi, sdk: Chargebee) -> None:
+    """Those of the API as OperationFailedError; a gateway's page and half an answer as what the SDK makes of them."""
+    httpx.put(f"{api.url}/_/behaviour", json={"errors": 1}).raise_for_status()
+    seen = {_error(sdk) for _ in range(16)}
+    assert seen == {"internal_error", "internal_temporary_error", "gateway_timeout", "cut_off"}
+
+
+def _error(sdk: Chargebee) -> str:
+    try:
+        sdk.Invoice.retrieve("draft_inv_1")
+    except OperationFailedError as error:
+        return str(error.api_error_code)
+    except httpx.RemoteProtocolError:
+        return "cut_off"
+    except Exception as error:
+        if "gateway_timeout" in str(error):  # it raises nothing better for what is not JSON
+            return "gateway_timeout"
+        raise
+    return ""

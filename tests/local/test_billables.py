@@ -1,0 +1,135 @@
+"""Sample data to bill: what belongs to an event, and that sending it twice changes nothing."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import httpx
+import pytest
+
+from app.local import embedded_aws
+from app.local.audit import audit, invoices, wait, waiting
+from app.local.billables import charges, more_line_items, pending, seed
+from app.local.chargebee import process
+from app.local.resources import create_table
+from app.local.run import LocalRun
+from app.local.sample_events import SAMPLES, default_file, fresh_events, sample_files
+from tests.local.chargebee.stand import EVENTS
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[LocalRun]:
+    with embedded_aws.start() as aws, process.start(rate=10_000) as api:
+        dynamodb = boto3.Session("x", "x", region_name=embedded_aws.REGION).client(
+            "dynamodb", endpoint_url=aws.endpoint
+        )
+        table = create_table(dynamodb)
+        dynamodb.close()
+        yield LocalRun(0, aws.endpoint, "", "", api.url, api.api_key, table)
+
+
+def items(run: LocalRun, customer_id: str) -> list[Any]:
+    """The customer's, in the order of their time."""
+    dynamodb = boto3.Session("x", "x", region_name=embedded_aws.REGION).client("dynamodb", endpoint_url=run.endpoint)
+    found = dynamodb.query(
+        TableName=run.table,
+        KeyConditionExpression="pk = :pk AND begins_with(sk, :sk)",
+        ExpressionAttributeValues={":pk": {"S": f"customer#{customer_id}"}, ":sk": {"S": "billable#"}},
+    )["Items"]
+    dynamodb.close()
+    return found
+
+
+def test_charges_lie_within_the_period() -> None:
+    """One to three, the same ones each time, with ids of their own."""
+    bodies = list(fresh_events(default_file().read_bytes(), 300))
+    counts, ids = set(), set()
+    for event in [*EVENTS, *pending(bodies)]:
+        found = charges(event)
+        assert found == charges(event)
+        counts.add(len(found))
+        ids |= {one.id for one in found}
+        lines = event["content"]["invoice"].get("line_items", []) + more_line_items(event)
+        first = min((line["date_from"] for line in lines), default=0)
+        last = max((line["date_to"] for line in lines), default=event["occurred_at"])
+        assert all(first <= one.occurred_at < last and one.amount >= 1 for one in found)
+        assert all(one.customer_id == event["content"]["invoice"]["customer_id"] for one in found)
+    assert counts == {1, 2, 3}
+    assert len(ids) == sum(len(charges(event)) for event in [*EVENTS, *pending(bodies)])
+
+
+def test_a_charge_is_only_within_the_line_items_that_the_webhook_left_out() -> None:
+    """So whoever does not fetch them misses it."""
+    [event] = [event for event in EVENTS if more_line_items(event)]
+    shown = max(line["date_to"] for line in event["content"]["invoice"]["line_items"])
+    assert any(one.occurred_at > shown for one in charges(event))
+
+
+def test_fresh_events_have_customers_of_their_own() -> None:
+    """Otherwise the invoices of one customer and period would compete for its billable events."""
+    events = list(pending(fresh_events(default_file().read_bytes(), 50)))
+    assert len({event["content"]["invoice"]["customer_id"] for event in events}) == 50
+    for event in events:
+        invoice = event["content"]["invoice"]
+        assert {line["customer_id"] for line in invoice["line_items"]} == {invoice["customer_id"]}
+
+
+def test_what_is_no_event_is_left_alone() -> None:
+    """Webhooks are also sent to see how they are refused."""
+    bodies = [b"", b"{}", (SAMPLES / "customer_changed.json").read_bytes(), default_file().read_bytes()]
+    assert [event["id"] for event in pending(bodies)] == [json.loads(bodies[3])["id"]]
+
+
+def test_seeding(run: LocalRun) -> None:
+    """Invoices at the stand-in, billable events in the table; what is there stays when it comes again."""
+    bodies = [file.read_bytes() for file in sample_files()]
+    seed(run, bodies)
+    assert [one["status"] for one in invoices(run.chargebee)] == ["pending"] * 10
+    event = EVENTS[2]
+    wanted = sorted((one.item() for one in charges(event)), key=lambda item: item["sk"]["S"])
+    assert items(run, event["content"]["invoice"]["customer_id"]) == wanted
+    dynamodb = boto3.Session("x", "x", region_name=embedded_aws.REGION).client("dynamodb", endpoint_url=run.endpoint)
+    dynamodb.put_item(TableName=run.table, Item={**wanted[0], "invoice_id": {"S": "x"}})
+    dynamodb.close()
+    seed(run, bodies)
+    assert items(run, event["content"]["invoice"]["customer_id"])[0]["invoice_id"] == {"S": "x"}
+
+
+def test_the_audit_names_what_is_wrong(run: LocalRun) -> None:
+    """Charges that are missing, doubled, of another amount or of someone else; invoices that are open or unknown."""
+    good, missing, doubled, unknown = pending(fresh_events(default_file().read_bytes(), 4))
+    seed(run, [json.dumps(event).encode() for event in (good, missing, doubled)])
+    for event, times in ((good, 1), (doubled, 2)):
+        for one in charges(event) * times:
+            _post(run, event, "add_charge", amount=one.amount, description=f"{one.description} [{one.id}]")
+        _post(run, event, "close")
+    assert audit(run.chargebee, [good]).problems == []
+    _post(run, missing, "add_charge", amount=1, description="by hand")
+    _post(run, missing, "add_charge", amount=99_999, description=f"x [{charges(missing)[0].id}]")
+    seen = audit(run.chargebee, [good, missing, doubled, unknown])
+    names = [event["content"]["invoice"]["id"] for event in (missing, doubled, unknown)]
+    assert f"{names[0]}: still pending" in seen.problems
+    assert f"{names[0]}: a charge without a reference does not belong to it" in seen.problems
+    assert any(line.startswith(f"{names[0]}: {charges(missing)[0].id} was charged with") for line in seen.problems)
+    assert f"{names[1]}: {charges(doubled)[0].id} was charged 2 times" in seen.problems
+    assert f"{names[2]}: not there" in seen.problems
+    assert seen.report(4).startswith("2 of 4 invoices closed, with ")
+
+
+def test_waiting_ends(run: LocalRun) -> None:
+    """When all are closed, when time is over, and when nobody works."""
+    closed, opened = pending(fresh_events(default_file().read_bytes(), 2))
+    seed(run, [json.dumps(event).encode() for event in (closed, opened)])
+    _post(run, closed, "close")
+    counted: list[int] = []
+    assert wait(run.chargebee, [closed], 60, counted.append, lambda: True)
+    assert sum(counted) == 1
+    assert waiting(run.chargebee, [closed, opened]) == [opened["content"]["invoice"]["id"]]
+    assert not wait(run.chargebee, [opened], 0, counted.append, lambda: True)
+    assert not wait(run.chargebee, [opened], 60, counted.append, lambda: False)
+
+
+def _post(run: LocalRun, event: dict[str, Any], operation: str, **params: Any) -> None:
+    path = f"/api/v2/invoices/{event['content']['invoice']['id']}/{operation}"
+    httpx.post(run.chargebee + path, data=params, auth=(run.chargebee_api_key, "")).raise_for_status()
