@@ -24,6 +24,7 @@ def show(part: str) -> None:
 def releases() -> str:
     """The history with its published figures, and those that the load test measured in the published machine's time."""
     calibrated, _ = documents.newest("calibrated")
+    history, _ = documents.newest("history")
     rows = [
         "| version | release | change | published: success, throughput, p50, p99 | measured, in that machine's time |",
         "|---|---|---|---|---|",
@@ -32,7 +33,8 @@ def releases() -> str:
         link = f"[{release.value}](#{release.value})"
         figures = PUBLISHED.get(release.value)
         shown = "–" if figures is None else tables.short(**figures)
-        measured = tables.calibrated_short(calibrated, release.value)
+        of_release = tables.calibrated_short if release.enqueues else tables.inline_short
+        measured = of_release(calibrated if release.enqueues else history, release.value)
         rows.append(f"| {release.version} | {link} | {lessons.change(release)} | {shown} | {measured} |")
     return "\n".join(rows)
 
@@ -45,7 +47,7 @@ def known_as() -> str:
 
 
 def code(name: str) -> str:
-    """`v02`: the code of that release."""
+    """`v01`: the code of that release."""
     return "\n".join(["```python", *lessons.code(lessons.find(name)), "```"]).replace("```python\n\n", "```python\n")
 
 

@@ -73,12 +73,15 @@ def _release(chosen: Namespace) -> "Release":
 def _here(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Progress") -> "Measurement":
     from loadtest.fire.measure import measure
     from loadtest.stage import subject, toxiproxy
+    from loadtest.stage.billing import open_billing
     from loadtest.stage.stack import open_stack
 
-    shown.phase("starting the queue")
+    release = _release(chosen)
+    shown.phase("starting the queue" if release.enqueues else "starting DynamoDB and Chargebee")
     toxics = [toxiproxy.latency(chosen.sqs_latency, chosen.sqs_jitter), *chosen.toxic]
-    with open_stack(chosen.queue, toxics, plain=chosen.plain, bundle=chosen.bundle) as stack:
-        return measure(stack, subject.release(_release(chosen), name), chosen.budget, load, out=out, progress=shown)
+    queue = open_stack(chosen.queue, toxics, plain=chosen.plain, bundle=chosen.bundle)
+    with queue if release.enqueues else open_billing() as stack:
+        return measure(stack, subject.release(release, name), chosen.budget, load, out=out, progress=shown)
 
 
 def _elsewhere(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Progress") -> "Measurement":

@@ -9,7 +9,7 @@ loadtest/results/<date>-<commit>.
 
 import click
 
-from app.settings import NEWEST, Release
+from app.settings import NEWEST
 from loadtest import duet, interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS
@@ -31,7 +31,7 @@ def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
         file = folders.comparison(where, quick=bool(only)) / "bench.json"
         load = interleaved.closed_loop(USERS, seconds)
         with collector() as url:
-            subjects = (*map(subject.release, list(Release)[:-1]), _observed(url), *peers())
+            subjects = (*map(subject.release, subject.QUEUEING[:-1]), _observed(url), *peers())
             comparison = duet.run(
                 "bench: CPU per accepted webhook",
                 reference=subject.release(NEWEST),

@@ -20,10 +20,10 @@ from loadtest.fire import progress
 from loadtest.fire.deliveries import PLAIN, deliveries
 from loadtest.record import folders
 from loadtest.record.worker import WorkerBench, WorkerRun
-from loadtest.stage.billing import Billing, Rules, open_billing
 from loadtest.stage.budget import LIMITS, Budget, open_budget
 from loadtest.stage.budget.limits import MIB
 from loadtest.stage.worker import require_running, started
+from loadtest.stage.worker_stack import Rules, WorkerStack, open_worker_stack
 
 BUDGET = "capped"
 RULES = Rules(rate=1_000_000, errors=0, seed=0, lease_s=60, call_timeout_s=20, visibility_s=60)
@@ -77,7 +77,7 @@ def _add(shown: progress.Count, before: int, closed: int) -> None:
 def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> WorkerRun:
     """One worker, from a full queue to an empty one."""
     planned = deliveries(events, RULES.seed, PLAIN)
-    with open_billing(RULES) as stage:
+    with open_worker_stack(RULES) as stage:
         stage.seed(planned.events)
         stage.send(planned.messages)
         with started(stage.environment(), budget, log) as worker:
@@ -101,7 +101,7 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
     )
 
 
-def _wait(stage: Billing, invoices: int, shown: progress.Count, check: Callable[[], None]) -> None:
+def _wait(stage: WorkerStack, invoices: int, shown: progress.Count, check: Callable[[], None]) -> None:
     """Until so many are closed; calls `check` meanwhile."""
     closed, changed = -1, time.monotonic()
     while closed < invoices:

@@ -21,7 +21,7 @@ from loadtest.fire.deliveries import deliveries
 from loadtest.fire.killed_workers import Workers
 from loadtest.record import folders
 from loadtest.record.billing import Billed
-from loadtest.stage.billing import Rules, open_billing
+from loadtest.stage.worker_stack import Rules, open_worker_stack
 
 WORKERS = 2
 
@@ -50,7 +50,7 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
 def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
     """Raises what `wait_until_billed` raises."""
     planned = deliveries(events, rules.seed)
-    with open_billing(rules) as stage, progress.count("billing", len(planned.events)) as shown:
+    with open_worker_stack(rules) as stage, progress.count("billing", len(planned.events)) as shown:
         stage.seed(planned.events)
         stage.send(planned.messages)
         with Workers(WORKERS, stage.environment(), log, seed=rules.seed, killed=kills) as workers:

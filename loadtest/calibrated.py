@@ -47,7 +47,7 @@ def main(repeats: int, plain: bool, factor: float | None) -> None:
             factor = PUBLISHED[SPEED]["rps"] / median(run.measurement.rps for run in speed.runs)
             print(f"f = {factor:.3f}")
         timeout = {"APP_SQS_TIMEOUT": f"{10 * factor:.2f}", "APP_BODY_TIMEOUT": f"{10 * factor:.2f}"}
-        subjects = [subject.release(release, **timeout) for release in Release]
+        subjects = [subject.release(release, **timeout) for release in subject.QUEUEING]
         cases = [Case("calibrated", what, "burst", dilated(factor)) for what in subjects]
         slow = sqs._replace(latency_s=SQS_LATENCY_S * factor)
         comparison = interleaved.run("calibrated: published time", cases, repeats, file, where, sqs=slow, factor=factor)

@@ -1,7 +1,8 @@
 """Replays the published history, release by release, and plots it.
 
 The published attack (500/s for 5 s, 30 s time-out) on one core at most, and a closed loop on a hard quarter of a
-core; repeats are interleaved: each goes through all releases. Writes history.json, report.html and the pictures to
+core; repeats are interleaved: each goes through all releases. v01, whose published load is a script of which little is
+known, has its billing work instead of a queue, and 500/s for 2 s. Writes history.json, report.html and the pictures to
 loadtest/results/<date>-<commit>; `make docs` puts them into README.md and CHANGELOG.md.
 """
 
@@ -23,10 +24,17 @@ def published(duration_s: float) -> Load:
     return Load(rate=500, duration_s=duration_s, timeout_s=30)
 
 
+def script() -> Load:
+    """In place of the one behind v01's published figure: of it is known that it sent a thousand, by aiohttp and
+    multiprocessing."""
+    return Load(rate=500, duration_s=2, timeout_s=30)
+
+
 def cases(seconds: float, sustained: bool) -> list[Case]:
-    """Every release, twice; sustained: 200/s for 4 minutes, as published, on v07 and the newest."""
-    subjects = [subject.release(release) for release in Release]
-    result = [Case("published", what, "burst", published(seconds)) for what in subjects]
+    """v01 once, every other release twice; sustained: 200/s for 4 minutes, as published, on v07 and the newest."""
+    subjects = [subject.release(release) for release in subject.QUEUEING]
+    result = [Case("published", subject.release(Release.V01_INLINE), "burst", script())]
+    result += [Case("published", what, "burst", published(seconds)) for what in subjects]
     result += [Case("saturated", what, "capped", interleaved.closed_loop(USERS, seconds)) for what in subjects]
     if sustained:
         load = Load(rate=200, duration_s=240, timeout_s=30)

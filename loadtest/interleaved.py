@@ -3,17 +3,18 @@
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
-from app.settings import NEWEST
+from app.settings import NEWEST, Release
 from loadtest.fire import progress
 from loadtest.fire.measure import measure
 from loadtest.record import folders, meta
 from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Load
 from loadtest.stage import subject, toxiproxy
+from loadtest.stage.billing import open_billing
 from loadtest.stage.open_files import raise_limit
 from loadtest.stage.stack import Stack, open_stack
 from loadtest.stage.subject import Subject
@@ -67,14 +68,24 @@ def run(
     what = title.partition(":")[0]
     rounds = [(repeat, case) for repeat in range(repeats) for case in cases if repeat == 0 or not case.once]
     runs = []
-    with warm_stack(file, sqs) as stack, progress.steps(what, len(rounds)) as step:
+    inline = any(map(_is_inline, cases))
+    with (
+        warm_stack(file, sqs) as stack,
+        open_billing() if inline else nullcontext() as billing,
+        progress.steps(what, len(rounds)) as step,
+    ):
         for repeat, case in rounds:
             step(f"{case.subject.name}, {case.kind}, {repeat + 1}/{repeats}")
             raw = folders.raw(file, case.kind, case.subject.name, repeat)
             shutil.rmtree(raw, ignore_errors=True)
-            measured = measure(stack, case.subject, case.budget, case.load, out=raw)
+            far = billing if billing is not None and _is_inline(case) else stack
+            measured = measure(far, case.subject, case.budget, case.load, out=raw)
             runs.append(Run(kind=case.kind, repeat=repeat, measurement=measured))
     return write(title, runs, repeats, file, where, factor=factor)
+
+
+def _is_inline(case: Case) -> bool:
+    return case.subject.release == Release.V01_INLINE
 
 
 def write(

@@ -26,7 +26,9 @@ from loadtest.stage.subject import Running
 
 
 @click.command(help=__doc__)
-@click.option("--release", type=click.Choice([r.value for r in Release]), default=NEWEST.value, show_default=True)
+@click.option(
+    "--release", type=click.Choice([r.value for r in subject.QUEUEING]), default=NEWEST.value, show_default=True
+)
 @click.option("--seconds", type=click.FloatRange(1, 600), default=30, show_default=True, help="Of the attack.")
 def main(release: str, seconds: float) -> None:
     with exit_on_failure():

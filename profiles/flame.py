@@ -19,12 +19,15 @@ KINDS = {
     "starlette/": ("framework", ""),
     "uvicorn/": ("framework", ""),
     "anyio/": ("framework", ""),
-    "botocore/": ("client", "the client of SQS"),
+    "botocore/": ("client", "clients of AWS and Chargebee"),
     "aiobotocore/": ("client", ""),
     "boto3/": ("client", ""),
     "aioboto3/": ("client", ""),
     "aiohttp/": ("client", ""),
     "urllib3/": ("client", ""),
+    "chargebee/": ("client", ""),
+    "httpx/": ("client", ""),
+    "httpcore/": ("client", ""),
 }
 OTHER = ("library", "Python's library, and other packages")
 AWAIT = ("await", "awaiting")

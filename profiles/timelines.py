@@ -2,8 +2,8 @@
 
     python -m profiles.timelines [NAME …]
 
-The queue delays each call by a tenth of a second (0.4.0: half a second). A picture shows what waits for what, which is
-the same on any machine; its times are of the machine that drew it.
+Queue, table and Chargebee delay each call by a tenth of a second (0.4.0: half a second). A picture shows what waits for
+what, which is the same on any machine; its times are of the machine that drew it.
 """
 
 import os
@@ -32,7 +32,8 @@ class Picture(NamedTuple):
 
 TLS = {"APP_LOCAL_TLS": "1"}
 PICTURES = {
-    "v02_blocking": Picture(("v02",)),
+    "v01_inline": Picture(("v01",), 5),
+    "v02_blocking": Picture(("v01", "v02"), 5),
     "v03_threadpool": Picture(("v02", "v03")),
     "v04_more_tokens": Picture(("v03", "v04"), 60, {"APP_LOCAL_SQS_DELAY": "0.5"}),
     "v05_async_dependency": Picture(("v04", "v05")),
@@ -56,7 +57,9 @@ def main(names: tuple[str, ...]) -> None:
 
 
 def _draw(picture: Picture, file: Path) -> None:
-    with patch.dict(os.environ, {"APP_LOCAL_SQS_DELAY": "0.1", **picture.variables}):
+    with patch.dict(
+        os.environ, {"APP_LOCAL_SQS_DELAY": "0.1", "APP_LOCAL_CHARGEBEE_DELAY": "0.1", **picture.variables}
+    ):
         settings = load_settings()
         releases = [lessons.find(name) for name in picture.releases]
         file.write_text(svg.draw([record(release, settings, picture.webhooks) for release in releases]))

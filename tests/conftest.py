@@ -11,7 +11,9 @@ from hypothesis import HealthCheck, settings
 from app.local.sample_events import SAMPLES
 from app.settings import NEWEST, Release
 from loadtest.stage.queues import PROCESSES, QueueProcess, client
-from tests.harness import queues, side_by_side
+from tests.harness import side_by_side
+from tests.harness.inline import Billed, Inline, InlineService, open_inline
+from tests.harness.queues import Queue, Queued, Serve
 from tests.harness.service import Service
 
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-# One release for each kind of SQS client, and the default: what `make test` runs the contract on.
-CLIENT_KINDS = {Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, NEWEST}
+# One release for each kind of SQS client, the one without any, and the default: what `make test` runs the contract on.
+CLIENT_KINDS = {Release.V01_INLINE, Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, NEWEST}
 
 
 # They need a Kubernetes cluster: `make k8s-test` names them.
@@ -56,8 +58,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     everything = metafunc.config.getoption("--releases") == "all"
     few = {NEWEST} if metafunc.definition.get_closest_marker("newest") else CLIENT_KINDS
-    chosen = [release for release in Release if everything or release in few]
+    chosen = [release for release in Release if (everything or release in few) and _applies(metafunc, release)]
     metafunc.parametrize("release", chosen, ids=str, indirect=True, scope="session")
+
+
+def _applies(metafunc: pytest.Metafunc, release: Release) -> bool:
+    """v01 has no queue, and other tests are about what becomes of calls to SQS.
+
+    Only a module that names its tests `ABOUT_SQS` has others. Its table is in the embedded AWS.
+    """
+    about_sqs = getattr(metafunc.module, "ABOUT_SQS", None)
+    embedded = metafunc.config.getoption("--queue") == "embedded"
+    gate = about_sqs is not None and metafunc.function.__name__ not in about_sqs
+    return release.enqueues or (gate and embedded)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -123,37 +136,48 @@ def release(request: pytest.FixtureRequest) -> Release:
 
 
 @pytest.fixture(scope="session")
-def shared_service(aws: QueueProcess, sqs: "SQSClient", release: Release) -> Iterator[tuple[Service, str]]:
+def inline(aws: QueueProcess) -> Iterator[Inline]:
+    """What v01 works with in place of the queue."""
+    with open_inline(aws.endpoint) as inline:
+        yield inline
+
+
+@pytest.fixture(scope="session")
+def serve(request: pytest.FixtureRequest, aws: QueueProcess, sqs: "SQSClient", release: Release) -> Serve:
+    """Makes a service of the release, with a queue of that name, and what tells what it took."""
+
+    def made(name: str, **settings: object) -> tuple[Service, Queued]:
+        if not release.enqueues:
+            inline = InlineService(request.getfixturevalue("inline"), **settings)
+            return inline, Billed(inline)
+        queue_url = sqs.create_queue(QueueName=f"{name}-{release}")["QueueUrl"]
+        return Service(aws.endpoint, queue_url, release=release, **settings), Queue(sqs, queue_url)
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def shared_service(
+    serve: Serve,
+) -> Iterator[tuple[Service, Queued]]:
     """One service for all tests without settings of their own; its time limits are long enough for a slow machine."""
-    queue_url = sqs.create_queue(QueueName=f"contract-{release}")["QueueUrl"]
-    with Service(aws.endpoint, queue_url, release=release, sqs_timeout=60, body_timeout=60, max_wait=0) as service:
-        yield service, queue_url
+    service, queued = serve("contract", sqs_timeout=60, body_timeout=60, max_wait=0)
+    with service:
+        yield service, queued
 
 
 @pytest.fixture
-def service(shared_service: tuple[Service, str], sqs: "SQSClient") -> Service:
+def service(shared_service: tuple[Service, Queued]) -> Service:
     """The shared service; its queue is empty."""
-    running, queue_url = shared_service
-    queues.drain(sqs, queue_url)
+    running, queued = shared_service
+    queued.clear()
     return running
 
 
 @pytest.fixture
-def queued(shared_service: tuple[Service, str], sqs: "SQSClient") -> "Queued":
+def queued(shared_service: tuple[Service, Queued]) -> Queued:
     """The messages in the shared service's queue; reading removes them."""
-    return Queued(sqs, shared_service[1])
-
-
-class Queued:
-    def __init__(self, sqs: "SQSClient", queue_url: str) -> None:
-        self._sqs = sqs
-        self._url = queue_url
-
-    def messages(self) -> list[tuple[bytes, dict[str, str]]]:
-        return queues.drain(self._sqs, self._url)
-
-    def bodies(self) -> list[bytes]:
-        return [body for body, _ in self.messages()]
+    return shared_service[1]
 
 
 @pytest.fixture(scope="session")

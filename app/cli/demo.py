@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import click
@@ -64,6 +65,8 @@ def _samples(run: LocalRun, settings: Settings) -> list[str]:
     files = sample_files()
     seed(run, (file.read_bytes() for file in files))
     answers = asyncio.run(_post(run, settings, files))
+    if not settings.release.enqueues:
+        return list(_unexpected(files, settings, answers))
     arrived = peek(run.endpoint, run.queue_url, run.ca_bundle)
     click.echo(f"\n{len(arrived)} messages in the queue:")
     for message in arrived:
@@ -75,10 +78,12 @@ def _samples(run: LocalRun, settings: Settings) -> list[str]:
 
 
 def _invoices(run: LocalRun, settings: Settings) -> list[str]:
-    """Has a worker bill the samples; returns what is wrong with their invoices."""
+    """Has a worker bill the samples (v01 has done it); returns what is wrong with their invoices."""
+    events = list(pending(file.read_bytes() for file in sample_files()))
+    if not settings.release.enqueues:
+        return _audited(run, events)
     if "worker" not in COMMANDS:
         return []  # until `app.worker` is there
-    events = list(pending(file.read_bytes() for file in sample_files()))
     click.echo(f"\nStarting a worker; the invoices are shown on {run.chargebee}", err=True)
     variables = {"APP_CHARGEBEE_RATE": str(_calls_a_minute(settings)), "APP_LOG_LEVEL": "ERROR"}
     with (
@@ -86,11 +91,17 @@ def _invoices(run: LocalRun, settings: Settings) -> list[str]:
         click.progressbar(length=len(events), label="Invoices closed", show_pos=True, show_eta=False) as bar,
     ):
         in_time = wait(run.chargebee, events, SECONDS, bar.update, lambda: child.poll() is None)
+    problems = _audited(run, events)
+    return problems if in_time else [f"the worker did not close all invoices within {SECONDS:g} s", *problems]
+
+
+def _audited(run: LocalRun, events: list[dict[str, Any]]) -> list[str]:
+    """Shows how many invoices are closed; returns what is wrong with them."""
     seen = audit(run.chargebee, events)
     click.echo(seen.report(len(events)))
-    if in_time and not seen.problems:
+    if not seen.problems:
         click.echo("\nOK: every invoice is closed once, and has each of its charges exactly once.")
-    return seen.problems if in_time else [f"the worker did not close all invoices within {SECONDS:g} s", *seen.problems]
+    return seen.problems
 
 
 def _calls_a_minute(settings: Settings) -> int:
@@ -99,7 +110,10 @@ def _calls_a_minute(settings: Settings) -> int:
 
 
 def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate: float | None) -> list[str]:
-    """Posts `count` fresh webhooks; returns a line where some got 200 and are not in the queue."""
+    """Posts `count` fresh webhooks; returns a line where some got 200 and are not in the queue (v01: not billed)."""
+    bodies = list(fresh_events_of([default_file()], count))
+    if not settings.release.enqueues:
+        seed(run, bodies)
 
     async def send() -> Outcome:
         assert run.url is not None
@@ -107,10 +121,9 @@ def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate
             open_session(run.url, settings, connections=0, timeout=PATIENCE) as client,
             open_prober(run.url) as prober,
         ):
-            bodies = fresh_events_of([default_file()], count)
             with click.progressbar(length=count, label="Sending", show_pos=True, show_eta=False) as bar:
                 answered = partial(bar.update, 1)
-                return await load(client, prober, bodies, concurrency=concurrency, rate=rate, answered=answered)
+                return await load(client, prober, iter(bodies), concurrency=concurrency, rate=rate, answered=answered)
 
     with Watch() as watch:
         outcome = asyncio.run(send())
@@ -118,10 +131,15 @@ def _burst(run: LocalRun, settings: Settings, count: int, concurrency: int, rate
     for doubt in watch.busy.doubts():
         click.echo(f"DOUBTFUL: {doubt} meanwhile, so these times are not the release's alone")
     click.echo("Auditing", err=True)
-    arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url, run.ca_bundle))
-    lost = sum(body not in arrived for body in outcome.accepted)
-    click.echo(f"audit: {len(outcome.accepted):,} got 200, {arrived.total():,} in the queue, {lost} lost")
-    return [f"{lost} webhooks got 200 and are not in the queue"] if lost else []
+    if settings.release.enqueues:
+        arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url, run.ca_bundle))
+        lost = sum(body not in arrived for body in outcome.accepted)
+        there, missing = f"{arrived.total():,} in the queue", "in the queue"
+    else:
+        lost = len(audit(run.chargebee, pending(outcome.accepted)).problems)
+        there, missing = f"{audit(run.chargebee, pending(bodies)).closed:,} invoices closed", "billed as they should be"
+    click.echo(f"audit: {len(outcome.accepted):,} got 200, {there}, {lost} lost")
+    return [f"{lost} webhooks got 200 and are not {missing}"] if lost else []
 
 
 async def _post(run: LocalRun, settings: Settings, files: list[Path]) -> dict[str, str]:
@@ -137,13 +155,18 @@ async def _post(run: LocalRun, settings: Settings, files: list[Path]) -> dict[st
 
 
 def _problems(files: list[Path], settings: Settings, answers: dict[str, str], arrived: list[bytes]) -> Iterator[str]:
-    expected = []
-    for file in files:
-        body = file.read_bytes()
-        wanted = json.loads(body)["event_type"] in settings.event_types
-        if wanted:
-            expected.append(body)
-        if answers[file.name] != ("queued" if wanted else "ignored"):
-            yield f"{file.name}: {answers[file.name]}"
+    yield from _unexpected(files, settings, answers)
+    expected = [file.read_bytes() for file in files if _wanted(file, settings)]
     if sorted(arrived) != sorted(expected):
         yield f"{len(arrived)} messages arrived; expected {len(expected)}, equal to the files byte for byte"
+
+
+def _unexpected(files: list[Path], settings: Settings, answers: dict[str, str]) -> Iterator[str]:
+    """A line for each answer that is not as it should be."""
+    for file in files:
+        if answers[file.name] != (settings.release.accepted if _wanted(file, settings) else "ignored"):
+            yield f"{file.name}: {answers[file.name]}"
+
+
+def _wanted(file: Path, settings: Settings) -> bool:
+    return json.loads(file.read_bytes())["event_type"] in settings.event_types

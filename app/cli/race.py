@@ -10,7 +10,7 @@ from app.cli.subjects import order
 from app.errors import ConfigurationError
 from app.live.start import start
 from app.local.run import LocalRun
-from app.local.service import start_service
+from app.local.service import start_service, unlimited
 from app.settings import Release, load_settings
 from app.web.releases import lessons
 
@@ -40,5 +40,5 @@ def race(releases: tuple[str, ...]) -> None:
 def _started(stack: ExitStack, release: Release) -> LocalRun:
     click.echo(f"Starting {release.value} and its queue", err=True)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-    variables = {"APP_RELEASE": release.value, "APP_METRICS_PORT": "0"}
+    variables = {"APP_RELEASE": release.value, "APP_METRICS_PORT": "0", **unlimited()}
     return stack.enter_context(start_service(folder, variables))

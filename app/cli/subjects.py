@@ -24,6 +24,7 @@ def _subject(run: LocalRun, release: Release, settings: Settings) -> Subject:
         metrics=run.metrics,
         sqs=run.endpoint + delay.PATH,
         ca_bundle=run.ca_bundle,
+        chargebee=run.chargebee if settings.local_worker or not release.enqueues else None,
         user=settings.basic_auth_username or "demo",
         password=password.get_secret_value() if password else "demo",
     )

@@ -30,7 +30,8 @@ def web() -> None:
 
     With APP_LOCAL=1 it starts an embedded queue, and a stand-in for Chargebee's API; with APP_LOCAL_WORKER=1 also
     a worker, which closes invoices there. Otherwise APP_SQS_QUEUE_URL,
-    APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set. Region, credentials and endpoint
+    APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set; for v01, which has no queue,
+    APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY. Region, credentials and endpoint
     of AWS are configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
 
     SIGTERM drains (see APP_DRAIN_DELAY), Ctrl-C finishes requests in flight, a second signal exits at once.
@@ -54,7 +55,10 @@ def web() -> None:
 
 
 def _billing(stack: ExitStack, run: LocalRun, settings: Settings) -> None:
-    """A worker that closes invoices, and pending ones for the webhooks of README, where APP_LOCAL_WORKER is set."""
+    """A worker that closes invoices, and pending ones for the webhooks of README, where APP_LOCAL_WORKER is set.
+
+    v01 has no queue to work from, and closes them itself.
+    """
     logger.info("Chargebee's stand-in, with a page of its invoices, on {}", run.chargebee)
     if not settings.local_worker:
         return
@@ -62,7 +66,8 @@ def _billing(stack: ExitStack, run: LocalRun, settings: Settings) -> None:
     from app.local.sample_events import default_file, sample_files
 
     billables.seed(run, (file.read_bytes() for file in [default_file(), *sample_files()]))
-    stack.enter_context(worker.start(run))
+    if settings.release.enqueues:
+        stack.enter_context(worker.start(run))
 
 
 def _live_page(stack: ExitStack, settings: Settings) -> "LivePage | None":

@@ -9,7 +9,7 @@ class Subject:
     """A service. `sqs`: where its embedded queue takes a delay (see `app.local.delay`), `ca_bundle` with TLS.
 
     `metrics`: the URL of its Prometheus text; without, only its probes are shown. `user` and `password` are of the
-    webhooks that the buttons send.
+    webhooks that the buttons send; `chargebee`: the stand-in that has to know their invoices before.
     """
 
     name: str
@@ -19,6 +19,7 @@ class Subject:
     metrics: str | None = None
     sqs: str | None = None
     ca_bundle: str | None = None
+    chargebee: str | None = None
     user: str = "demo"
     password: str = field(default="demo", repr=False)
 

@@ -7,7 +7,8 @@ from app.live.quantiles import quantile
 Values = dict[str, float | None]
 
 _WEBHOOKS = "invoice_webhook_webhooks_total"
-_HANDLED = ("queued", "ignored")
+_ACCEPTED = ("queued", "processed")  # the latter under v01
+_HANDLED = (*_ACCEPTED, "ignored")
 
 
 def values(before: Scrape, after: Scrape) -> Values:
@@ -21,10 +22,10 @@ def _outcomes(before: Scrape, after: Scrape) -> Values:
     old, new = before.by(_WEBHOOKS, "outcome"), after.by(_WEBHOOKS, "outcome")
     rates = {outcome: max(0.0, count - old.get(outcome, 0.0)) / seconds for outcome, count in new.items()}
     return {
-        "queued": rates.get("queued", 0.0),
+        "queued": sum(rates.get(outcome, 0.0) for outcome in _ACCEPTED),
         "ignored": rates.get("ignored", 0.0),
         "refused": sum(rate for outcome, rate in rates.items() if outcome not in _HANDLED),
-        "all_queued": new.get("queued", 0.0),
+        "all_queued": sum(new.get(outcome, 0.0) for outcome in _ACCEPTED),
         "all_refused": sum(count for outcome, count in new.items() if outcome not in _HANDLED),
     }
 

@@ -18,6 +18,11 @@ STOP_SECONDS = 5
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
+def unlimited() -> dict[str, str]:
+    """Variables: v01 is to show that it waits, not that a test site takes 150 calls a minute."""
+    return {"APP_CHARGEBEE_RATE": os.environ.get("APP_CHARGEBEE_RATE", "1000000")}
+
+
 @contextmanager
 def start_service(run_dir: Path, variables: Mapping[str, str] = NONE) -> Iterator[LocalRun]:
     """`python -m app web`, with the settings of this environment and `variables`; stopped at the end.

@@ -68,7 +68,10 @@ class Settings(
 
     def require_production(self) -> None:
         """Raises ConfigurationError unless everything is set that `web` needs outside local mode."""
-        self.require_queue_url()
+        if self.release.enqueues:
+            self.require_queue_url()
+        else:
+            self.require_billing()
         if self.live_port is not None:
             raise ConfigurationError(f"APP_LIVE_PORT={self.live_port}: allowed only with APP_LOCAL=1")
         if self.basic_auth_username is None:

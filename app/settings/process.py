@@ -11,7 +11,7 @@ class ProcessSettings(BaseModel):
     loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop.")
     gc: Literal["tuned", "default"] | None = Field(
         None,
-        description="Garbage collection: rare (v08 and later), or with Python's thresholds (v02 to v07).",
+        description="Garbage collection: rare (v08 and later), or with Python's thresholds (v01 to v07).",
     )
     http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser.")
     backlog: int = Field(
@@ -20,7 +20,7 @@ class ProcessSettings(BaseModel):
     accept: Literal["all", "one"] | None = Field(
         None,
         description="Connections accepted per iteration of the event loop: all that wait (v08 and later), or as by the"
-        " loop itself, where uvloop accepts one (v02 to v07).",
+        " loop itself, where uvloop accepts one (v01 to v07).",
     )
     max_connections: int = Field(
         8192, ge=0, description="Open connections; past it, the one idle longest is closed. 0: no limit."

@@ -6,6 +6,7 @@ from enum import StrEnum
 class Release(StrEnum):
     """A value is the name of its module in `app.web.releases`; `v03` is short for `v03_threadpool`."""
 
+    V01_INLINE = "v01_inline"
     V02_BLOCKING = "v02_blocking"
     V03_THREADPOOL = "v03_threadpool"
     V04_MORE_TOKENS = "v04_more_tokens"
@@ -26,8 +27,18 @@ class Release(StrEnum):
         return self < Release.V08_NATIVE_ASYNC
 
     @property
+    def enqueues(self) -> bool:
+        """Whether its 200 means that SQS has the message; v01 does the billing work itself, and knows no queue."""
+        return self is not Release.V01_INLINE
+
+    @property
+    def accepted(self) -> str:
+        """The status in its 200s."""
+        return "queued" if self.enqueues else "processed"
+
+    @property
     def version(self) -> str:
-        """v08 → 0.8.0, v10 → 1.0.0."""
+        """v01 → 0.1.0, v10 → 1.0.0."""
         major, minor = divmod(int(self.value[1:3]), 10)
         return f"{major}.{minor}.0"
 

@@ -20,8 +20,8 @@ CANCELLED = "Cancelled"
 class WebhookRecord:
     """Filled in while the webhook is handled. Times in seconds of `time.perf_counter`.
 
-    `outcome`: `queued`, `ignored`, `unanswered`, or the slug of a refusal (`app.web.problems`), which also has a
-    `status`. `cause`, `delivery`: of a webhook that SQS did not acknowledge.
+    `outcome`: `queued`, `processed` (v01), `ignored`, `unanswered`, or the slug of a refusal (see `app.web.problems`),
+    which also has a `status`. `cause`, `delivery`: of a webhook that SQS did not acknowledge; v01 has a `cause`, too.
     """
 
     began: float

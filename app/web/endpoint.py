@@ -13,7 +13,7 @@ from app.web.gate.lane import Lane
 from app.web.gate.outcome import Told
 from app.web.gate.route import bare, gate, gated_route
 from app.web.gate.shed import Shed
-from app.web.openapi import EXTRA, RESPONSES
+from app.web.openapi import described
 from app.web.releases import ReleaseModule
 from app.web.webhook import PATH
 
@@ -31,12 +31,10 @@ def add_endpoint(
         methods=["POST"],
         name="receive",
         summary="Take a Chargebee event",
-        description="Answers 200 once SQS has acknowledged the message, never before.",
         tags=["webhooks"],
-        responses=RESPONSES,
-        openapi_extra=EXTRA,
         route_class_override=gated_route(settings, admission, told, app.state.gate),
-        **responses.RESPONSES[settings.response],
+        **described(settings.release),
+        **responses.as_named(settings.response, settings.release),
     )
 
 

@@ -50,7 +50,7 @@ def create_app(settings: Settings, observers: Observers | None = None) -> FastAP
     if (metrics := observers.metrics) is not None:
         from app.web.measured import measure  # not imported without metrics
 
-        measure(app.state.admission, metrics)
+        measure(app.state.admission, metrics, settings.release)
     if settings.docs:
         docs.add_docs(app)
     add_middleware(app, settings.middleware)

@@ -2,6 +2,7 @@
 
 from http import HTTPStatus
 
+from app.settings import Release
 from app.telemetry.metrics.instruments import gauge
 from app.telemetry.metrics.service import Metrics
 from app.telemetry.record import UNANSWERED
@@ -9,10 +10,10 @@ from app.web.gate.admission import Admission
 from app.web.problems import REFUSALS
 
 
-def measure(admission: Admission, metrics: Metrics) -> None:
+def measure(admission: Admission, metrics: Metrics, release: Release) -> None:
     """Before the first webhook, once."""
     refusals = [(refusal.slug, refusal.status) for refusal in REFUSALS.values()]
-    metrics.webhooks.expect([("queued", HTTPStatus.OK.value), ("ignored", HTTPStatus.OK.value), *refusals])
+    metrics.webhooks.expect([(release.accepted, HTTPStatus.OK.value), ("ignored", HTTPStatus.OK.value), *refusals])
     metrics.webhooks.expect([(UNANSWERED, None)])
     metrics.add(
         [

@@ -1,6 +1,6 @@
 """What FastAPI cannot infer from a handler that reads the raw body: its schema, its problems, its Basic auth."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import models_json_schema
 
 from app.events import Event, UnwantedEvent
-from app.web.webhook import Answer
+from app.settings import Release
+from app.web.webhook import answer_of
 
 _REF = "#/components/schemas/{model}"
 
@@ -30,15 +31,46 @@ def _problem(description: str) -> dict[str, Any]:
     return {"description": description, "content": {"application/problem+json": {"schema": schema}}}
 
 
-RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"model": Answer, "description": "SQS has acknowledged the message, or the event's type is ignored"},
+_REFUSED: dict[int | str, dict[str, Any]] = {
     401: _problem("Basic credentials missing or wrong"),
     408: _problem("The body was not complete in time"),
     413: _problem("The body is too long"),
     415: _problem("A Content-Encoding other than identity"),
     422: _problem("Not JSON, JSON nested too deeply, not an event, or with a character that SQS rejects"),
-    503: _problem("SQS unreachable, throttled or slow; admission full; draining. Chargebee redelivers"),
 }
+
+
+class Words(NamedTuple):
+    """What a release's 200 and 503 mean."""
+
+    description: str
+    accepted: str
+    unavailable: str
+
+
+_QUEUED = Words(
+    "Answers 200 once SQS has acknowledged the message, never before.",
+    "SQS has acknowledged the message",
+    "SQS unreachable, throttled or slow",
+)
+_PROCESSED = Words(
+    "Answers 200 once the billing work is done, never before.",
+    "The invoice is closed, or the event needs no billing work",
+    "DynamoDB or Chargebee unreachable, throttled, slow or refusing",
+)
+
+
+def described(release: Release) -> dict[str, Any]:
+    """Arguments of `add_api_route`: what the endpoint does, and its responses."""
+    words = _QUEUED if release.enqueues else _PROCESSED
+    responses: dict[int | str, dict[str, Any]] = {
+        200: {"model": answer_of(release), "description": f"{words.accepted}, or the event's type is ignored"},
+        **_REFUSED,
+        503: _problem(f"{words.unavailable}; admission full; draining. Chargebee redelivers"),
+    }
+    return {"description": words.description, "responses": responses, "openapi_extra": EXTRA}
+
+
 _EVENTS = [{"$ref": _REF.format(model=model.__name__)} for model in (Event, UnwantedEvent)]
 EXTRA: dict[str, Any] = {
     "requestBody": {

@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 from fastapi.responses import JSONResponse
 
-from app.web.webhook import Answer
+from app.settings import Release
+from app.web.webhook import answer_of
 
 
 class OrjsonResponse(JSONResponse):
@@ -19,8 +20,11 @@ class OrjsonResponse(JSONResponse):
         return orjson.dumps(content)
 
 
-RESPONSES: dict[str, dict[str, Any]] = {
-    "json": {"response_model": None, "response_class": JSONResponse},
-    "orjson": {"response_model": None, "response_class": OrjsonResponse},
-    "model": {"response_model": Answer},
-}
+_CLASSES: dict[str, type[JSONResponse]] = {"json": JSONResponse, "orjson": OrjsonResponse}
+
+
+def as_named(response: str, release: Release) -> dict[str, Any]:
+    """Arguments of `add_api_route` for APP_RESPONSE=`response`."""
+    if response == "model":
+        return {"response_model": answer_of(release)}
+    return {"response_model": None, "response_class": _CLASSES[response]}

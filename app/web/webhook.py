@@ -9,26 +9,39 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from app.events import Event, parse_event
+from app.settings import Release
 from app.telemetry.record import WebhookRecord
 
 PATH = "/webhooks/chargebee"
 
 
-# "queued": SQS has acknowledged the message.
-Status = Literal["queued", "ignored"]
+# "queued": SQS has acknowledged the message; "processed": the billing work is done.
+Status = Literal["queued", "processed", "ignored"]
 
 
 class Answer(BaseModel):
     """The body of a 200."""
 
-    status: Status
+    status: Literal["queued", "ignored"]
     event_id: str
+
+
+class Processed(BaseModel):
+    """The body of a 200 of a release that enqueues nothing."""
+
+    status: Literal["processed", "ignored"]
+    event_id: str
+
+
+def answer_of(release: Release) -> type[BaseModel]:
+    """The body of its 200s."""
+    return Answer if release.enqueues else Processed
 
 
 class Plain(Response):
     """An Answer for a route that is called bare: bytes, and no more headers than needed."""
 
-    def __init__(self, request: Request, status: Status) -> None:
+    def __init__(self, request: Request, status: Literal["queued", "ignored"]) -> None:
         # The pattern of event ids has no character that JSON escapes.
         self.body = f'{{"status":"{status}","event_id":"{_event_id(request, status)}"}}'.encode()
 
@@ -51,7 +64,7 @@ async def read_body(request: Request) -> bytes:
 
 
 def read_event(request: Request, body: bytes) -> Event | None:
-    """The event to enqueue, or None for one of a type that is ignored. Raises InvalidEvent."""
+    """The event to enqueue (v01: to process), or None for one of a type that is ignored. Raises InvalidEvent."""
     record: WebhookRecord = request.state.record
     record.body_bytes = len(body)
     wanted = request.app.state.settings.event_types
@@ -62,6 +75,11 @@ def read_event(request: Request, body: bytes) -> Event | None:
 def queued(request: Request) -> Answer:
     """The response to a webhook whose message SQS has acknowledged, and to no other."""
     return Answer(status="queued", event_id=_event_id(request, "queued"))
+
+
+def processed(request: Request) -> Processed:
+    """The response to a webhook whose billing work is done, and to no other."""
+    return Processed(status="processed", event_id=_event_id(request, "processed"))
 
 
 def ignored(request: Request) -> Answer:

@@ -10,7 +10,7 @@ from loadtest.fire.deliveries import Deliveries
 from loadtest.fire.killed_workers import Workers
 from loadtest.fire.progress import Count
 from loadtest.record.billing import Calls
-from loadtest.stage.billing import Billing
+from loadtest.stage.worker_stack import WorkerStack
 
 POLL_SECONDS = 1.0
 # Longer than any retry: at most 15 minutes, and a tenth more.
@@ -18,7 +18,7 @@ STANDSTILL_SECONDS = 1000
 WINDOW = 60.0
 
 
-def wait_until_billed(stage: Billing, planned: Deliveries, workers: Workers, shown: Count) -> float:
+def wait_until_billed(stage: WorkerStack, planned: Deliveries, workers: Workers, shown: Count) -> float:
     """Returns the seconds until all invoices are closed and the queue is empty.
 
     Raises TimeoutError where nothing has changed for STANDSTILL_SECONDS, ChildProcessError where a worker has ended.
@@ -38,7 +38,7 @@ def wait_until_billed(stage: Billing, planned: Deliveries, workers: Workers, sho
         time.sleep(POLL_SECONDS)
 
 
-def audit(stage: Billing, planned: Deliveries) -> dict[str, Any]:
+def audit(stage: WorkerStack, planned: Deliveries) -> dict[str, Any]:
     """The fields of `Billed` that say what was found."""
     found = stage.audit()
     invoices = {invoice["id"]: invoice for invoice in found["invoices"]}

@@ -7,7 +7,7 @@ from app.local.machine import Watch
 from loadtest.fire.queue_watch import QueueWatch
 from loadtest.fire.vegeta import Hit
 from loadtest.record.shapes import Conditions, Load
-from loadtest.stage.stack import Stack
+from loadtest.stage.stack import Far
 
 # Above this, a figure is of the generator as much as of the service.
 LATE_MS = 100.0
@@ -20,7 +20,7 @@ class Observer:
     counted then.
     """
 
-    def __init__(self, stack: Stack | None = None) -> None:
+    def __init__(self, stack: Far | None = None) -> None:
         self._machine = Watch()
         self._queue = None if stack is None else QueueWatch(stack)
         self._entered = ExitStack()

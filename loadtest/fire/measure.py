@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from loadtest.fire import vegeta
-from loadtest.fire.arrivals import Arrivals, arrivals
+from loadtest.fire.arrivals import Arrivals
 from loadtest.fire.audit import audit
+from loadtest.fire.behind import behind
 from loadtest.fire.conditions import Observer
 from loadtest.fire.precheck import check_one
 from loadtest.fire.probe import Prober
@@ -19,9 +20,10 @@ from loadtest.fire.traffic import Traffic
 from loadtest.fire.vegeta import Hit
 from loadtest.record.shapes import Audit, Conditions, Load, Measurement, Used
 from loadtest.stage import subject
+from loadtest.stage.billing import BillingStack
 from loadtest.stage.budget import LIMITS, Budget, open_budget
 from loadtest.stage.budget.limits import MIB
-from loadtest.stage.stack import PASSWORD, USER, Stack
+from loadtest.stage.stack import Stack
 from loadtest.stage.subject import Running, Subject
 
 
@@ -34,7 +36,7 @@ class Fired(NamedTuple):
 
 
 def measure(
-    stack: Stack,
+    stack: Stack | BillingStack,
     what: Subject,
     budget: str,
     load: Load,
@@ -48,13 +50,13 @@ def measure(
     Raises PreCheckFailed, ChildProcessError, CalledProcessError (vegeta) and botocore's errors.
     """
     out.mkdir(parents=True, exist_ok=True)
-    queue_url = stack.new_queue()
     progress.phase(f"starting {what.name}")
     with ExitStack() as open_:
+        far = open_.enter_context(behind(stack, what, load))
         limits = open_.enter_context(open_budget(budget))
-        running = open_.enter_context(subject.start(what, limits, stack.environment(queue_url), out / "service.log"))
-        arrived = open_.enter_context(arrivals(stack, queue_url)) if what.enqueues else None
-        traffic = Traffic(running.url, USER, PASSWORD)
+        running = open_.enter_context(subject.start(what, limits, far.variables, out / "service.log"))
+        arrived = open_.enter_context(far.arrived) if far.arrived else None
+        traffic = far.traffic(running.url)
         check_one(traffic, arrived)
         begin(running)
         before = limits.cpu_seconds()
@@ -63,18 +65,16 @@ def measure(
         # Before the drain: work on requests that the client has timed out is not part of the measurement.
         used = _used(budget, limits, running, limits.cpu_seconds() - before)
         fired = look(traffic, arrived, out)
-    stack.sqs.delete_queue(QueueUrl=queue_url)
     measurement = _measurement(what.name, load, traffic, fired, prober)
-    return _with_ours(measurement, stack, what, used, observer.conditions(load, fired.hits))
+    return _with_ours(measurement, far.described, what, used, observer.conditions(load, fired.hits))
 
 
 def _with_ours(
-    measurement: Measurement, stack: Stack, what: Subject, used: Used, conditions: Conditions
+    measurement: Measurement, sqs: dict[str, Any], what: Subject, used: Used, conditions: Conditions
 ) -> Measurement:
     """What is known only of a subject that was started here."""
     accepted = measurement.accepted
     used.cpu_ms_per_accepted = 1000 * used.cpu_s / accepted if accepted else None
-    sqs = {"queue": stack.queue, "toxics": stack.toxics}
     ours = {"release": what.release, "flags": what.flags, "used": used, "sqs": sqs, "conditions": conditions}
     return measurement.model_copy(update=ours)
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from loadtest.stage.stack import Stack
+from loadtest.stage.stack import Far
 
 PING_SECONDS = 0.1
 # Above these, a figure is of the queue or of the network as much as of the service.
@@ -24,7 +24,7 @@ class QueueWatch:
 
     cores: float
 
-    def __init__(self, stack: Stack) -> None:
+    def __init__(self, stack: Far) -> None:
         self._stack = stack
         self._process = psutil.Process(stack.process.pid)
         self._pings: list[float] = []

@@ -20,21 +20,22 @@ def digest(body: bytes) -> bytes:
 
 
 class Traffic:
-    """Fresh webhooks of the default size; `sent` has the digest of each, by event id, also of a few that vegeta read
-    last and did not send.
+    """Fresh webhooks of the default size, or `bodies`.
+
+    `sent` has the digest of each, by event id, also of a few that vegeta read last and did not send.
     """
 
-    def __init__(self, url: str, username: str, password: str) -> None:
+    def __init__(self, url: str, username: str, password: str, bodies: Iterator[bytes] | None = None) -> None:
         self.sent: dict[str, bytes] = {}
         self.url = url.rstrip("/").removesuffix(PATH) + PATH
         credentials = base64.b64encode(f"{username}:{password}".encode()).decode()
         self.headers = {"Authorization": f"Basic {credentials}", "Content-Type": "application/json"}
         template = default_file().read_bytes()
         self.body_bytes = len(template)
-        self._bodies = fresh_events(template, ENDLESS)
+        self._bodies = bodies or fresh_events(template, ENDLESS)
 
     def bodies(self) -> Iterator[bytes]:
-        """The next webhooks, without end; adds each to `sent`."""
+        """The next webhooks; adds each to `sent`."""
         for body in self._bodies:
             # The id is the first field: json.loads of the whole body would cost more CPU than sending it.
             event_id = body[body.index(b'"id": "') + 7 :].partition(b'"')[0].decode()

@@ -82,12 +82,12 @@ def hits(results: Path) -> list[Hit]:
 
 
 def _queued_id(code: int, body: str) -> str | None:
-    """The event id in a 200 with status `queued`; "" in any other 200, None without a 200."""
+    """The event id in a 200 with status `queued` or `processed`; "" in any other 200, None without a 200."""
     if code != HTTPStatus.OK:
         return None
     try:
         answer = json.loads(base64.b64decode(body))
-        return str(answer["event_id"]) if answer["status"] == "queued" else ""
+        return str(answer["event_id"]) if answer["status"] in ("queued", "processed") else ""
     except (ValueError, KeyError, TypeError):
         return ""
 

@@ -1,6 +1,8 @@
 """The generated parts of the documents: tables and pictures of the newest complete run of each kind."""
 
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from loadtest.record.billing import Billed
 from loadtest.record.comparison import Comparison, Environment
@@ -9,6 +11,8 @@ from loadtest.record.shares import Shares
 from loadtest.record.worker import WorkerBench
 from loadtest.report import pictures, ratios, tables
 from loadtest.report.shares import table
+
+_CHARGEBEE = "chargebee"  # a measurement of v01 has it in place of the queue
 
 
 class NotMeasured(Exception):
@@ -31,10 +35,34 @@ def _whole(kind: str) -> list[Path]:
 def provenance(comparison: Comparison, repeated: bool = True) -> str:
     """The provenance of every number: the command, the commit, the machine."""
     where = comparison.environment
-    sqs = comparison.runs[0].measurement.sqs or {}
+    sqs = behind(comparison)
     queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
     repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
-    return f"{measured_by(comparison.command, where)}, {queue} with {latency:g} ms of added latency; {repeats}."
+    measured = f"{measured_by(comparison.command, where)}, {queue} with {latency:g} ms of added latency; {repeats}."
+    return " ".join(filter(None, [measured, of_inline(comparison) if repeated else ""]))
+
+
+def behind(comparison: Comparison) -> dict[str, Any]:
+    """The queue, and what is between it and the service."""
+    found = (run.measurement.sqs or {} for run in comparison.runs)
+    return next((sqs for sqs in found if _CHARGEBEE not in sqs), {})
+
+
+def of_inline(comparison: Comparison) -> str:
+    """What v01 had in place of the queue and of the published load, which was a script; empty without v01."""
+    measured = [run.measurement for run in comparison.runs if _CHARGEBEE in (run.measurement.sqs or {})]
+    if not measured:
+        return ""
+    behind, load = measured[0].sqs or {}, measured[0].load
+    chargebee, latency = behind[_CHARGEBEE], sum(attributes["latency"] for _, attributes in behind["toxics"])
+    audits = [one.audit for one in measured if one.audit is not None]
+    late = median(audit.late for audit in audits) if audits else 0
+    return (
+        f"0.1.0 got {load.rate * load.duration_s:,.0f} webhooks, {load.rate} a second, since the script of its"
+        f" published figure is not published. It had DynamoDB with {latency:g} ms of added latency, and a stand-in of Chargebee"
+        f" that takes {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and {chargebee['rate']:,} calls a"
+        f" minute; {late:,.0f} invoices were closed for webhooks that got no 200."
+    )
 
 
 def measured_by(command: str, where: Environment) -> str:

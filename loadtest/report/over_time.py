@@ -42,7 +42,7 @@ def hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
 def history(hits: dict[str, list[Hit]]) -> charts.Spec:
     """The picture of a history."""
     title = alt.Title(
-        "Latency over time: 500 webhooks a second for 5 s",
+        "Latency over time: 500 webhooks a second for 5 s (0.1.0: for 2 s)",
         subtitle=[
             "Each dot is a webhook, at the time when it was sent. Each release has an axis of its own.",
             "Upper band: sent on a new connection, which waits to be accepted. Lower band: on one that was accepted.",

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from loadtest.fire.vegeta import Hit
 from loadtest.record.comparison import Comparison
-from loadtest.report import charts, figures, tables, theme
+from loadtest.report import charts, documents, figures, tables, theme
 from loadtest.report.charts import Spec
 
 
@@ -47,6 +47,8 @@ def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
         tables=tables,
         html_table=_html,
         errors=_errors(comparison),
+        queue=documents.behind(comparison).get("queue", ""),
+        inline=documents.of_inline(comparison),
         # The only sequence that could end the <script> element early.
         **{name: Markup(text.replace("</script", "<\\/script")) for name, text in embedded.items()},  # noqa: S704
     )

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from app.settings import Release
 from loadtest.fire import vegeta
 from loadtest.record.comparison import Attack
 from loadtest.record.shapes import Audit, Used
@@ -20,7 +21,7 @@ def attack(attack: Attack, out: Path) -> None:
         failed = f", {probes.failed} of them failed" if probes.failed else ""
         times = f"p50 {probes.p50:,.0f} ms, p99 {probes.p99:,.0f} ms, slowest {probes.slowest:,.0f} ms"
         print(f"/healthz, on a new connection each: {probes.number}{failed}; {times}")
-    print(f"audit: {_audit(measured.audit)}")
+    print(f"audit: {_audit(measured.audit, measured.release)}")
     for doubt in measured.conditions.doubts if measured.conditions else ():
         print(f"DOUBTFUL: {doubt}")
     print(f"results: {out} (plot.html shows latency over time)")
@@ -41,17 +42,20 @@ def _used(used: Used) -> list[str]:
     ]
 
 
-def _audit(audit: Audit | None) -> str:
+def _audit(audit: Audit | None, release: str | None) -> str:
     if audit is None:
         return "not made: name the queue with --queue-url"
     verdict = "holds" if audit.holds else "FAILED"
     facts = f"{audit.accepted:,} got 200, {len(audit.lost):,} of them lost"
     if audit.lost:
         facts += f" ({', '.join(audit.lost[:NAMED])}{', …' if len(audit.lost) > NAMED else ''})"
-    others = {
-        "in the queue with other bytes than sent": audit.altered,
-        "with an unexpected id in the response": audit.unasked,
-        "in the queue twice": audit.duplicates,
-        "in the queue without a 200": audit.late,
-    }
+    if release == Release.V01_INLINE:
+        others = {"closed with wrong charges": audit.altered, "closed without a 200": audit.late}
+    else:
+        others = {
+            "in the queue with other bytes than sent": audit.altered,
+            "in the queue twice": audit.duplicates,
+            "in the queue without a 200": audit.late,
+        }
+    others["with an unexpected id in the response"] = audit.unasked
     return "; ".join([f"{verdict}: {facts}", *(f"{count:,} {what}" for what, count in others.items() if count)])

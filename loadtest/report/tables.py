@@ -6,6 +6,7 @@ from loadtest.record.shapes import Measurement
 from loadtest.report.figures import CPU, PUBLISHED, value_of
 
 THOUSAND = 1000
+NOT_YET = "not measured yet"
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
@@ -35,9 +36,13 @@ def _pair(release: str, key: str, measured: str, unit: str = "") -> str:
     return f"{shown} → {measured}"
 
 
-def short(success: float, rps: float, p50_ms: float, p99_ms: float, **_: float) -> str:
-    """One cell: success, throughput, median and 99th percentile."""
-    return f"{success:.4g} %, {rps:.4g}/s, {milliseconds(p50_ms)}, {milliseconds(p99_ms)}"
+def short(
+    success: float, rps: float | None = None, p50_ms: float | None = None, p99_ms: float | None = None, **_: float
+) -> str:
+    """One cell: success, and as far as they are known throughput, median and 99th percentile."""
+    rate = [] if rps is None else [f"{rps:.4g}/s"]
+    times = [milliseconds(time) for time in (p50_ms, p99_ms) if time is not None]
+    return ", ".join([f"{success:.4g} %", *rate, *times])
 
 
 def published(comparison: Comparison) -> str:
@@ -89,11 +94,20 @@ def calibrated_short(comparison: Comparison, name: str) -> str:
     """
     runs, factor = comparison.of("calibrated", name), comparison.factor
     if not runs:
-        return "not measured yet"
+        return NOT_YET
     rps, p50, p99 = (of(runs, value).median for value in ("rps", "latencies.p50", "latencies.p99"))
     shown = short(of(runs, "success").median, rps * factor, p50 / factor, p99 / factor)
     known = PUBLISHED.get(name)
     return shown if known is None else f"{shown}; {rps * factor / known['rps']:.2f} ×"
+
+
+def inline_short(history: Comparison, name: str) -> str:
+    """The same of v01, from the history: what bounds it is Chargebee, whose time is not dilated with the machine's."""
+    runs = history.of("published", name)
+    if not runs:
+        return NOT_YET
+    rps, p50, p99 = (of(runs, value).median for value in ("rps", "latencies.p50", "latencies.p99"))
+    return f"{short(of(runs, 'success').median, rps, p50, p99)}, in this machine's time"
 
 
 def saturated(comparison: Comparison) -> str:

@@ -1,153 +1,99 @@
-"""What stands around workers: queues and table of the embedded AWS, and the stand-in for Chargebee's API."""
+"""What v01 works with in place of the queue: DynamoDB behind toxiproxy, and Chargebee's stand-in.
 
-import json
-import os
+Latencies and limits are fixed beforehand, and not fitted to the published figure: what the original's table and site
+took is not published.
+"""
+
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import boto3
+from botocore.config import Config
 
 from app.local import embedded_aws
-from app.local.billables import seed
-from app.local.chargebee import process as chargebee
+from app.local.chargebee import process
+from app.local.chargebee.process import ChargebeeApi
 from app.local.embedded_aws import EmbeddedAws
-from app.local.http import ask
-from app.local.resources import create_queues, create_table
+from app.local.resources import TABLE, create_table
 from app.local.run import LocalRun
-from app.local.tls import certificates
-from app.sqs.message import Message, Seen
-from loadtest.stage import queues
+from app.local.tls import Certificates, certificates
+from loadtest.stage import toxiproxy
+from loadtest.stage.queues import Embedded
+from loadtest.stage.stack import BUNDLES, settled
+from loadtest.stage.toxiproxy import Proxy, Toxic
 
 if TYPE_CHECKING:
-    from types_boto3_sqs import SQSClient
+    from types_boto3_dynamodb import DynamoDBClient
 
-ENTRIES_PER_BATCH = 10
-SENDERS = 4
+# As SQS has in the other releases' attacks.
+TABLE_LATENCY_S = 0.008
+# An assumption: no source for the time of a call was found. Distance and work of an API that keeps books.
+CALL_LATENCY_S = 0.15
+# The highest default: https://www.chargebee.com/docs/billing/2.0/kb/platform/what-are-the-chargebee-api-limits
+CALLS_A_MINUTE = 3500
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What Chargebee allows, and for how long things are kept. `rate`: calls a minute; `errors`: share of calls.
-
-    Idempotency keys have to outlive twice the lease and the longest call; here they do so by a second.
+class BillingStack:
+    """Both of them, running. `proxy` adds the table's latency. The table serves all attacks: no two have a customer
+    in common.
     """
 
-    rate: int
-    errors: float
-    seed: int
-    latency_s: float = 0.05
-    lease_s: float = 10.0
-    call_timeout_s: float = 4.0
-    visibility_s: int = 15
-    concurrency: int = 10
+    process: Embedded
+    toxics: list[Toxic]
+    proxy: Proxy
+    tls: Certificates
+    chargebee: ChargebeeApi
 
     @property
-    def idempotency_s(self) -> float:
-        return 2 * self.lease_s + self.call_timeout_s + 1
+    def far(self) -> str:
+        """The table's endpoint with the added latency."""
+        return self.proxy.url
 
+    @property
+    def run(self) -> LocalRun:
+        """What `app.local.billables` seeds, without the latency."""
+        url, key = self.chargebee.url, self.chargebee.api_key
+        return LocalRun(self.process.pid, self.process.endpoint, "", "", url, key, TABLE, str(self.tls.ca))
 
-@dataclass(frozen=True)
-class Billing:
-    """Running stand-ins; `run` has their addresses."""
-
-    run: LocalRun
-    aws: EmbeddedAws
-    sqs: "SQSClient"
-    rules: Rules
+    @property
+    def described(self) -> dict[str, Any]:
+        """As results have it."""
+        chargebee = {"latency_s": CALL_LATENCY_S, "rate": CALLS_A_MINUTE, "errors": 0}
+        return {"table": f"{self.process.name}, TLS", "toxics": self.toxics, "chargebee": chargebee}
 
     def environment(self) -> dict[str, str]:
-        """Variables of a worker."""
-        rules = self.rules
-        return self.aws.environment() | {
-            "APP_SQS_QUEUE_URL": self.run.queue_url,
-            "APP_DEAD_LETTER_QUEUE_URL": self.run.dead_letter_queue_url,
-            "APP_BILLING_TABLE": self.run.table,
-            "APP_BILLING_LEASE": f"{rules.lease_s:g}",
-            "APP_CHARGEBEE_URL": self.run.chargebee,
-            "APP_CHARGEBEE_API_KEY": self.run.chargebee_api_key,
-            "APP_CHARGEBEE_RATE": str(rules.rate),
-            "APP_CHARGEBEE_TIMEOUT": f"{rules.call_timeout_s:g}",
-            "APP_WORKER_VISIBILITY": str(rules.visibility_s),
-            "APP_WORKER_CONCURRENCY": str(rules.concurrency),
-            "APP_PORT": "0",
-            "APP_LOG_FORMAT": "json",
-        }
-
-    def seed(self, events: list[dict[str, Any]]) -> None:
-        """Their invoices at Chargebee, their billable events in the table."""
-        seed(self.run, (json.dumps(event).encode() for event in events))
-
-    def send(self, messages: list[Message]) -> None:
-        """Into the queue, about in this order. Raises RuntimeError where SQS does not take one."""
-        starts = range(0, len(messages), ENTRIES_PER_BATCH)
-        with ThreadPoolExecutor(SENDERS) as pool:
-            for _ in pool.map(lambda start: self._send(messages[start : start + ENTRIES_PER_BATCH]), starts):
-                pass
-
-    def _send(self, messages: list[Message]) -> None:
-        entries: list[Any] = [{"Id": str(number), **message.parameters()} for number, message in enumerate(messages)]
-        answer = self.sqs.send_message_batch(QueueUrl=self.run.queue_url, Entries=entries)
-        if failed := answer.get("Failed"):
-            raise RuntimeError(f"SQS did not take {len(failed)} messages: {failed[0]}")
-
-    def waiting(self) -> int:
-        """Messages in the queue, hidden and delayed ones included."""
-        names = [f"ApproximateNumberOfMessages{suffix}" for suffix in ("", "NotVisible", "Delayed")]
-        answer = self.sqs.get_queue_attributes(QueueUrl=self.run.queue_url, AttributeNames=names)  # type: ignore[arg-type]  # names of it
-        return sum(map(int, answer["Attributes"].values()))
-
-    def dead_letters(self) -> list[Seen]:
-        """Takes all of them out."""
-        found = []
-        while messages := self.sqs.receive_message(
-            QueueUrl=self.run.dead_letter_queue_url, MaxNumberOfMessages=10, MessageAttributeNames=["All"]
-        ).get("Messages"):
-            for message in messages:
-                attributes = message.get("MessageAttributes", {})
-                strings = {name: value["StringValue"] for name, value in attributes.items()}
-                found.append(Seen(message["Body"], strings))
-                self.sqs.delete_message(QueueUrl=self.run.dead_letter_queue_url, ReceiptHandle=message["ReceiptHandle"])
-        return found
-
-    def closed(self) -> int:
-        """Invoices that Chargebee has closed."""
-        invoices = json.loads(ask(self.run.chargebee, "/_/invoices"))
-        return sum(invoice["closed_at"] is not None for invoice in invoices)
-
-    def audit(self) -> dict[str, Any]:
-        """See `app.local.chargebee.inside`."""
-        found: dict[str, Any] = json.loads(ask(self.run.chargebee, "/_/audit"))
-        return found
+        """Variables with which a service uses them, with the latencies."""
+        aws = EmbeddedAws(0, self.far, self.tls.bundle).environment()
+        chargebee = {"APP_CHARGEBEE_URL": self.chargebee.url, "APP_CHARGEBEE_API_KEY": self.chargebee.api_key}
+        return settled(aws) | chargebee | {"APP_BILLING_TABLE": TABLE}
 
 
 @contextmanager
-def open_billing(rules: Rules) -> Iterator[Billing]:
-    """Starts the stand-ins, AWS's over TLS, and ends them."""
-    behaviour: dict[str, Any] = {
-        "rate": rules.rate,
-        "errors": rules.errors,
-        "seed": rules.seed,
-        "latency": rules.latency_s,
-        "idempotency_seconds": rules.idempotency_s,
-    }
-    with certificates() as tls, embedded_aws.start(tls=tls) as aws, chargebee.start(**behaviour) as api:
-        sqs = queues.client(aws.endpoint, tls.ca)
-        queue, dead_letters = create_queues(sqs)
-        table = create_table(_dynamodb(aws, str(tls.ca)))
-        run = LocalRun(os.getpid(), aws.endpoint, queue, dead_letters, api.url, api.api_key, table, str(aws.ca_bundle))
-        yield Billing(run, aws, sqs, rules)
+def open_billing() -> Iterator[BillingStack]:
+    """Starts all of it on free ports, and ends it."""
+    toxics = [toxiproxy.latency(TABLE_LATENCY_S)]
+    api = process.start(latency=CALL_LATENCY_S, rate=CALLS_A_MINUTE)
+    with certificates(BUNDLES["full"]) as tls, api as chargebee:
+        aws = Embedded(tls)
+        try:
+            aws.start()
+            with toxiproxy.proxy(aws.endpoint, toxics) as proxy:
+                create_table(_client(aws.endpoint, tls))
+                yield BillingStack(aws, toxics, proxy, tls, chargebee)
+        finally:
+            aws.kill()
 
 
-def _dynamodb(aws: EmbeddedAws, ca: str) -> Any:
-    variables = aws.environment()
+def _client(endpoint: str, tls: Certificates) -> "DynamoDBClient":
     return boto3.client(
         "dynamodb",
-        endpoint_url=aws.endpoint,
-        verify=ca,
-        region_name=variables["AWS_DEFAULT_REGION"],
-        aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
+        endpoint_url=endpoint,
+        verify=str(tls.ca),
+        region_name=embedded_aws.REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",  # noqa: S106  # the emulator takes any
+        config=Config(retries={"total_max_attempts": 1}),
     )

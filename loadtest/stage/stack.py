@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from app.local.embedded_aws import EmbeddedAws
 from app.local.tls import Certificates, certificates
@@ -52,14 +52,32 @@ class Stack:
 
     def environment(self, queue_url: str) -> dict[str, str]:
         """Variables with which a service uses that queue with the latency."""
-        return EmbeddedAws(0, self.far, self.tls.bundle if self.tls else None).environment() | {
-            "APP_SQS_QUEUE_URL": f"{self.far}/{queue_url.split('/', 3)[3]}",
-            "APP_BASIC_AUTH_USERNAME": USER,
-            "APP_BASIC_AUTH_PASSWORD": PASSWORD,
-            "APP_DRAIN_DELAY": "0",
-            "APP_GRACEFUL_TIMEOUT": "1",
-            "APP_LOG_FORMAT": "json",
-        }
+        aws = EmbeddedAws(0, self.far, self.tls.bundle if self.tls else None).environment()
+        return settled(aws) | {"APP_SQS_QUEUE_URL": f"{self.far}/{queue_url.split('/', 3)[3]}"}
+
+
+def settled(aws: dict[str, str]) -> dict[str, str]:
+    """`aws`, and what every service under attack is told."""
+    return aws | {
+        "APP_BASIC_AUTH_USERNAME": USER,
+        "APP_BASIC_AUTH_PASSWORD": PASSWORD,
+        "APP_DRAIN_DELAY": "0",
+        "APP_GRACEFUL_TIMEOUT": "1",
+        "APP_LOG_FORMAT": "json",
+    }
+
+
+class Far(Protocol):
+    """What is behind a service under attack, at some distance. `toxics`: between the two; `process`: what answers."""
+
+    @property
+    def process(self) -> QueueProcess: ...
+    @property
+    def toxics(self) -> list[Toxic]: ...
+    @property
+    def tls(self) -> Certificates | None: ...
+    @property
+    def far(self) -> str: ...
 
 
 def choose(wanted: str, tls: Certificates | None) -> QueueProcess:

@@ -39,6 +39,11 @@ BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_W
 UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_WAIT": "0"}
 
 
+# What is measured of these is what a call to SQS costs and what becomes of it. v01 makes none, and spends its time
+# waiting for Chargebee: only `make history` has it, beside its published figure.
+QUEUEING = tuple(release for release in Release if release.enqueues)
+
+
 @dataclass(frozen=True)
 class Subject:
     """`command` serves on APP_PORT, with `flags` and the stack's variables. `enqueues`: its 200s are audited.

@@ -1,11 +1,45 @@
 """What tests do with a queue process of `loadtest.stage.queues`."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from app.local.embedded_aws import EmbeddedAws
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
+
+    from tests.harness.service import Service
+
+
+class Queued(Protocol):
+    """The webhooks that a service has taken; reading removes them."""
+
+    def clear(self) -> None: ...
+
+    def messages(self) -> list[tuple[bytes, dict[str, str]]]: ...
+
+    def bodies(self) -> list[bytes]: ...
+
+
+# A name, and settings.
+Serve = Callable[..., "tuple[Service, Queued]"]
+
+
+class Queue:
+    """Those that are in a queue of SQS."""
+
+    def __init__(self, sqs: "SQSClient", queue_url: str) -> None:
+        self._sqs = sqs
+        self._url = queue_url
+
+    def clear(self) -> None:
+        drain(self._sqs, self._url)
+
+    def messages(self) -> list[tuple[bytes, dict[str, str]]]:
+        return drain(self._sqs, self._url)
+
+    def bodies(self) -> list[bytes]:
+        return [body for body, _ in self.messages()]
 
 
 def environment(endpoint: str) -> dict[str, str]:

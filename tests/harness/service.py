@@ -28,11 +28,11 @@ def clean_environment(**settings: object) -> dict[str, str]:
     return clean | {f"APP_{name.upper()}": str(value) for name, value in settings.items()}
 
 
-def environment(endpoint: str, queue_url: str, **settings: object) -> dict[str, str]:
+def environment(endpoint: str, queue_url: str | None, **settings: object) -> dict[str, str]:
     """What `web` needs as in a deployment, with a queue process for SQS."""
     ours = {
         "port": 0,
-        "sqs_queue_url": queue_url,
+        **({"sqs_queue_url": queue_url} if queue_url is not None else {}),
         "basic_auth_username": USER,
         "basic_auth_password": PASSWORD,
         **settings,
@@ -149,5 +149,5 @@ class Web:
 class Service(Web):
     """`web` as in a deployment: its queue and credentials come from the environment."""
 
-    def __init__(self, endpoint: str, queue_url: str, **settings: object) -> None:
+    def __init__(self, endpoint: str, queue_url: str | None, **settings: object) -> None:
         super().__init__(environment(endpoint, queue_url, **settings))

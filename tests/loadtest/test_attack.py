@@ -219,7 +219,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("--release", "v99"), "--release=v99: allowed is v02_blocking, "),
+        (("--release", "v99"), "--release=v99: allowed is v01_inline, "),
         (("--duration", "5"), "'5': allowed is a duration such as 500ms, 5s or 4m"),
         (("--rate", "0"), "'0': allowed is a whole number of 1 or more"),
         (("--budget", "huge"), "invalid choice: 'huge'"),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loadtest.billing import bill
-from loadtest.stage.billing import Rules
+from loadtest.stage.worker_stack import Rules
 
 pytestmark = pytest.mark.usefixtures("tools")
 

@@ -114,7 +114,7 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, w
     """APP_WARM_CLIENTS: whether the lifespan builds a client before the first request does."""
     built: list[Settings] = []
     module = load(release)
-    monkeypatch.setattr(module, "build_queue", built.append)
+    monkeypatch.setattr(module, "build_queue" if release.enqueues else "build_billing", built.append)
     app = create_app(Settings.model_validate({"release": release, "warm_clients": warm, "threadpool_tokens": 5}))
     async with module.lifespan(app):
         assert current_default_thread_limiter().total_tokens == 5

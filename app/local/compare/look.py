@@ -22,6 +22,8 @@ LOOKS = {
     State.CAS: Look("A", "red", "#d55e00", "#e8701a"),
     State.CONNECTING: Look("o", "magenta", "#cc79a7", "#cc79a7"),
     State.SQS: Look("·", "blue", "#56b4e9", "#4aa3d6"),
+    State.TABLE: Look("d", "bright_magenta", "#8c564b", "#b5796d"),
+    State.CHARGEBEE: Look("b", "bright_yellow", "#f0e442", "#d9ce3a"),
     State.TURN: Look("░", "bright_black", "#b9bec6", "#5b6470"),
     State.TOKEN: Look("t", "bright_red", "#7b3294", "#b07cd0"),
     State.THREAD: Look("-", "cyan", "#0072b2", "#3a8fd0"),

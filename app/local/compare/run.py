@@ -12,10 +12,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from app.local.billables import seed
 from app.local.chargebee.sender import open_session, post
 from app.local.machine import Watch
 from app.local.sample_events import default_file, fresh_events_of
-from app.local.service import start_service
+from app.local.service import start_service, unlimited
 from app.settings import Release, Settings
 from app.telemetry.timeline import spans
 from app.telemetry.timeline.spans import Row
@@ -59,10 +60,13 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "timeline.json"
         ours = {**variables, "APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
-        with _environment(ours), start_service(Path(folder)) as run:
+        bodies = list(fresh_events_of([default_file()], webhooks))
+        with _environment(ours), start_service(Path(folder), unlimited()) as run:
             assert run.url is not None
+            if not release.enqueues:
+                seed(run, bodies)
             with Watch() as watch:
-                sent = asyncio.run(_post(run.url, settings, webhooks))
+                sent = asyncio.run(_post(run.url, settings, bodies))
         return Recorded(name, sent, spans.read(file), watch.busy.doubts())
 
 
@@ -78,11 +82,11 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-async def _post(url: str, settings: Settings, webhooks: int) -> list[Sent]:
+async def _post(url: str, settings: Settings, bodies: list[bytes]) -> list[Sent]:
     async def send(body: bytes) -> Sent:
         began = time.monotonic()
         reply = await post(client, body)
         return Sent(json.loads(body)["id"], began, time.monotonic(), reply.status)
 
     async with open_session(url, settings, connections=0) as client:
-        return await asyncio.gather(*map(send, fresh_events_of([default_file()], webhooks)))
+        return await asyncio.gather(*map(send, bodies))

@@ -11,6 +11,7 @@ from app.telemetry.timeline.states import State
 
 LABEL = 14
 NOT_YET = " "
+_BLOCKING = frozenset({State.SQS, State.TABLE, State.CHARGEBEE, State.CONNECTING, State.CAS, State.CLIENT})
 
 
 class Line(NamedTuple):
@@ -35,7 +36,7 @@ def summary(recorded: Recorded) -> str:
     answers = ", ".join(f"{status or 'no answer'}: {number}" for status, number in sorted(recorded.statuses.items()))
     loop: Group = next(groups(recorded))
     spans = [span for row in loop.rows for span in row]
-    blocked = [span for span in spans if span.state in (State.SQS, State.CONNECTING, State.CAS, State.CLIENT)]
+    blocked = [span for span in spans if span.state in _BLOCKING]
     parts = [f"{answers} in {recorded.seconds:.2f} s"]
     if blocked:
         parts.append(f"event loop blocked for {total(blocked, *State):.2f} s")

@@ -15,6 +15,8 @@ class State(StrEnum):
     CAS = "loading CAs"
     CONNECTING = "connecting"
     SQS = "waiting for SQS"
+    TABLE = "waiting for DynamoDB"
+    CHARGEBEE = "waiting for Chargebee"
     # Of webhooks only.
     TURN = "waiting for its turn"
     TOKEN = "waiting for a token"  # noqa: S105  # not a password
@@ -37,6 +39,9 @@ _THREADS = {
     ("ssl.py", "do_handshake"): State.CONNECTING,
     ("urllib3/util/connection.py", "create_connection"): State.CONNECTING,
     ("sqs/blocking.py", "build_queue"): State.CLIENT,
+    ("billing/blocking.py", "build_billing"): State.CLIENT,
+    ("httpcore/_backends/sync.py", "read"): State.CHARGEBEE,  # its SDK uses httpx
+    ("httpcore/_backends/sync.py", "connect_tcp"): State.CONNECTING,
 }
 # and these in the chain of coroutines of a suspended webhook.
 _TASKS = {
@@ -48,6 +53,8 @@ _TASKS = {
     ("sqs/group_commit.py", "send"): State.BATCH,
 }
 _LOADS_CAS = "load_verify_locations"
+# boto3 waits in the same place for either.
+_TABLE = "billing/blocking.py"
 
 
 def of_thread(frame: FrameType) -> State:
@@ -60,9 +67,18 @@ def of_thread(frame: FrameType) -> State:
     outer: FrameType | None = frame
     while outer is not None:
         if (found := _find(_THREADS, outer.f_code)) is not None:
-            return found
+            return State.TABLE if found is State.SQS and _is_below(outer, _TABLE) else found
         outer = outer.f_back
     return State.RUNNING
+
+
+def _is_below(frame: FrameType | None, file: str) -> bool:
+    """Whether a function of `file` has called it."""
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(file):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def of_task(task: "asyncio.Task[Any]") -> State:

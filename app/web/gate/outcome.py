@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.errors import Draining, QueueUnavailable, WebhookRefused
+from app.errors import BillingUnavailable, Draining, QueueUnavailable, WebhookRefused
 from app.telemetry.record import UNANSWERED, ObserveWebhook, WebhookRecord
 from app.telemetry.trace import Trace, current
 from app.web.gate.admission import Admission
@@ -55,7 +55,8 @@ class Outcome:
 def _refused(error: WebhookRefused, record: WebhookRecord) -> ProblemResponse:
     refusal = REFUSALS[type(error)]
     record.outcome, record.status, record.answered = refusal.slug, refusal.status, perf_counter()
-    if isinstance(error, QueueUnavailable):
+    if isinstance(error, QueueUnavailable | BillingUnavailable):
         record.cause = error.cause
+    if isinstance(error, QueueUnavailable):
         record.delivery = "may have been enqueued" if error.sent else "not sent"
     return problem(error)

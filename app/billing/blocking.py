@@ -1,0 +1,161 @@
+"""The blocking clients of the billing work, for v01: boto3, and Chargebee's own SDK. Each call blocks its thread.
+
+What goes wrong is a BillingUnavailable: Chargebee sends the webhook again, and the work goes on from where it stands.
+It may be repeated from any point: a charge has an idempotency key, which Chargebee keeps for 30 minutes, and its
+reference in the line's description, which stays.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+import boto3
+import chargebee
+from botocore.config import Config
+
+from app.billing import charges, items
+from app.billing.charges import Billable, Line
+from app.billing.items import Update, Value
+from app.errors import BillingUnavailable
+from app.events import Event, Invoice
+from app.settings import Settings
+from app.sqs.failures import code_of
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb import DynamoDBClient
+
+IDEMPOTENCY_KEY = chargebee.Chargebee.idempotency_header
+CONFLICT = "invalid_state_for_request"  # closed already, most likely
+PENDING = "pending"
+OURS = "attribute_not_exists(#invoice_id) OR #invoice_id = :invoice"
+ATTEMPTS = 2
+TABLE_SECONDS = 10.0
+
+
+class Found(NamedTuple):
+    """The invoice as Chargebee has it, with all of its lines."""
+
+    pending: bool
+    lines: list[Line]
+
+
+class BlockingBilling:
+    """The steps of the work, for an event with an invoice. All of them raise BillingUnavailable."""
+
+    def __init__(self, dynamodb: "DynamoDBClient", table: str, site: "chargebee.Chargebee") -> None:
+        self._dynamodb = dynamodb
+        self._table = table
+        self._invoices: Any = site.Invoice
+
+    def read(self, event: Event) -> Found:
+        """The event's invoice: the work may have been begun, and the event has not all lines of a long one."""
+        lines: list[Line] = []
+        page: dict[str, Any] = {}
+        while True:
+            with _failing("Chargebee"):
+                invoice = self._invoices.retrieve(_invoice(event).id, page).invoice
+            lines += invoice.line_items or []
+            offset = getattr(invoice, "line_items_next_offset", None)
+            if offset is None:
+                return Found(invoice.status == PENDING, lines)
+            page = {"line_items_offset": offset}
+
+    def unbilled(self, event: Event, found: Found) -> list[Billable]:
+        """What the customer used in the invoice's period and no other invoice has; once it is closed, what it has."""
+        invoice = _invoice(event)
+        first, last = items.between(charges.period(found.lines, event.occurred_at))
+        values: Any = {":pk": {"S": f"customer#{invoice.customer_id}"}, ":first": {"S": first}, ":last": {"S": last}}
+        with _failing("DynamoDB"):
+            pages = self._dynamodb.get_paginator("query").paginate(
+                TableName=self._table,
+                ConsistentRead=True,
+                KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+                ExpressionAttributeValues=values,
+            )
+            all_of_them = [items.billable_of(item) for page in pages for item in page["Items"]]
+        ours = [one for one in all_of_them if one.invoice_id in (None, invoice.id)]
+        return ours if found.pending else charges.charged(ours, found.lines)
+
+    def add(self, event: Event, found: Found, billables: Sequence[Billable]) -> None:
+        """Adds those that the invoice does not have, with a call for each."""
+        for billable in charges.without(billables, charges.charged(billables, found.lines)):
+            charge = {"amount": billable.amount, "description": charges.described(billable)}
+            with _failing("Chargebee"):
+                self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", billable.id))
+
+    def close(self, event: Event, found: Found) -> None:
+        """Returns once the invoice is closed, by this call or by another one."""
+        if found.pending:
+            try:
+                with _failing("Chargebee"):
+                    self._invoices.close(_invoice(event).id, {}, _key(event, "close"))
+            except BillingUnavailable as error:
+                if CONFLICT not in error.cause or self.read(event).pending:
+                    raise
+
+    def mark(self, event: Event, billables: Sequence[Billable]) -> None:
+        """Notes in the table which invoice has them, with a call for each."""
+        invoice = _invoice(event)
+        values: dict[str, Value] = {"invoice": invoice.id, "now": int(time.time())}
+        for billable in billables:
+            key = items.billable_key(invoice.customer_id, billable)
+            update = Update(key, "SET #invoice_id = :invoice, #billed_at = :now", OURS, values)
+            with _failing("DynamoDB"):
+                self._dynamodb.update_item(**update.parameters(self._table))
+
+
+def build_billing(settings: Settings) -> BlockingBilling:
+    """A client of boto3's default session and one of Chargebee's SDK; no call is made yet.
+
+    Both have time-outs for connecting and for each read, so that only an answer that keeps dripping has no deadline.
+    boto3 repeats a call once. The SDK does not: its repetition sleeps for as long as Chargebee's Retry-After says, and
+    never gives up on a 429.
+    """
+    assert settings.billing_table is not None
+    config = Config(
+        connect_timeout=TABLE_SECONDS / ATTEMPTS,
+        read_timeout=TABLE_SECONDS / ATTEMPTS,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+    )
+    return BlockingBilling(boto3.client("dynamodb", config=config), settings.billing_table, _site(settings))
+
+
+def _site(settings: Settings) -> "chargebee.Chargebee":
+    assert settings.chargebee_url is not None
+    assert settings.chargebee_api_key is not None
+    scheme = urlsplit(settings.chargebee_url).scheme
+    seconds: Any = settings.chargebee_timeout / 2
+    site = chargebee.Chargebee(
+        settings.chargebee_api_key.get_secret_value(),
+        site="",
+        protocol=scheme,
+        connection_time_out=seconds,
+        read_time_out=seconds,
+    )
+    # The SDK derives it from the name of a site. And it takes http only where the class says so, not the object
+    # (chargebee 3.29, http_request.py).
+    site.env.api_endpoint = f"{settings.chargebee_url.rstrip('/')}/api/{site.env.API_VERSION}"
+    chargebee.Chargebee.verify_ca_certs = scheme == "https"
+    return site
+
+
+def _invoice(event: Event) -> Invoice:
+    assert event.content.invoice is not None
+    return event.content.invoice
+
+
+def _key(event: Event, operation: str, billable_id: str = "") -> dict[str, str]:
+    return {IDEMPOTENCY_KEY: charges.idempotency_key(event.id, operation, billable_id)}
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    """Turns whatever a client raises into our error."""
+    try:
+        yield
+    except Exception as error:
+        # The SDK raises a bare Exception for an answer that is not JSON.
+        cause = getattr(error, "api_error_code", None) or code_of(error)
+        raise BillingUnavailable("The billing work could not be done; send it again", f"{what}: {cause}") from error

@@ -1,0 +1,45 @@
+"""0.1.0: the work in the handler.
+
+Problem: an invoice is to be closed with the customer's usage on it, and a webhook tells that one is pending.
+Change: an async handler does that work, with blocking clients of DynamoDB and Chargebee, and answers.
+Cost: each wait for either blocks the event loop; and Chargebee, which waits for the answer, times out.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Request
+
+from app.billing.blocking import BlockingBilling, build_billing
+from app.events import PENDING_INVOICE_CREATED
+from app.web.threads import set_tokens
+from app.web.webhook import Answer, Processed, ignored, processed, read_event
+
+TOKENS = 40
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    set_tokens(app, TOKENS)
+    if app.state.settings.warm_clients:
+        build_billing(app.state.settings)  # thrown away: botocore has read its models now
+    yield
+
+
+def open_billing(request: Request) -> BlockingBilling:
+    return build_billing(request.app.state.settings)
+
+
+async def receive(request: Request, billing: Annotated[BlockingBilling, Depends(open_billing)]) -> Answer | Processed:
+    body = await request.body()
+    event = read_event(request, body)
+    if event is None:
+        return ignored(request)
+    if event.event_type == PENDING_INVOICE_CREATED:  # other types need no work
+        invoice = billing.read(event)
+        charges = billing.unbilled(event, invoice)
+        billing.add(event, invoice, charges)
+        billing.close(event, invoice)
+        billing.mark(event, charges)
+    return processed(request)

@@ -1,0 +1,40 @@
+"""What a subject works with during one measurement: a queue, or (v01) a table and invoices."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from loadtest.fire.arrivals import Arrivals, arrivals
+from loadtest.fire.invoices import Invoices, seeded
+from loadtest.fire.traffic import Traffic
+from loadtest.record.shapes import Load
+from loadtest.stage.billing import BillingStack
+from loadtest.stage.stack import PASSWORD, USER, Stack
+from loadtest.stage.subject import Subject
+
+# Webhooks that vegeta may read and not send, and the one before the attack.
+SPARE = 50
+
+
+class Behind(NamedTuple):
+    """`variables`: of the subject; `traffic`: for its URL; `arrived`: None where its 200s are not audited."""
+
+    variables: dict[str, str]
+    traffic: Callable[[str], Traffic]
+    arrived: Arrivals | None
+    described: dict[str, Any]
+
+
+@contextmanager
+def behind(stack: Stack | BillingStack, what: Subject, load: Load) -> Iterator[Behind]:
+    """An empty queue, deleted after the measurement; or as many invoices as `load` has webhooks."""
+    if isinstance(stack, BillingStack):
+        bodies = seeded(stack, int(load.rate * load.duration_s) + SPARE)
+        invoices = Invoices(stack, bodies)
+        yield Behind(stack.environment(), invoices.traffic, invoices, stack.described)
+    else:
+        url = stack.new_queue()
+        arrived = arrivals(stack, url) if what.enqueues else None
+        described = {"queue": stack.queue, "toxics": stack.toxics}
+        yield Behind(stack.environment(url), lambda at: Traffic(at, USER, PASSWORD), arrived, described)
+        stack.sqs.delete_queue(QueueUrl=url)

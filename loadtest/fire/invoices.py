@@ -1,0 +1,74 @@
+"""What v01 has done, for the audit: invoices at Chargebee's stand-in, as if each closed one were its webhook."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Self
+
+from app.local import billables
+from app.local.http import ask
+from app.local.sample_events import default_file, fresh_events
+from loadtest.fire.traffic import Traffic, digest
+from loadtest.stage.billing import BillingStack
+from loadtest.stage.stack import PASSWORD, USER
+
+WRONG = b"closed with other charges than there are to bill"
+
+
+def seeded(stack: BillingStack, count: int) -> list[bytes]:
+    """`count` webhooks, with their invoices at Chargebee and their customers' usage in the table."""
+    bodies = list(fresh_events(default_file().read_bytes(), count))
+    billables.seed(stack.run, bodies)
+    return bodies
+
+
+class Invoices:
+    """An `Arrivals`: an invoice that is closed with each of its charges exactly once counts as its webhook's digest.
+
+    One that is closed otherwise counts as WRONG.
+    """
+
+    def __init__(self, stack: BillingStack, bodies: list[bytes]) -> None:
+        self.received: Counter[bytes] = Counter()
+        self._url = stack.chargebee.url
+        self._bodies = bodies
+        self._expected: dict[str, tuple[bytes, list[tuple[str, int]]]] = {}
+        for body in bodies:
+            event = json.loads(body)
+            wanted = sorted((one.id, one.amount) for one in billables.charges(event))
+            self._expected[event["content"]["invoice"]["id"]] = (digest(body), wanted)
+        self._forgotten: Counter[bytes] = Counter()
+
+    def traffic(self, url: str) -> Traffic:
+        """Of the seeded webhooks, and of no others."""
+        return Traffic(url, USER, PASSWORD, iter(self._bodies))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
+        """One look is enough, since an invoice is closed before its webhook has a 200."""
+        self.received = Counter(filter(None, map(self._digest, self._audited()))) - self._forgotten
+
+    def forget(self, digest: bytes) -> int:
+        """See `Arrivals`."""
+        found = self.received.pop(digest, 0)
+        self._forgotten[digest] += found
+        return found
+
+    def _digest(self, invoice: dict[str, Any]) -> bytes | None:
+        """None for one that is not closed, or of another attack."""
+        expected = self._expected.get(invoice["id"])
+        if expected is None or invoice["closed_at"] is None:
+            return None
+        body, wanted = expected
+        charged = sorted((str(charge["billable"]), charge["amount"]) for charge in invoice["charges"])
+        return body if charged == wanted else WRONG
+
+    def _audited(self) -> list[dict[str, Any]]:
+        """All invoices of the stand-in. Raises ConfigurationError where it does not answer."""
+        found: list[dict[str, Any]] = json.loads(ask(self._url, "/_/audit"))["invoices"]
+        return found

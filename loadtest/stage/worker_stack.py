@@ -1,0 +1,153 @@
+"""What stands around workers: queues and table of the embedded AWS, and the stand-in for Chargebee's API."""
+
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import boto3
+
+from app.local import embedded_aws
+from app.local.billables import seed
+from app.local.chargebee import process as chargebee
+from app.local.embedded_aws import EmbeddedAws
+from app.local.http import ask
+from app.local.resources import create_queues, create_table
+from app.local.run import LocalRun
+from app.local.tls import certificates
+from app.sqs.message import Message, Seen
+from loadtest.stage import queues
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+ENTRIES_PER_BATCH = 10
+SENDERS = 4
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What Chargebee allows, and for how long things are kept. `rate`: calls a minute; `errors`: share of calls.
+
+    Idempotency keys have to outlive twice the lease and the longest call; here they do so by a second.
+    """
+
+    rate: int
+    errors: float
+    seed: int
+    latency_s: float = 0.05
+    lease_s: float = 10.0
+    call_timeout_s: float = 4.0
+    visibility_s: int = 15
+    concurrency: int = 10
+
+    @property
+    def idempotency_s(self) -> float:
+        return 2 * self.lease_s + self.call_timeout_s + 1
+
+
+@dataclass(frozen=True)
+class WorkerStack:
+    """Running stand-ins; `run` has their addresses."""
+
+    run: LocalRun
+    aws: EmbeddedAws
+    sqs: "SQSClient"
+    rules: Rules
+
+    def environment(self) -> dict[str, str]:
+        """Variables of a worker."""
+        rules = self.rules
+        return self.aws.environment() | {
+            "APP_SQS_QUEUE_URL": self.run.queue_url,
+            "APP_DEAD_LETTER_QUEUE_URL": self.run.dead_letter_queue_url,
+            "APP_BILLING_TABLE": self.run.table,
+            "APP_BILLING_LEASE": f"{rules.lease_s:g}",
+            "APP_CHARGEBEE_URL": self.run.chargebee,
+            "APP_CHARGEBEE_API_KEY": self.run.chargebee_api_key,
+            "APP_CHARGEBEE_RATE": str(rules.rate),
+            "APP_CHARGEBEE_TIMEOUT": f"{rules.call_timeout_s:g}",
+            "APP_WORKER_VISIBILITY": str(rules.visibility_s),
+            "APP_WORKER_CONCURRENCY": str(rules.concurrency),
+            "APP_PORT": "0",
+            "APP_LOG_FORMAT": "json",
+        }
+
+    def seed(self, events: list[dict[str, Any]]) -> None:
+        """Their invoices at Chargebee, their billable events in the table."""
+        seed(self.run, (json.dumps(event).encode() for event in events))
+
+    def send(self, messages: list[Message]) -> None:
+        """Into the queue, about in this order. Raises RuntimeError where SQS does not take one."""
+        starts = range(0, len(messages), ENTRIES_PER_BATCH)
+        with ThreadPoolExecutor(SENDERS) as pool:
+            for _ in pool.map(lambda start: self._send(messages[start : start + ENTRIES_PER_BATCH]), starts):
+                pass
+
+    def _send(self, messages: list[Message]) -> None:
+        entries: list[Any] = [{"Id": str(number), **message.parameters()} for number, message in enumerate(messages)]
+        answer = self.sqs.send_message_batch(QueueUrl=self.run.queue_url, Entries=entries)
+        if failed := answer.get("Failed"):
+            raise RuntimeError(f"SQS did not take {len(failed)} messages: {failed[0]}")
+
+    def waiting(self) -> int:
+        """Messages in the queue, hidden and delayed ones included."""
+        names = [f"ApproximateNumberOfMessages{suffix}" for suffix in ("", "NotVisible", "Delayed")]
+        answer = self.sqs.get_queue_attributes(QueueUrl=self.run.queue_url, AttributeNames=names)  # type: ignore[arg-type]  # names of it
+        return sum(map(int, answer["Attributes"].values()))
+
+    def dead_letters(self) -> list[Seen]:
+        """Takes all of them out."""
+        found = []
+        while messages := self.sqs.receive_message(
+            QueueUrl=self.run.dead_letter_queue_url, MaxNumberOfMessages=10, MessageAttributeNames=["All"]
+        ).get("Messages"):
+            for message in messages:
+                attributes = message.get("MessageAttributes", {})
+                strings = {name: value["StringValue"] for name, value in attributes.items()}
+                found.append(Seen(message["Body"], strings))
+                self.sqs.delete_message(QueueUrl=self.run.dead_letter_queue_url, ReceiptHandle=message["ReceiptHandle"])
+        return found
+
+    def closed(self) -> int:
+        """Invoices that Chargebee has closed."""
+        invoices = json.loads(ask(self.run.chargebee, "/_/invoices"))
+        return sum(invoice["closed_at"] is not None for invoice in invoices)
+
+    def audit(self) -> dict[str, Any]:
+        """See `app.local.chargebee.inside`."""
+        found: dict[str, Any] = json.loads(ask(self.run.chargebee, "/_/audit"))
+        return found
+
+
+@contextmanager
+def open_worker_stack(rules: Rules) -> Iterator[WorkerStack]:
+    """Starts the stand-ins, AWS's over TLS, and ends them."""
+    behaviour: dict[str, Any] = {
+        "rate": rules.rate,
+        "errors": rules.errors,
+        "seed": rules.seed,
+        "latency": rules.latency_s,
+        "idempotency_seconds": rules.idempotency_s,
+    }
+    with certificates() as tls, embedded_aws.start(tls=tls) as aws, chargebee.start(**behaviour) as api:
+        sqs = queues.client(aws.endpoint, tls.ca)
+        queue, dead_letters = create_queues(sqs)
+        table = create_table(_dynamodb(aws, str(tls.ca)))
+        run = LocalRun(os.getpid(), aws.endpoint, queue, dead_letters, api.url, api.api_key, table, str(aws.ca_bundle))
+        yield WorkerStack(run, aws, sqs, rules)
+
+
+def _dynamodb(aws: EmbeddedAws, ca: str) -> Any:
+    variables = aws.environment()
+    return boto3.client(
+        "dynamodb",
+        endpoint_url=aws.endpoint,
+        verify=ca,
+        region_name=variables["AWS_DEFAULT_REGION"],
+        aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
+    )

@@ -1,0 +1,115 @@
+"""v01, with DynamoDB and a stand-in of Chargebee in place of the queue."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import boto3
+import httpx
+
+from app.local import embedded_aws
+from app.local.billables import charges, seed
+from app.local.chargebee import process
+from app.local.resources import create_table
+from app.local.run import LocalRun
+from app.local.sample_events import default_file
+from tests.harness.service import NO_CAS, Service
+
+
+class Inline:
+    """What it works with. `run` is what `app.local.billables` seeds."""
+
+    def __init__(self, run: LocalRun) -> None:
+        self.run = run
+
+    def settings(self) -> dict[str, object]:
+        run = self.run
+        return {
+            "release": "v01_inline",
+            "billing_table": run.table,
+            "chargebee_url": run.chargebee,
+            "chargebee_api_key": run.chargebee_api_key,
+        }
+
+    def behave(self, **behaviour: Any) -> None:
+        httpx.put(f"{self.run.chargebee}/_/behaviour", json=behaviour, verify=NO_CAS).raise_for_status()
+
+    def calls(self, kind: str) -> int:
+        """How many calls of that kind the stand-in has answered."""
+        found: dict[str, list[float]] = self._audit()["calls"].get(kind, {})
+        return sum(len(times) for times in found.values())
+
+    def invoice(self, body: bytes) -> Any:
+        """The audit of the webhook's invoice."""
+        invoice_id = json.loads(body)["content"]["invoice"]["id"]
+        return next(invoice for invoice in self._audit()["invoices"] if invoice["id"] == invoice_id)
+
+    def _audit(self) -> Any:
+        return httpx.get(f"{self.run.chargebee}/_/audit", verify=NO_CAS, timeout=60).json()
+
+
+def charged(invoice: Any) -> list[str]:
+    """The billable ids on an invoice."""
+    return [charge["billable"] for charge in invoice["charges"]]
+
+
+def expected(body: bytes) -> list[str]:
+    """The billable ids that there are for a webhook."""
+    return [billable.id for billable in charges(json.loads(body))]
+
+
+@contextmanager
+def open_inline(endpoint: str, **behaviour: Any) -> Iterator[Inline]:
+    """A table at the embedded AWS of `endpoint`, and a stand-in of its own."""
+    dynamodb = boto3.client(
+        "dynamodb",
+        endpoint_url=endpoint,
+        region_name=embedded_aws.REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",
+    )
+    table = create_table(dynamodb)
+    dynamodb.close()
+    with process.start(**{"rate": 1_000_000, **behaviour}) as api:
+        yield Inline(LocalRun(0, endpoint, "", "", api.url, api.api_key, table))
+
+
+class InlineService(Service):
+    """Each webhook's invoice and usage are there before it is posted; `processed` has those with a 200 that says so."""
+
+    def __init__(self, inline: Inline, **settings: object) -> None:
+        super().__init__(inline.run.endpoint, None, **{**inline.settings(), **settings})
+        self.inline = inline
+        self.processed: list[bytes] = []
+        seed(inline.run, [default_file().read_bytes()])  # for those that post it otherwise
+
+    def post(self, body: bytes, **options: Any) -> httpx.Response:
+        if isinstance(body, bytes):  # not in pieces
+            seed(self.inline.run, [body])
+        response = super().post(body, **options)
+        if response.status_code == 200 and response.json()["status"] == "processed":
+            self.processed.append(body)
+        return response
+
+
+class Billed:
+    """As `Queued`: the webhooks that reached the billing work, each of which asks Chargebee for its invoice once."""
+
+    def __init__(self, service: InlineService) -> None:
+        self._service = service
+        self.clear()
+
+    def clear(self) -> None:
+        self._seen = self._service.inline.calls("retrieve")
+        self._service.processed.clear()
+
+    def messages(self) -> list[tuple[bytes, dict[str, str]]]:
+        taken = [(body, dict[str, str]()) for body in self._service.processed]
+        seen = self._seen
+        self.clear()
+        assert self._seen - seen == len(taken)
+        return taken
+
+    def bodies(self) -> list[bytes]:
+        return [body for body, _ in self.messages()]

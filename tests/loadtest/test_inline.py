@@ -1,0 +1,75 @@
+"""v01 under attack: seeded, audited at the invoices, and beside its published figure in the report."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from app.settings import Release
+from loadtest.fire.audit import audit
+from loadtest.fire.invoices import Invoices, seeded
+from loadtest.fire.measure import measure
+from loadtest.record.comparison import Comparison, Run
+from loadtest.record.shapes import Load, Measurement
+from loadtest.report import documents, tables
+from loadtest.stage import subject
+from loadtest.stage.billing import CALL_LATENCY_S, TABLE_LATENCY_S, BillingStack, open_billing
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[BillingStack]:
+    with open_billing() as stack:
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def measured(stack: BillingStack, tmp_path_factory: pytest.TempPathFactory) -> Measurement:
+    what = subject.release(Release.V01_INLINE)
+    return measure(stack, what, "none", Load(rate=4, duration_s=1, timeout_s=30), out=tmp_path_factory.mktemp("raw"))
+
+
+def test_every_200_has_its_invoice_closed(measured: Measurement) -> None:
+    """With the latencies that were fixed beforehand: a webhook takes five calls at least."""
+    assert measured.statuses == {"200": 4}
+    assert measured.audit is not None
+    assert measured.audit.holds
+    assert (measured.audit.accepted, measured.audit.late) == (4, 0)
+    assert measured.latencies.fastest > 1000 * (3 * CALL_LATENCY_S + 2 * TABLE_LATENCY_S)
+
+
+def test_a_charge_too_many_fails_the_audit(stack: BillingStack) -> None:
+    """An invoice that is closed with another charge, and a 200 for one that is still pending."""
+    wrong, pending = seeded(stack, 2)
+    invoices = Invoices(stack, [wrong, pending])
+    traffic = invoices.traffic("http://127.0.0.1:9")
+    list(traffic.bodies())
+    first, second = traffic.sent
+    _bill_wrongly(stack, wrong)
+    invoices.wait(lambda received: True)
+    found = audit(traffic.sent, [first, second], invoices.received)
+    assert (found.lost, found.altered, found.holds) == (sorted([first, second]), 1, False)
+
+
+def test_it_stands_in_the_report(measured: Measurement) -> None:
+    """Published beside measured, and under which conditions."""
+    runs = [Run(kind="published", repeat=0, measurement=measured)]
+    environment = {"commit": "1234567", "started": "2026-11-22T12:00:00", "machine": {}, "tools": {}}
+    history = Comparison.model_validate(
+        {"title": "history", "command": "-", "environment": environment, "repeats": 1, "runs": runs}
+    )
+    assert "| v01_inline | 30 % → 100.0 % |" in tables.published(history).replace(" (DOUBTFUL: 1 of 1)", "")
+    assert tables.inline_short(history, "v01_inline").startswith("100 %, ")
+    assert tables.inline_short(history.model_copy(update={"runs": []}), "v01_inline") == tables.NOT_YET
+    assert documents.behind(history) == {}
+    said = documents.of_inline(history)
+    assert "8 ms of added latency" in said
+    assert "150 ms for a call (an assumption) and 3,500 calls a minute; 0 invoices" in said
+
+
+def _bill_wrongly(stack: BillingStack, body: bytes) -> None:
+    invoice = body[body.index(b'"draft_inv_') + 1 :].partition(b'"')[0].decode()
+    with httpx.Client(
+        base_url=f"{stack.chargebee.url}/api/v2/invoices/{invoice}", auth=(stack.chargebee.api_key, "")
+    ) as api:
+        api.post("/add_charge", data={"amount": 1, "description": "Nobody's [bl_unknown]"}).raise_for_status()
+        api.post("/close").raise_for_status()

@@ -1,0 +1,192 @@
+"""v01: what its contract says of DynamoDB and Chargebee, where that of the other releases is about SQS."""
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.errors import ConfigurationError
+from app.local.billables import seed
+from app.local.sample_events import SAMPLES, fresh_events
+from app.settings import Release, Settings
+from app.web.main import create_app
+from loadtest.stage.queues import Embedded
+from tests.harness.inline import Inline, InlineService, charged, expected, open_inline
+from tests.harness.service import Service
+from tests.web.test_contract import assert_problem
+
+PENDING = sorted(SAMPLES.glob("pending_*.json"))
+FAST, STRICT = 1_000_000, 1
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[Embedded]:
+    """A DynamoDB of its own, which a test may kill and start again."""
+    process = Embedded()
+    process.start()
+    yield process
+    process.kill()
+
+
+@pytest.fixture(scope="module")
+def inline(aws: Embedded) -> Iterator[Inline]:
+    with open_inline(aws.endpoint) as inline:
+        yield inline
+
+
+@pytest.fixture(scope="module")
+def service(inline: Inline) -> Iterator[InlineService]:
+    with InlineService(inline, body_timeout=60, max_wait=0) as service:
+        yield service
+
+
+@pytest.fixture
+def body(event: bytes) -> bytes:
+    """A webhook of this test's own."""
+    return next(fresh_events(event, 1))
+
+
+@pytest.mark.parametrize("file", PENDING, ids=lambda file: file.stem)
+def test_200_after_the_invoice_is_closed(service: InlineService, file: Path) -> None:
+    """With each charge of its period once, also of one that ends with a line item that the webhook left out."""
+    body = file.read_bytes()
+    response = service.post(body)
+    assert (response.status_code, response.json()) == (200, {"status": "processed", "event_id": json.loads(body)["id"]})
+    invoice = service.inline.invoice(body)
+    assert invoice["status"] != "pending"
+    assert sorted(charged(invoice)) == sorted(expected(body))
+
+
+def test_a_repeated_webhook_charges_nothing_twice(service: InlineService, body: bytes) -> None:
+    """200 each time, also when Chargebee has forgotten the idempotency keys."""
+    service.inline.behave(idempotency_seconds=0.001)
+    assert [service.post(body).status_code for _ in range(3)] == [200] * 3
+    service.inline.behave(idempotency_seconds=1800)
+    invoice = service.inline.invoice(body)
+    assert sorted(charged(invoice)) == sorted(expected(body))
+    assert len(invoice["closes"]) == 1
+
+
+def test_work_that_was_interrupted_goes_on(service: InlineService, event: bytes) -> None:
+    """Chargebee fails half of the calls, half of these after having done their work: 503s, then each charge once."""
+    bodies = list(fresh_events(event, 10))
+    service.inline.behave(errors=0.4, seed=7, idempotency_seconds=0.001)
+    seen = []
+    for body in bodies:
+        statuses = [service.post(body).status_code]
+        while statuses[-1] != 200:
+            statuses.append(service.post(body).status_code)
+        seen += statuses
+    service.inline.behave(errors=0, idempotency_seconds=1800)
+    assert set(seen) == {200, 503}
+    for body in bodies:
+        invoice = service.inline.invoice(body)
+        assert sorted(charged(invoice)) == sorted(expected(body))
+        assert len(invoice["closes"]) == 1
+
+
+def test_no_200_for_what_chargebee_refuses(service: InlineService, body: bytes) -> None:
+    """It closes no invoice without a line: 503, each time."""
+    empty = json.loads(body)
+    empty["content"]["invoice"] |= {"line_items": [], "customer_id": "nobody-has-used-anything"}
+    httpx.put(f"{service.inline.run.chargebee}/_/invoices", json=[{"event": empty}]).raise_for_status()
+    assert_problem(Service.post(service, json.dumps(empty).encode()), 503)  # without seeding
+    assert service.log(event_id=empty["id"])["cause"] == "Chargebee: invalid_request"
+    assert service.inline.invoice(json.dumps(empty).encode())["status"] == "pending"
+
+
+def test_chargebee_s_limit_reaches_the_webhook(service: InlineService, event: bytes) -> None:
+    """429 from there is 503 here, at once: the SDK's own repetition, which sleeps on the event loop, is off."""
+    body = next(fresh_events(event, 1))
+    service.inline.behave(rate=STRICT)
+    began = time.monotonic()
+    try:
+        response = service.post(body)
+    finally:
+        service.inline.behave(rate=FAST)
+    assert_problem(response, 503)
+    assert int(response.headers["retry-after"]) >= 1
+    assert time.monotonic() - began < 20  # its Retry-After is up to a minute
+    assert service.log(event_id=json.loads(body)["id"])["cause"] == "Chargebee: api_request_limit_exceeded"
+    assert service.post(body).status_code == 200
+
+
+@contextmanager
+def _silent() -> Iterator[str]:
+    """A port that accepts and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@contextmanager
+def _closed() -> Iterator[str]:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize(("chargebee", "cause"), [(_silent, "ReadTimeout"), (_closed, "ConnectError")])
+def test_chargebee_cannot_be_reached(inline: Inline, body: bytes, chargebee: Callable[[], Any], cause: str) -> None:
+    """503 after APP_CHARGEBEE_TIMEOUT."""
+    with chargebee() as url, InlineService(inline, chargebee_url=url, chargebee_timeout=0.5) as service:
+        response = service.post(body)
+        assert_problem(response, 503)
+        assert int(response.headers["retry-after"]) >= 1
+        assert service.log(outcome="billing-unavailable")["cause"] == f"Chargebee: {cause}"
+    assert inline.invoice(body)["status"] == "pending"
+
+
+def test_a_wrong_key(inline: Inline, body: bytes) -> None:
+    """A fault of the deployment: 503, so that Chargebee keeps the webhook. The log says why."""
+    with InlineService(inline, chargebee_api_key="wrong") as service:
+        assert_problem(service.post(body), 503)
+        assert service.log(outcome="billing-unavailable")["cause"] == "Chargebee: api_authentication_failed"
+
+
+def test_a_table_that_does_not_exist(inline: Inline, body: bytes) -> None:
+    """The same."""
+    with InlineService(inline, billing_table="not-there") as service:
+        assert_problem(service.post(body), 503)
+        assert service.log(outcome="billing-unavailable")["cause"] == "DynamoDB: ResourceNotFoundException"
+    assert inline.invoice(body)["status"] == "pending"
+
+
+def test_dynamodb_ends(event: bytes) -> None:
+    """503 while it is down; nothing is closed."""
+    process = Embedded()
+    process.start()
+    body = next(fresh_events(event, 1))
+    with open_inline(process.endpoint) as inline, InlineService(inline) as service:
+        seed(inline.run, [body])
+        process.kill()
+        response = Service.post(service, body)  # without seeding
+        assert_problem(response, 503)
+        assert service.log(outcome="billing-unavailable")["cause"] == "DynamoDB: EndpointConnectionError"
+        assert inline.invoice(body)["status"] == "pending"
+
+
+def test_it_needs_no_queue(inline: Inline) -> None:
+    """Its settings are the table, Chargebee's URL and a key: what is missing is named."""
+    wanted = Settings.model_validate({"release": "v01", "basic_auth_username": "u", "basic_auth_password": "p"})
+    with pytest.raises(ConfigurationError) as raised:
+        wanted.require_production()
+    named = [line.partition(" ")[0] for line in str(raised.value).splitlines()]
+    assert named == ["APP_BILLING_TABLE", "APP_CHARGEBEE_URL", "APP_CHARGEBEE_API_KEY"]
+    with Service(inline.run.endpoint, None, **inline.settings()) as service:
+        assert not any("SQS" in str(line) for line in service.lines)
+
+
+@pytest.mark.parametrize("release", list(Release), ids=str)
+def test_the_document_says_which_status(release: Release) -> None:
+    """`processed` for v01 and for no other."""
+    document = create_app(Settings.model_validate({"release": release})).openapi()
+    answer = document["paths"]["/webhooks/chargebee"]["post"]["responses"]["200"]["content"]["application/json"]
+    schema = document["components"]["schemas"][answer["schema"]["$ref"].rpartition("/")[2]]
+    assert schema["properties"]["status"]["enum"] == [release.accepted, "ignored"]
