@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run race demo live-pictures test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips calls overload outage soak bench
+.PHONY: help run race demo live-pictures test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips calls overload outage soak bench billing
 .PHONY: shares bench-start image images image-test kind-load k8s-test
 
 help: ## list the targets
@@ -12,13 +12,14 @@ help: ## list the targets
 # The same port at each start, so that a page that is open finds it again.
 run: export APP_LIVE_PORT ?= 8001
 run: export APP_METRICS_PORT ?= 9464
-run: .venv/local ## serve on http://127.0.0.1:8000 with an embedded queue, and the live page on port 8001
+run: export APP_LOCAL_WORKER ?= 1
+run: .venv/local ## serve on http://127.0.0.1:8000 with an embedded queue, a worker and a stand-in of Chargebee; live page on 8001
 	@APP_LOCAL=1 $(BIN)/python -m app web
 
 race: .venv/local ## two releases side by side on the live page, the same webhooks to both (make race ARGS="v02 v09")
 	@$(BIN)/python -m app race $(or $(ARGS),v02 v09)
 
-demo: .venv/local ## end to end: start, post the sample events, show the messages in the queue
+demo: .venv/local ## end to end: start, post the sample events, show them in the queue, bill them, audit each charge
 	@$(BIN)/python -m app demo
 
 # More than two cores, since tests mostly wait. (A single test: .venv/bin/python -m pytest -k …)
@@ -104,8 +105,12 @@ soak: $(TOOLS) loadtest/sqs/bin/sqs ## a million webhooks while the service is k
 shares: $(TOOLS) ## where the CPU of a webhook goes, stage by stage
 	$(MEASURE) loadtest.shares $(ARGS)
 
-bench: $(TOOLS) ## CPU per accepted webhook: every release, the floor, and a peer in Go
+bench: $(TOOLS) ## CPU per accepted webhook: every release, the floor, and a peer in Go; CPU of a worker per event
 	$(MEASURE) loadtest.bench $(ARGS)
+	$(MEASURE) loadtest.bench_worker
+
+billing: .venv/loadtest ## thousands of events through workers that are killed, audited charge by charge (some 15 minutes)
+	$(MEASURE) loadtest.billing $(ARGS)
 
 # For another builder set DOCKER, BUILD_ARGS, and PREFIX, which precedes the images' names.
 # Without BuildKit, which is the default since Docker 23, every stage before the target is built, the tests too:

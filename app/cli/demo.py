@@ -13,7 +13,6 @@ from typing import Any
 import aiohttp
 import click
 
-from app.cli import COMMANDS
 from app.local.audit import audit, wait
 from app.local.billables import pending, seed
 from app.local.chargebee.load import Outcome, load
@@ -82,8 +81,6 @@ def _invoices(run: LocalRun, settings: Settings) -> list[str]:
     events = list(pending(file.read_bytes() for file in sample_files()))
     if not settings.release.enqueues:
         return _audited(run, events)
-    if "worker" not in COMMANDS:
-        return []  # until `app.worker` is there
     click.echo(f"\nStarting a worker; the invoices are shown on {run.chargebee}", err=True)
     variables = {"APP_CHARGEBEE_RATE": str(_calls_a_minute(settings)), "APP_LOG_LEVEL": "ERROR"}
     with (

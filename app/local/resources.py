@@ -3,6 +3,8 @@
 import json
 from typing import TYPE_CHECKING
 
+from app.billing import schema
+
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_sqs import SQSClient
@@ -26,16 +28,8 @@ def create_queues(sqs: "SQSClient") -> tuple[str, str]:
 
 def create_table(dynamodb: "DynamoDBClient") -> str:
     """The name of the table of `app.billing`."""
-    dynamodb.create_table(
-        TableName=TABLE,
-        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-        AttributeDefinitions=[
-            {"AttributeName": "pk", "AttributeType": "S"},
-            {"AttributeName": "sk", "AttributeType": "S"},
-        ],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    dynamodb.create_table(**schema.table(TABLE))
     dynamodb.update_time_to_live(
-        TableName=TABLE, TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"}
+        TableName=TABLE, TimeToLiveSpecification={"Enabled": True, "AttributeName": schema.EXPIRY}
     )
     return TABLE

@@ -170,7 +170,6 @@ def test_demo() -> None:
     assert set(children()) == before
 
 
-@pytest.mark.skipif("worker" not in COMMANDS, reason="until app/worker is there")
 def test_demo_closes_the_invoices() -> None:
     """By a worker, which is left to nobody; the audit is on the last line."""
     before = set(children())

@@ -7,14 +7,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.cli import COMMANDS
 from app.local.audit import audit, wait
 from app.local.billables import pending
 from app.local.run import read_run
 from app.local.sample_events import default_file
 from tests.harness.service import Web, clean_environment
-
-pytestmark = pytest.mark.skipif("worker" not in COMMANDS, reason="until app/worker is there")
 
 
 @pytest.fixture
