@@ -67,24 +67,37 @@ def each(observers: list[Callable[[_Record], None]]) -> Callable[[_Record], None
 
 def make_observers(settings: Settings, method: str, route: str) -> Observers:
     """For the webhooks on `route`; what somebody is to get. Raises ConfigurationError."""
-    metrics = tracing = watchdog = None
-    if settings.block_warn is not None:
-        from app.telemetry.loop.watchdog import Watchdog  # not imported without APP_BLOCK_WARN
-
-        watchdog = Watchdog(settings.block_warn)
+    metrics = tracing = None
+    watchdog = make_watchdog(settings)
     if wants_metrics(settings):
-        from app.telemetry.metrics.instruments import counter  # not imported without metrics
-        from app.telemetry.metrics.service import Metrics
+        from app.telemetry.metrics.service import Metrics  # not imported without metrics
 
         metrics = Metrics(settings, __version__, method, route)
-        if watchdog is not None:
-            text = "Times that something held the event loop for longer than APP_BLOCK_WARN."
-            metrics.add([counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)])
+        metrics.add(blocked(watchdog))
     if traces_wanted():
         from app.telemetry.spans import Tracing  # not imported without a collector
 
         tracing = Tracing(service_resource(), __version__, method, route)
     return Observers(metrics, tracing, watchdog)
+
+
+def make_watchdog(settings: Settings) -> "Watchdog | None":
+    """Of the event loop, where APP_BLOCK_WARN is set."""
+    if settings.block_warn is None:
+        return None
+    from app.telemetry.loop.watchdog import Watchdog  # not imported without APP_BLOCK_WARN
+
+    return Watchdog(settings.block_warn)
+
+
+def blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
+    """What it counts, for a process with metrics."""
+    if watchdog is None:
+        return []
+    from app.telemetry.metrics.instruments import counter  # not imported without metrics
+
+    text = "Times that something held the event loop for longer than APP_BLOCK_WARN."
+    return [counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)]
 
 
 def wants_metrics(settings: Settings) -> bool:

@@ -10,9 +10,9 @@ from loguru import logger
 
 from app.settings import Settings
 from app.telemetry.worker import WorkerObservers
+from app.worker.connect import open_queues
 from app.worker.health import Probes, served
 from app.worker.measured import measure
-from app.worker.queue import open_queues
 from app.worker.verdict import Process
 from app.worker.work import Worker
 

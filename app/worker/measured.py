@@ -2,7 +2,7 @@
 
 from app.telemetry.metrics.instruments import Description, Observed, gauge
 from app.telemetry.worker import WorkerObservers
-from app.worker.consume import DEAD_LETTER, LOST, RETRIED, RETURNED
+from app.worker.settle import DEAD_LETTER, LOST, RETRIED, RETURNED
 from app.worker.work import Worker
 
 

@@ -1,15 +1,10 @@
 """The calls that a worker makes to SQS, each with a deadline and told to the observers: aioboto3."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import aioboto3
-from aiobotocore.config import AioConfig
-
-from app.settings import Settings
 from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of
 from app.sqs.queue import QueueAddress
 from app.telemetry.record import CallRecord, ObserveCall
@@ -132,22 +127,3 @@ def _refusals(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -
     }
     unanswered = Refusal("Unanswered", final=False)
     return [None if entry["Id"] in done else failed.get(entry["Id"], unanswered) for entry in entries]
-
-
-def client_config(settings: Settings) -> AioConfig:
-    """The client's time-outs and retries; each call has a deadline of its own besides."""
-    return AioConfig(
-        connect_timeout=settings.sqs_timeout / ATTEMPTS,
-        read_timeout=POLL_SECONDS + settings.sqs_timeout,
-        max_pool_connections=settings.sqs_max_connections or 64,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-    )
-
-
-@asynccontextmanager
-async def open_queues(settings: Settings, observe: ObserveCall) -> AsyncIterator[tuple[ConsumedQueue, ConsumedQueue]]:
-    """The queue and the dead-letter queue of `settings`. Calls nobody: SQS may be down. Raises ConfigurationError."""
-    addresses = [QueueAddress.of(settings), QueueAddress.at(settings.require_dead_letter_queue_url())]
-    async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
-        queue, dead = (ConsumedQueue(client, address, settings.sqs_timeout, observe) for address in addresses)
-        yield queue, dead

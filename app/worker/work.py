@@ -9,7 +9,7 @@ from loguru import logger
 from app.settings import Settings
 from app.telemetry.record import ObserveMessage
 from app.worker import redrive_policy
-from app.worker.consume import BeginTrace, Consumer, Ends
+from app.worker.consume import BeginTrace, Consumer
 from app.worker.dead_letters import DeadLetters
 from app.worker.delete import Deletions
 from app.worker.held import Held, Holding
@@ -19,6 +19,7 @@ from app.worker.receive import Receiver
 from app.worker.received import Received
 from app.worker.retry import pause
 from app.worker.returns import Returns
+from app.worker.settle import Settlement
 from app.worker.verdict import Process
 
 # Of APP_GRACEFUL_TIMEOUT, for handing back what is not finished.
@@ -49,9 +50,10 @@ class Worker:
         self._deletions = Deletions(self._queue, self.holding, look)
         self._returns = Returns(self._queue, self.holding)
         self.order = Order(fifo=self._queue.fifo)
-        ends = Ends(self.holding, self.order, self._deletions, self._returns, DeadLetters(queues[1]))
+        settlement = Settlement(self.order, self._deletions, self._returns, DeadLetters(queues[1]))
         self.consumer = Consumer(
-            ends,
+            self.holding,
+            settlement,
             process,
             wanted=settings.event_types,
             concurrency=settings.worker_concurrency,

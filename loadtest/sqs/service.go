@@ -51,6 +51,9 @@ func newService(verifier *verifier, queues *queues, scheme string) *service {
 		"ReceiveMessage":     made.receiveMessage,
 		"DeleteMessage":      made.deleteMessage,
 		"DeleteMessageBatch": made.deleteMessageBatch,
+
+		"ChangeMessageVisibility":      made.changeMessageVisibility,
+		"ChangeMessageVisibilityBatch": made.changeMessageVisibilityBatch,
 	}
 	return made
 }

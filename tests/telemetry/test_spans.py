@@ -10,7 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from app.local.sample_events import fresh_events
 from app.settings import Release
-from app.telemetry.spans import FLUSH_SECONDS
+from app.telemetry.span_export import FLUSH_SECONDS
 from loadtest.stage.queues import QueueProcess
 from tests.harness.otlp_receiver import OtlpReceiver, attributes, spans_of
 from tests.harness.queues import drain

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadtest.record.folders import ROOT
 from loadtest.stage.queues import CLASSPATH, ElasticMq, Embedded, QueueProcess, client
+from loadtest.stage.stand_in import BINARY, StandIn
 from tests.billing.conftest import api, embedded, stage
 from tests.harness import queues
 from tests.harness.service import Web, clean_environment
@@ -56,14 +59,21 @@ class Pair:
         return int(found[names[0]]), int(found[names[1]])
 
 
-@pytest.fixture(scope="session", params=["ministack", "ElasticMQ"])
+STARTED: dict[str, Callable[[], QueueProcess]] = {"ministack": Embedded, "stand-in": StandIn, "ElasticMQ": ElasticMq}
+
+
+@pytest.fixture(scope="session", params=STARTED)
 def queue_process(request: pytest.FixtureRequest, thorough: bool) -> Iterator[QueueProcess]:
-    """Both emulators, one after the other."""
-    if request.param == "ElasticMQ" and not thorough:
-        pytest.skip("ElasticMQ takes long to start: make test-all")
+    """Both emulators and the stand-in, one after the other."""
+    if request.param != "ministack" and not thorough:
+        pytest.skip("the behaviour of one of them: make test-all")
+    if request.param == "stand-in":
+        if shutil.which("go") is None:
+            pytest.skip("Go is not on PATH, and the SQS stand-in is written in it")
+        subprocess.run(["make", "--silent", str(BINARY.relative_to(ROOT))], cwd=ROOT, check=True)
     if request.param == "ElasticMQ" and (shutil.which("java") is None or not CLASSPATH.exists()):
         pytest.skip("ElasticMQ requires Java 17 and its jars: make loadtest/elasticmq/target/classpath")
-    process: QueueProcess = Embedded() if request.param == "ministack" else ElasticMq()
+    process = STARTED[request.param]()
     process.start()
     yield process
     process.kill()

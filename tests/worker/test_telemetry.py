@@ -33,7 +33,7 @@ def test_messages_are_counted_by_outcome(
 ) -> None:
     """With retries and dead letters by cause, the time in the queue, the duration, and what is held."""
     controller.policy = _policy
-    worker = start_worker(pair, metrics_port=0)
+    worker = start_worker(pair, metrics_port=0, block_warn=60)
     assert scrape(worker).value("invoice_webhook_worker_messages_total", outcome="dead_letter") == 0
     for name in ("ev_done", "ev_late", "ev_poison"):
         pair.send(event_named(name), received_at="2026-01-02T03:04:05.678+00:00")
@@ -54,6 +54,7 @@ def test_messages_are_counted_by_outcome(
     assert found.value("messaging_client_consumed_messages_total", **labels) == 3
     assert found.value("invoice_webhook_worker_working") == 0
     assert 0 <= found.value("invoice_webhook_worker_poll_age_seconds") < 60
+    assert found.value("event_loop_blocked_total") == 0
     assert {"process_memory_usage_bytes", "event_loop_delay_seconds_count"} <= found.names()
 
 
