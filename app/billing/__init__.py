@@ -2,7 +2,7 @@
 
 process.py   the claim of an event, its outcome        work.py       one attempt at one invoice
 leases.py    who works on it, and until when           claims.py     the updates of that: pure
-held.py      the lease is renewed beside the work
+held.py      the lease is renewed beside the work      progress.py   what an attempt has asked of Chargebee
 billables.py the billable events in the table          charges.py    what is charged, and found again: pure
 dynamodb.py  the table                                 items.py      its items and keys: pure
 chargebee.py the API's operations                      answers.py    what its answers mean: pure

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import aiohttp
 
 from app.billing.answers import Answer, content_of
+from app.billing.progress import Progress
 from app.billing.rate import Budget
 from app.errors import ChargebeeUnavailable
 
@@ -25,11 +26,10 @@ REST = 5.0
 
 
 class Guard(Protocol):
-    """Under whose lease calls are made. `unanswered`: a call that writes may still be at work at Chargebee."""
+    """Under whose lease calls are made."""
 
     event_id: str
-    begun: bool
-    unanswered: bool
+    progress: Progress
 
     async def allowance(self, seconds: float) -> float:
         """The deadline for a call of `seconds`. Raises BillingFailed where the lease does not last."""
@@ -39,7 +39,9 @@ class Unguarded:
     """For reading, which needs no lease."""
 
     event_id = ""
-    begun = unanswered = False
+
+    def __init__(self) -> None:
+        self.progress = Progress()
 
     async def allowance(self, seconds: float) -> float:
         return seconds
@@ -89,14 +91,18 @@ class Calls:
         self, guard: Guard, operation: str, path: str, seconds: float, request: dict[str, Any]
     ) -> Mapping[str, Any]:
         self.counted[operation] += 1
-        guard.begun = True
-        writes = "data" in request
-        before, guard.unanswered = guard.unanswered, guard.unanswered or writes
-        answer = await self._send("POST" if writes else "GET", path, seconds, request)
-        if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-            guard.unanswered = before
-        elif writes and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            guard.unanswered = False
+        guard.progress.begin()
+        if "data" not in request:
+            return content_of(await self._send("GET", path, seconds, request))
+        try:
+            answer = await self._send("POST", path, seconds, request)
+        except BaseException:
+            guard.progress.miss_answer()
+            raise
+        if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            guard.progress.miss_answer()  # a gateway does not know
+        elif answer.status != HTTPStatus.TOO_MANY_REQUESTS:
+            guard.progress.have_answer()
         return content_of(answer)
 
     async def _send(self, method: str, path: str, seconds: float, request: dict[str, Any]) -> Answer:
@@ -111,4 +117,4 @@ class Calls:
 
     def _patience(self, guard: Guard) -> float:
         patience = max(PATIENCE, PATIENCE_SLOTS * self._budget.interval)
-        return patience * BEGUN if guard.begun else patience
+        return patience * BEGUN if guard.progress.begun else patience

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from app.billing import claims
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table, now_ms
 from app.billing.items import Item, Update, number, text
+from app.billing.progress import Progress
 from app.errors import ClaimedElsewhere
 
 SKEW = 1 / 12
@@ -39,8 +40,7 @@ class Lease:
         self.event_id = event_id
         self.token = f"{owner}/{secrets.token_hex(8)}"
         self.seconds = seconds
-        # Written by the client of Chargebee: a call has been made; one that writes has had no answer.
-        self.begun = self.unanswered = False
+        self.progress = Progress()
         self._invoice_id: str | None = None
         self._ends = 0.0
         self._renewing = asyncio.Lock()
@@ -123,7 +123,7 @@ class Lease:
 
     async def release(self, code: str) -> None:
         """Lets others in, but no other event of an invoice that a call may still change. Raises TableUnavailable."""
-        invoice_id = None if self.unanswered else self._invoice_id
+        invoice_id = None if self.progress.unanswered else self._invoice_id
         try:
             await self._table.write(claims.released(self.event_id, invoice_id, self.token, code))
         except ConditionFailed:

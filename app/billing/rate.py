@@ -86,8 +86,10 @@ class Budget:
             batch = [waiting for waiting in batch if not waiting.slot.done()]  # others were cancelled
             try:
                 await self._serve_batch(batch)
-            except Exception as error:  # whatever it is, nobody may wait for ever
+            except BaseException as error:  # whatever it is, nobody may wait for ever
                 _fail(batch, error)
+                if not isinstance(error, Exception):
+                    raise
 
     async def _serve_batch(self, batch: list[_Waiting]) -> None:
         while batch := self._without_impatient(self._without_served(batch)):
@@ -117,8 +119,7 @@ class Budget:
 
     async def _take(self, slots: int, patience: float) -> float | None:
         """The first of `slots`, unix ms. None: the next free one is not when it was thought to be."""
-        now = now_ms()
-        block = 1000 * slots * self.interval
+        now, block = now_ms(), 1000 * slots * self.interval
         if self._next < now:
             change, condition = "SET #next_at = :after", "attribute_not_exists(#pk) OR #next_at < :now"
             values = {"now": _decimal(now), "after": _decimal(now + block)}
@@ -134,7 +135,7 @@ class Budget:
         return self._next - block
 
 
-def _fail(batch: list[_Waiting], error: Exception) -> None:
+def _fail(batch: list[_Waiting], error: BaseException) -> None:
     for waiting in batch:
         if not waiting.slot.done():
             waiting.slot.set_exception(error)
@@ -142,8 +143,7 @@ def _fail(batch: list[_Waiting], error: Exception) -> None:
 
 
 def _decimal(ms: float) -> Decimal:
-    """To three places: at high limits an interval is shorter than a millisecond."""
-    return Decimal(f"{ms:.3f}")
+    return Decimal(f"{ms:.3f}")  # at high limits an interval is shorter than a millisecond
 
 
 def _next_at(item: Item) -> float:

@@ -44,7 +44,7 @@ async def test_of_many_claims_at_once_one_succeeds(table: Table) -> None:
     results = await asyncio.gather(*(_lease(table).claim() for _ in range(20)), return_exceptions=True)
     refused = [result for result in results if isinstance(result, ClaimedElsewhere)]
     assert len(refused) == 19
-    assert all(60 < (one.retry_after or 0) <= 65 for one in refused)
+    assert all(0 < (one.retry_after or 0) <= 65 for one in refused)
 
 
 async def test_a_claim_whose_answer_was_lost_is_known_again(table: Table) -> None:
@@ -83,7 +83,7 @@ async def test_an_invoice_is_held_by_one_event(table: Table) -> None:
     await other.claim()
     with pytest.raises(ClaimedElsewhere):
         await other.take_invoice("inv_1", 6)
-    first.unanswered = True
+    first.progress.miss_answer()
     await first.release("ReadTimeoutError")
     with pytest.raises(ClaimedElsewhere):
         await other.take_invoice("inv_1", 6)
