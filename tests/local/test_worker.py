@@ -1,0 +1,45 @@
+"""The worker of local mode: it closes invoices, and ends with the service, whatever way that ends."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.cli import COMMANDS
+from app.local.audit import audit, wait
+from app.local.billables import pending
+from app.local.run import read_run
+from app.local.sample_events import default_file
+from tests.harness.service import Web, clean_environment
+
+pytestmark = pytest.mark.skipif("worker" not in COMMANDS, reason="until app/worker is there")
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[Web]:
+    """`make run`, on free ports."""
+    with Web(clean_environment(local=1, local_worker=1, port=0, metrics_port=0, run_dir=tmp_path)) as web:
+        yield web
+
+
+def test_a_webhook_closes_its_invoice(local: Web, tmp_path: Path) -> None:
+    """As README posts it: the invoices of the samples are registered at the start."""
+    run, body = read_run(tmp_path), default_file().read_bytes()
+    with local.client(auth=("demo", "demo")) as client:
+        assert client.post("/webhooks/chargebee", content=body).status_code == 200
+    events = list(pending([body]))
+    assert wait(run.chargebee, events, 60, lambda more: None, lambda: local.process.poll() is None)
+    assert audit(run.chargebee, events).problems == []
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_it_ends_with_the_service(local: Web, sig: signal.Signals) -> None:
+    """With the stand-ins; a long poll, or a drain, does not keep it for long."""
+    local.wait_for("Receiving from")
+    processes = psutil.Process(local.process.pid).children(recursive=True)
+    assert len(processes) == 3
+    local.stop(sig)
+    psutil.wait_procs(processes, timeout=60)
+    assert [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
