@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Outcomes of messages that somebody should look at.
 WARNED = ("dead_letter", "lost")
+# Below WARNING, these log headers and bodies of their requests; httpx and httpcore are Chargebee's SDK's.
+CHATTY = ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "chargebee", "httpcore", "httpx", "urllib3")
 _TEXT = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message}"
 
 
@@ -29,8 +31,7 @@ def configure_logging(settings: Settings) -> None:
         logger.add(sys.stderr, level=settings.log_level, format=_readable, backtrace=False, diagnose=False)
     logging.basicConfig(handlers=[_ToLoguru()], level=settings.log_level, force=True)
     logging.captureWarnings(True)
-    # Below WARNING, these log headers and bodies of their requests.
-    for chatty in ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "urllib3"):
+    for chatty in CHATTY:
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

@@ -60,8 +60,8 @@ def of_inline(comparison: Comparison) -> str:
     return (
         f"0.1.0 got {load.rate * load.duration_s:,.0f} webhooks, {load.rate} a second, since the script of its"
         f" published figure is not published. It had DynamoDB with {latency:g} ms of added latency, and a stand-in of"
-        f" Chargebee that takes {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and {chargebee['rate']:,} calls a"
-        f" minute; {late:,.0f} invoices were closed for webhooks that got no 200."
+        f" Chargebee that takes {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and"
+        f" {chargebee['rate']:,} calls a minute; {late:,.0f} invoices were closed for webhooks that got no 200."
     )
 
 

@@ -59,7 +59,7 @@ def test_help_of_web_lists_every_setting() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["serve"], "demo, send, queue, invoices, releases, diff"),
+        (["serve"], "web, worker, setup, redrive, reconcile, demo, send"),
         (["send", "--count", "0"], "x>=1"),
         (["send", "no-such-file.json"], "no-such-file.json"),
         (["send", "--url", "localhost"], "--url localhost: allowed is scheme and host"),

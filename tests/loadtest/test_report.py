@@ -26,12 +26,14 @@ PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, Path]:
-    """A history of two releases, measured now, half a second each: its figures do not matter."""
+    """A history of three releases, v01 among them, measured now, half a second each: its figures do not matter."""
     out = tmp_path_factory.mktemp("history")
     load = Load(rate=50, duration_s=0.5, timeout_s=30)
     users = interleaved.closed_loop(2, 0.5)
     subjects = [subject.release(release) for release in (Release.V07_SYNC_HANDLER, Release.V09_GROUP_COMMIT)]
-    cases = [Case("published", what, "none", load) for what in subjects]
+    inline = subject.release(Release.V01_INLINE)
+    cases = [Case("published", inline, "none", Load(rate=4, duration_s=0.5, timeout_s=30))]
+    cases += [Case("published", what, "none", load) for what in subjects]
     cases += [Case("saturated", what, "none", users) for what in subjects]
     cases += [Case("sustained", subjects[1], "none", load, once=True)]
     comparison = interleaved.run("history: a test", cases, 2, out / "history.json", interleaved.environment())
@@ -120,7 +122,8 @@ def test_the_pictures_are_pictures(made: tuple[Comparison, Path]) -> None:
 def test_every_webhook_is_in_the_picture(made: tuple[Comparison, Path]) -> None:
     """A panel for each release, with all webhooks of one repeat; the pictures are PNGs."""
     hits = over_time.hits(*made)
-    assert {name: len(of_release) for name, of_release in hits.items()} == dict.fromkeys(made[0].names("published"), 25)
+    sent = dict.fromkeys(made[0].names("published"), 25) | {Release.V01_INLINE.value: 2}
+    assert {name: len(of_release) for name, of_release in hits.items()} == sent
     for kind in theme.THEMES:
         assert (made[1] / f"over-time-{kind}.png").read_bytes().startswith(b"\x89PNG")
 

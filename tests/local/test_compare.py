@@ -50,6 +50,15 @@ def test_a_blocked_loop(recorded: Callable[..., Recorded]) -> None:
     assert _seconds(one, "webhooks", State.TURN) > WEBHOOKS * DELAY
 
 
+def test_the_work_in_the_handler(recorded: Callable[..., Recorded]) -> None:
+    """v01: the event loop waits for Chargebee, and for DynamoDB, for one webhook after the other."""
+    one = recorded(Release.V01_INLINE, APP_LOCAL_CHARGEBEE_DELAY=str(DELAY))
+    assert one.statuses == {200: WEBHOOKS}
+    assert _seconds(one, "event loop", State.CHARGEBEE) > 2 * WEBHOOKS * DELAY
+    assert _seconds(one, "event loop", State.TABLE) > WEBHOOKS * DELAY
+    assert _seconds(one, "event loop", State.SQS) == 0
+
+
 def test_threads_wait_instead(recorded: Callable[..., Recorded]) -> None:
     """v03: threads wait for SQS, at the same time, and the loop does not."""
     one = recorded(Release.V03_THREADPOOL)

@@ -172,6 +172,16 @@ def test_dynamodb_ends(event: bytes) -> None:
         assert inline.invoice(body)["status"] == "pending"
 
 
+def test_the_sdk_logs_nothing(inline: Inline, body: bytes) -> None:
+    """At DEBUG it would log each payload and each answer."""
+    with InlineService(inline, log_level="DEBUG") as service:
+        assert service.post(body).status_code == 200
+        service.log(outcome="processed")
+        said = "\n".join(line["message"] for line in service.lines)
+    assert "webhook processed" in said
+    assert not any(word in said for word in ("PAYLOAD", "HTTP Request", "HEADERS", *expected(body)))
+
+
 def test_it_needs_no_queue(inline: Inline) -> None:
     """Its settings are the table, Chargebee's URL and a key: what is missing is named."""
     wanted = Settings.model_validate({"release": "v01", "basic_auth_username": "u", "basic_auth_password": "p"})
