@@ -52,6 +52,13 @@ class BillingSettings(BaseModel):
         le=43_200,
         description="Seconds for which a message that a worker holds is hidden from others; extended while it is held.",
     )
+    worker_retry: float = Field(
+        30.0,
+        ge=0.1,
+        le=900,
+        description="Seconds; a message that failed is seen again after a random time up to this, doubled at each"
+        " receive, at most 15 minutes.",
+    )
 
     def require_billing(self) -> None:
         """Raises ConfigurationError unless everything is set that the billing work needs."""

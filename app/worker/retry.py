@@ -18,23 +18,31 @@ MARGIN_SECONDS = 60
 Uniform = Callable[[float, float], float]
 
 
-def visible_in(received: int, held: float, retry_after: float | None = None, uniform: Uniform = random.uniform) -> int:
+def visible_in(
+    received: int,
+    held: float,
+    retry_after: float | None = None,
+    uniform: Uniform = random.uniform,
+    *,
+    base: float = BASE_SECONDS,
+) -> int:
     """Whole seconds until a message that failed is to be seen again.
 
-    `received`: how often it was received; `held`: seconds since it was. Where the other side has named a Retry-After,
-    that counts, and not the number of receives: as long, and up to twice that so that not all come back at once.
+    `received`: how often it was received; `held`: seconds since it was; `base`: the bound of the first time. Where the other
+    side has named a Retry-After, that counts, and not the number of receives: as long, and up to twice that so that not
+    all come back at once.
     """
     if retry_after is not None and retry_after > 0:
         seconds = math.ceil(uniform(retry_after, 2 * retry_after))
     else:
-        seconds = round(uniform(0.0, bound(received)))
+        seconds = round(uniform(0.0, bound(received, base)))
     return min(seconds, longest(held))
 
 
-def bound(received: int) -> float:
+def bound(received: int, base: float = BASE_SECONDS) -> float:
     """The most seconds for a message that was received so many times."""
-    doublings = min(max(received, 1) - 1, 10)  # a float has no room for 2 ** 1000 · 30
-    return min(MOST_SECONDS, BASE_SECONDS * 2.0**doublings)
+    doublings = min(max(received, 1) - 1, 20)  # a float has no room for 2 ** 2000
+    return min(MOST_SECONDS, base * 2.0**doublings)
 
 
 def longest(held: float) -> int:

@@ -20,12 +20,13 @@ NO_DEAD_LETTER = "dead_letter_queue"
 
 
 class Settlement(NamedTuple):
-    """Where messages go."""
+    """Where messages go. `retry_base`: APP_WORKER_RETRY."""
 
     order: Order
     deletions: Deletions
     returns: Returns
     dead_letters: DeadLetters
+    retry_base: float
 
     async def settle(self, held: Held, verdict: Verdict, record: MessageRecord) -> None:
         """By `verdict`; `record` gets what becomes of it."""
@@ -66,7 +67,7 @@ class Settlement(NamedTuple):
 
     def _retry(self, held: Held, verdict: Retry, record: MessageRecord) -> None:
         record.outcome, record.code = RETRIED, verdict.code
-        record.retry_in = visible_in(held.received.receives, held.age(), verdict.retry_after)
+        record.retry_in = visible_in(held.received.receives, held.age(), verdict.retry_after, base=self.retry_base)
         behind = self.order.give_up(held)
         self.returns.add(held, record.retry_in)
         self.give_back(behind)

@@ -50,7 +50,9 @@ class Worker:
         self._deletions = Deletions(self._queue, self.holding, look)
         self._returns = Returns(self._queue, self.holding)
         self.order = Order(fifo=self._queue.fifo)
-        settlement = Settlement(self.order, self._deletions, self._returns, DeadLetters(queues[1]))
+        settlement = Settlement(
+            self.order, self._deletions, self._returns, DeadLetters(queues[1]), settings.worker_retry
+        )
         self.consumer = Consumer(
             self.holding,
             settlement,

@@ -42,6 +42,7 @@ class Rules:
     lease_s: float = 10.0
     call_timeout_s: float = 4.0
     visibility_s: int = 15
+    retry_s: float = 30.0
     concurrency: int = 10
 
     @property
@@ -71,6 +72,7 @@ class WorkerStack:
             "APP_CHARGEBEE_RATE": str(rules.rate),
             "APP_CHARGEBEE_TIMEOUT": f"{rules.call_timeout_s:g}",
             "APP_WORKER_VISIBILITY": str(rules.visibility_s),
+            "APP_WORKER_RETRY": f"{rules.retry_s:g}",
             "APP_WORKER_CONCURRENCY": str(rules.concurrency),
             "APP_PORT": "0",
             "APP_LOG_FORMAT": "json",
