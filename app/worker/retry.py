@@ -28,9 +28,9 @@ def visible_in(
 ) -> int:
     """Whole seconds until a message that failed is to be seen again.
 
-    `received`: how often it was received; `held`: seconds since it was; `base`: the bound of the first time. Where the other
-    side has named a Retry-After, that counts, and not the number of receives: as long, and up to twice that so that not
-    all come back at once.
+    `received`: how often it was received; `held`: seconds since it was; `base`: the bound of the first time. Where the
+    other side has named a Retry-After, that counts, and not the number of receives: as long, and up to twice that so
+    that not all come back at once.
     """
     if retry_after is not None and retry_after > 0:
         seconds = math.ceil(uniform(retry_after, 2 * retry_after))
