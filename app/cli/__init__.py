@@ -11,9 +11,6 @@ from app.settings.text import masked
 
 COMMANDS = (
     "web",
-    "worker",
-    "redrive",
-    "reconcile",
     "demo",
     "send",
     "queue",
@@ -25,6 +22,9 @@ COMMANDS = (
     "capacity",
     "live",
     "setup",
+    "worker",
+    "redrive",
+    "reconcile",
 )
 
 
