@@ -128,12 +128,12 @@ async def test_a_damaged_budget_fails_its_callers(table: Table, stage: Stage) ->
 
 
 async def test_an_answer_of_429_is_waited_for(stage: Stage, billing: OpenBilling) -> None:
-    """Chargebee's own count is tighter here than our setting: its Retry-After rules."""
+    """Chargebee counts fewer than our setting here: its Retry-After rules, and no repetition outlives the lease."""
     body = event_body()
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], some(1))
     stage.behave(rate=1)
-    async with billing() as worker:
+    async with billing(billing_lease=3, chargebee_timeout=1) as worker:
         with pytest.raises(ChargebeeUnavailable) as refused:
             await worker.process(event_of(body))
     assert refused.value.code == "rate_limit_reached"
