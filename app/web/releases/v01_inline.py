@@ -1,7 +1,7 @@
 """0.1.0: the work in the handler.
 
 Problem: an invoice is to be closed with the customer's usage on it, and a webhook tells that one is pending.
-Change: an async handler does that work, with blocking clients of DynamoDB and Chargebee, and answers.
+Change: an async handler adds the usage and closes the invoice, with blocking clients of DynamoDB and Chargebee.
 Cost: each wait for either blocks the event loop; and Chargebee, which waits for the answer, times out.
 """
 
