@@ -165,7 +165,16 @@ GENERATED = {
     "deploy/CAPACITY.md": ["capacity_text.table()"],
     "loadtest/RESULTS.md": [
         f"documents.{part}()"
-        for part in ("calibrated", "calibrated_plain", "published", "sustained", "saturated", "bench", "worker", "shares")
+        for part in (
+            "calibrated",
+            "calibrated_plain",
+            "published",
+            "sustained",
+            "saturated",
+            "bench",
+            "worker",
+            "shares",
+        )
     ],
 }
 
