@@ -7,15 +7,13 @@ uvicorn, which is faster than ministack's own server.
 import json
 import os
 import socket
-import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from app.errors import ConfigurationError
+from app.local import child
 from app.local.delay import Delayed
 from app.local.tls import Certificates
 
@@ -61,31 +59,11 @@ def start(port: int = 0, delay: float = 0, tls: Certificates | None = None) -> I
     """Runs an embedded AWS inside the context; `port` 0 picks a free one, `delay` is added to each call, in seconds.
 
     With `tls` it speaks HTTPS.
-    The child exits at the end of its standard input, so also when this process is killed. Raises ConfigurationError
-    where it does not start.
+    Raises ConfigurationError where it does not start.
     """
-    command = [sys.executable, "-m", "app.local.embedded_aws", str(port), str(delay)]
-    command += [str(tls.certificate), str(tls.key)] if tls else []
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "TMPDIR", "LANG") if name in os.environ}
-    # A session of its own: Ctrl-C in the terminal must not end the queue before the service has drained.
-    with subprocess.Popen(
-        command, env=kept, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-    ) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        try:
-            ready = child.stdout.readline()
-            if not ready:
-                raise ConfigurationError(f"the embedded AWS did not start on port {port} (see its error above)")
-            yield EmbeddedAws(child.pid, json.loads(ready)["endpoint"], tls.bundle if tls else None)
-        finally:
-            child.kill()
-            child.stdin.close()
-
-
-def _end_with_parent() -> None:
-    os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
-    os._exit(0)
+    arguments = [str(port), str(delay), *([str(tls.certificate), str(tls.key)] if tls else [])]
+    with child.start("app.local.embedded_aws", arguments, f"the embedded AWS did not start on port {port}") as started:
+        yield EmbeddedAws(started.pid, started.ready["endpoint"], tls.bundle if tls else None)
 
 
 def _listen(port: int) -> socket.socket:
@@ -98,7 +76,7 @@ def _listen(port: int) -> socket.socket:
 
 def main(port: int, delay: float, certificate: str | None = None, key: str | None = None) -> None:
     """The child."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    child.end_with_parent()
     listener = _listen(port)
     port = listener.getsockname()[1]
     os.environ.update(_CONFIGURATION, GATEWAY_PORT=str(port))

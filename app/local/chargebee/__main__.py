@@ -2,21 +2,20 @@
 
 import argparse
 import json
-import os
 import sys
-import threading
 
 from pydantic import ValidationError
 
 from app.errors import ConfigurationError
 from app.local.chargebee.behaviour import Behaviour
+from app.local.child import end_with_parent
 
 
 def main() -> None:
     options = vars(_parser().parse_args())
-    host, port, child = options.pop("host"), options.pop("port"), options.pop("child")
-    if child:
-        threading.Thread(target=_end_with_parent, daemon=True).start()
+    host, port, is_child = options.pop("host"), options.pop("port"), options.pop("child")
+    if is_child:
+        end_with_parent()
     try:
         behaviour = Behaviour.model_validate({name: value for name, value in options.items() if value is not None})
         from app.local.chargebee.server import create_app, listen, serve  # not for --help
@@ -32,7 +31,7 @@ def main() -> None:
     shown = f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{listener.getsockname()[1]}"
     # The socket listens already, so the address may be printed before the server accepts.
-    sys.stdout.write((json.dumps({"url": url}) if child else f"Chargebee's stand-in on {url}") + "\n")
+    sys.stdout.write((json.dumps({"url": url}) if is_child else f"Chargebee's stand-in on {url}") + "\n")
     sys.stdout.flush()
     serve(create_app(behaviour), listener)
 
@@ -52,11 +51,6 @@ def _parser() -> argparse.ArgumentParser:
             f"--{name.replace('_', '-')}", metavar="VALUE", help=f"{field.description} (default: {field.default})"
         )
     return parser
-
-
-def _end_with_parent() -> None:
-    os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
-    os._exit(0)
 
 
 if __name__ == "__main__":
