@@ -11,13 +11,10 @@ from app.settings.text import masked
 
 COMMANDS = (
     "web",
-    "worker",
     "demo",
     "send",
     "queue",
     "invoices",
-    "redrive",
-    "reconcile",
     "releases",
     "diff",
     "compare",
@@ -26,6 +23,9 @@ COMMANDS = (
     "capacity",
     "live",
     "setup",
+    "worker",
+    "redrive",
+    "reconcile",
 )
 
 
