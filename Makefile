@@ -119,7 +119,7 @@ export DOCKER_BUILDKIT := 1
 DOCKER ?= docker
 PREFIX ?=
 TAG ?= dev
-IMAGES := invoice-webhook invoice-webhook-loadtest invoice-webhook-elasticmq invoice-webhook-toxiproxy
+IMAGES := invoice-webhook invoice-webhook-loadtest invoice-webhook-local invoice-webhook-elasticmq invoice-webhook-toxiproxy
 BUILD = $(DOCKER) build $(BUILD_ARGS)
 LABELS = --build-arg VERSION=$(TAG) --build-arg REVISION=$$(git rev-parse --short HEAD)
 
@@ -127,7 +127,7 @@ image: ## the service's image, invoice-webhook:dev
 	$(BUILD) $(LABELS) --target app --tag $(PREFIX)invoice-webhook:$(TAG) .
 
 images: image ## and those of the load test and its queue; only Python's image is pulled
-	for part in loadtest elasticmq toxiproxy; do $(BUILD) --target $$part --tag $(PREFIX)invoice-webhook-$$part:$(TAG) . || exit 1; done
+	for part in loadtest local elasticmq toxiproxy; do $(BUILD) --target $$part --tag $(PREFIX)invoice-webhook-$$part:$(TAG) . || exit 1; done
 
 # (A test with a thousand senders requires more than 1,024 open files in the builder.)
 image-test: ## all tests but the documents', on the image's Python
