@@ -1,10 +1,12 @@
-"""Dashboard and alerts, against a real Prometheus that scrapes a running service."""
+"""Dashboard and alerts, against a real Prometheus that scrapes a running service and a running worker."""
 
+import itertools
 import json
 import re
 import shutil
 import subprocess
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,25 +21,33 @@ from app.local.sample_events import fresh_events
 from loadtest.record.folders import ROOT
 from loadtest.stage.ports import free_port
 from loadtest.stage.queues import QueueProcess
-from tests.harness.scrape import metrics_url
-from tests.harness.service import NO_CAS, Service
+from tests.harness.scrape import metrics_url, scrape
+from tests.harness.service import NO_CAS, Service, Web
+from tests.worker.conftest import Pair, StartWorker
+from tests.worker.controller import Asked, Controller
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
 RULES = ROOT / "deploy" / "prometheus" / "rules.yaml"
 DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "dashboard.json").read_text())
-PANELS = {
-    f"{panel['title']} {target['refId']}": target["expr"]
-    for panel in DASHBOARD["panels"]
-    for target in panel["targets"]
-}
-ALERTS = {rule["alert"]: rule for group in yaml.safe_load(RULES.read_text())["groups"] for rule in group["rules"]}
+GROUPS = [group["rules"] for group in yaml.safe_load(RULES.read_text())["groups"]]
+ALERTS = {rule["alert"]: rule for group in GROUPS for rule in group}
+ROW = next(number for number, panel in enumerate(DASHBOARD["panels"]) if panel["type"] == "row")
 # Of the CloudWatch exporter: SQS counts dead letters, the service does not see them.
 ELSEWHERE = "aws_sqs_"
-FAILURES = "Retries and failures of SQS B"  # has no series before the first
-EXPRESSIONS = [*PANELS.values(), *(rule["expr"] for rule in ALERTS.values())]
+# Without a series before the first one.
+FAILURES = {"Retries and failures of SQS B", "Retries and failures of the workers' calls B"}
 PATIENCE_SECONDS = 90
+
+
+def _expressions(panels: list[Any]) -> dict[str, str]:
+    """By title and letter."""
+    return {f"{panel['title']} {target['refId']}": target["expr"] for panel in panels for target in panel["targets"]}
+
+
+OF_WEB, OF_WORKER = _expressions(DASHBOARD["panels"][:ROW]), _expressions(DASHBOARD["panels"][ROW + 1 :])
+PANELS = OF_WEB | OF_WORKER
 
 pytestmark = pytest.mark.skipif(shutil.which("prometheus") is None, reason="Prometheus is not on PATH")
 
@@ -54,9 +64,6 @@ class Prometheus:
 
     def close(self) -> None:
         self._http.close()
-
-    def names(self) -> set[str]:
-        return set(self._http.get("/api/v1/label/__name__/values").json()["data"])
 
     def is_ready(self) -> bool:
         try:
@@ -106,14 +113,33 @@ def test_each_alert_says_what_to_do() -> None:
         assert alert["labels"]["severity"] in {"page", "warn"}
 
 
+@pytest.fixture
+def worker(
+    aws: QueueProcess, sqs: "SQSClient", queue_url: str, controller: Controller, start_worker: StartWorker
+) -> Web:
+    """Closes, postpones and gives up what web has sent, in turn."""
+    verdicts = itertools.cycle([{"outcome": "closed"}, {"postponed": "lock_timeout"}, {"unprocessable": "some_code"}])
+
+    def policy(_: Asked) -> dict[str, Any]:
+        return next(verdicts)
+
+    controller.policy = policy
+    dead = sqs.create_queue(QueueName=f"test-{uuid.uuid4().hex}-dead-letters")["QueueUrl"]
+    return start_worker(Pair(sqs, aws.endpoint, queue_url, dead), metrics_port=0)
+
+
 def test_every_panel_has_data(
-    prometheus: tuple[Prometheus, Path], aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes
+    prometheus: tuple[Prometheus, Path],
+    aws: QueueProcess,
+    sqs: "SQSClient",
+    queue_url: str,
+    event: bytes,
+    worker: Web,
 ) -> None:
     """Every metric that dashboard and rules name exists while webhooks succeed, and then fail."""
     running, targets = prometheus
     with Service(aws.endpoint, queue_url, metrics_port=0) as service, service.client() as client:
-        address = metrics_url(service).removeprefix("http://").partition("/")[0]
-        targets.write_text(json.dumps([{"targets": [address]}]))
+        targets.write_text(json.dumps([{"targets": [_address(service), _address(worker)]}]))
         bodies = fresh_events(event, 1_000_000)
         missing = set(PANELS)
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -122,16 +148,21 @@ def test_every_panel_has_data(
             for _ in range(50):
                 client.post("/webhooks/chargebee", content=next(bodies))
             missing -= {name for name in missing if running.query(PANELS[name].replace("$__rate_interval", "10s"))}
-            if missing == {FAILURES}:
+            if missing and missing <= FAILURES:
                 with suppress(sqs.exceptions.QueueDoesNotExist):  # the second time
                     sqs.delete_queue(QueueUrl=queue_url)
-        known = running.names()
-    assert {name for text in EXPRESSIONS for name in _metrics(text) if not name.startswith(ELSEWHERE)} <= known
+        for process, panels, group in zip((service, worker), (OF_WEB, OF_WORKER), GROUPS, strict=True):
+            named = _metrics(" ".join([*panels.values(), *(rule["expr"] for rule in group)]))
+            assert {name for name in named if not name.startswith(ELSEWHERE)} <= scrape(process).names()
     for rule in ALERTS.values():
         running.query(rule["expr"])
 
 
+def _address(process: Web) -> str:
+    return metrics_url(process).removeprefix("http://").partition("/")[0]
+
+
 def _metrics(expression: str) -> set[str]:
-    """Names in an expression: those with a unit or a count in them, and not functions or labels."""
-    plain = re.sub(r"\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)", "", expression)
+    """Names in an expression: those with a unit or a count in them, and not functions, labels or who is left out."""
+    plain = re.sub(r"(unless|and) on \(instance\) \w+|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)", "", expression)
     return {name for name in re.findall(r"[a-z][a-z0-9_]+", plain) if "_" in name} - {"histogram_quantile"}
