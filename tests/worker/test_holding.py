@@ -27,8 +27,16 @@ def _extended(worker: Web, times: int) -> None:
 
 def _held_by_one(pair: Pair, controller: Controller, event_named: EventNamed, number: int) -> Asked:
     """The one that is worked on, of so many messages which are all in flight."""
+    _send(pair, event_named, number)
+    return _held(pair, controller, number)
+
+
+def _send(pair: Pair, event_named: EventNamed, number: int) -> None:
     for index in range(number):
         pair.send(event_named(f"ev_{index}"))
+
+
+def _held(pair: Pair, controller: Controller, number: int) -> Asked:
     eventually(lambda: pair.counts() == (0, number))
     asked: Asked = controller.wait(lambda: controller.asked[:1])[0]
     return asked
@@ -72,8 +80,9 @@ def test_sigterm_hands_back_what_waits_and_finishes_the_rest(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
     """At once: another worker gets the messages though they were hidden for an hour."""
+    _send(pair, event_named, 10)  # before, so that one poll brings all of them: there is room for no other
     one = start_worker(pair, "one", worker_concurrency=1, worker_prefetch=9, worker_visibility=LONG_SECONDS)
-    first = _held_by_one(pair, controller, event_named, 10)
+    first = _held(pair, controller, 10)
     controller.policy = lambda asked: {"outcome": "closed"} if asked.worker == "two" else None
     start_worker(pair, "two", worker_visibility=LONG_SECONDS)
     one.process.send_signal(signal.SIGTERM)
