@@ -28,15 +28,15 @@ PYTEST = $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES)
 # The tools of the load test's tests, built once if Go or Maven is installed.
 TESTED := $(if $(shell command -v go),$(addprefix loadtest/,tools/bin/vegeta tools/bin/toxiproxy-server sqs/bin/sqs))
 TESTED += $(if $(shell command -v mvn),loadtest/elasticmq/target/classpath)
-test: .venv/dev $(TESTED) ## the tests, the contract on one release per SQS client
-	$(PYTEST) $(ARGS)
+test: .venv/dev $(TESTED) ## the tests but the slow ones, the contract on the newest release
+	$(PYTEST) --releases newest -m 'not slow' $(ARGS)
 
-test-all: .venv/dev $(TESTED) ## the tests, the contract on every release
+test-all: .venv/dev $(TESTED) ## all tests, the contract on every release (more than half an hour on two cores)
 	$(PYTEST) --releases all $(ARGS)
 
-coverage: .venv/dev $(TESTED) ## test-all, and the lines and branches of app/ and loadtest/ not covered
+coverage: .venv/dev $(TESTED) ## all tests, the contract on a release per SQS client; what of app/ and loadtest/ is not covered
 	$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest --numprocesses $(TEST_PROCESSES) --releases all $(ARGS); passed=$$?; \
+	@$(BIN)/coverage run -m pytest --numprocesses $(TEST_PROCESSES) $(ARGS); passed=$$?; \
 	  $(BIN)/coverage combine --quiet; $(BIN)/coverage report; exit $$passed
 
 test-elasticmq: .venv/dev loadtest/elasticmq/target/classpath ## the contract's tests on ElasticMQ (Java 17, Maven)

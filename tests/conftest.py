@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-# One release for each kind of SQS client, the one without any, and the default: what `make test` runs the contract on.
+# One release for each kind of SQS client, the one without any, and the default: for `make coverage`.
 CLIENT_KINDS = {Release.V01_INLINE, Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, NEWEST}
 
 
@@ -38,9 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     kinds = ", ".join(sorted(CLIENT_KINDS))
     parser.addoption(
         "--releases",
-        choices=["kinds", "all"],
+        choices=["newest", "kinds", "all"],
         default="kinds",
-        help=f"what tests of every release run on: all of them, or one for each kind of SQS client ({kinds})",
+        help=f"what tests of every release run on: the newest, one for each kind of SQS client ({kinds}), or all",
     )
 
 
@@ -49,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
     config.addinivalue_line("markers", "newest: runs on the newest release, unless --releases says all")
+    config.addinivalue_line("markers", "slow: takes ten seconds or more; `make test` leaves it out, CI does not")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -56,9 +57,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     named = any("release" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
     if "release" not in metafunc.fixturenames or named:
         return
-    everything = metafunc.config.getoption("--releases") == "all"
-    few = {NEWEST} if metafunc.definition.get_closest_marker("newest") else CLIENT_KINDS
-    chosen = [release for release in Release if (everything or release in few) and _applies(metafunc, release)]
+    wanted = metafunc.config.getoption("--releases")
+    few = {NEWEST} if wanted == "newest" or metafunc.definition.get_closest_marker("newest") else CLIENT_KINDS
+    chosen = [release for release in Release if (wanted == "all" or release in few) and _applies(metafunc, release)]
     metafunc.parametrize("release", chosen, ids=str, indirect=True, scope="session")
 
 

@@ -136,7 +136,7 @@ SKIPPED = {
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("name", SKIPPED)
+@pytest.mark.parametrize("name", ["README.md", pytest.param("CHANGELOG.md", marks=pytest.mark.slow)])
 def test_the_document_followed(terminal: Terminal, name: str) -> None:
     """From the first block to the last, in order: each command works, and prints what the document shows."""
     skipped = []
@@ -188,6 +188,7 @@ def test_generated_parts_are_all_there(name: str) -> None:
     assert text.count("[[[") == 2 * len(GENERATED[name])
 
 
+@pytest.mark.slow
 def test_stale_parts_and_pictures_are_found_and_made_anew(terminal: Terminal) -> None:
     """A changed row and a changed picture fail `make check`; `make docs` restores both."""
     readme = terminal.folder / "README.md"

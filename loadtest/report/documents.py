@@ -145,7 +145,7 @@ def billing() -> str:
     """What became of thousands of events under kills, as `make billing` prints it."""
     runs = [Billed.model_validate_json(file.read_text()) for file in _whole("billing")]
     last = max(runs, key=lambda run: run.environment.started)
-    return f"```text\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."
+    return f"```none\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."
 
 
 def worker() -> str:

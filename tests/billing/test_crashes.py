@@ -77,6 +77,7 @@ async def test_a_kill_at_any_step_charges_everything_once(
     stage.require_billed_once(body, some(CHARGES))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(kills=st.lists(st.tuples(st.integers(0, STEPS + 4), st.booleans()), min_size=2, max_size=5))
 def test_any_number_of_kills_charges_everything_once(

@@ -170,6 +170,7 @@ def test_demo() -> None:
     assert set(children()) == before
 
 
+@pytest.mark.slow
 def test_demo_closes_the_invoices() -> None:
     """By a worker, which is left to nobody; the audit is on the last line."""
     before = set(children())
@@ -187,6 +188,7 @@ def test_demo_names_what_failed() -> None:
     assert "FAILED: 2 messages arrived; expected 10" in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--concurrency", "20"], ["--rate", "100"]], ids=str)
 def test_demo_of_a_release(options: list[str]) -> None:
     """A burst on a slow queue: times, the probe, the audit."""
@@ -198,6 +200,7 @@ def test_demo_of_a_release(options: list[str]) -> None:
     assert "audit: 40 got 200, 40 in the queue, 0 lost" in ended.stdout
 
 
+@pytest.mark.slow
 def test_demo_and_ctrl_c() -> None:
     """Service and queue end with it."""
     before = set(children())

@@ -46,6 +46,7 @@ def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
     assert measured["used"]["cpu_s"] > 0
 
 
+@pytest.mark.slow
 def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
     """--users, --budget and a flag of the service take effect."""
     ended = attack("--users", "4", *SHORT, "--budget", "capped", "--out", str(tmp_path), APP_HTTP="h11")
@@ -87,6 +88,7 @@ def test_what_a_deployment_has_exported_does_not_reach_the_attack(tmp_path: Path
     assert not any(b"s3cret" in text for text in (*written, ended.stdout.encode(), ended.stderr.encode()))
 
 
+@pytest.mark.slow
 def test_what_a_deployment_has_exported_does_not_reach_the_history(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -142,6 +144,7 @@ def test_a_service_at_a_url_is_audited_too(aws: QueueProcess, sqs: "SQSClient", 
     assert "answered 401" in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "finding"),
     [
@@ -174,6 +177,7 @@ def test_at_least_once_is_no_loss(
     assert (meta(tmp_path)["audit"]["duplicates"] > 0) is (fault == "twice")
 
 
+@pytest.mark.slow
 def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
     """The service is correct and the queue loses messages: the audit counts every one of them as lost."""
     with Service(aws.endpoint, queue_url, basic_auth_username="demo", basic_auth_password="demo") as service:

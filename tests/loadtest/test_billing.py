@@ -10,6 +10,7 @@ from loadtest.stage.worker_stack import Rules
 pytestmark = pytest.mark.usefixtures("tools")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_each_charge_once(thorough: bool, tmp_path: Path) -> None:
     """Nothing is lost, charged twice or closed twice; poison is in the dead-letter queue with its reason."""

@@ -15,6 +15,7 @@ from loadtest.report import ratios
 from loadtest.stage.peers import floor
 
 
+@pytest.mark.slow
 def test_a_duet(tools: None, tmp_path: Path) -> None:
     """Both are attacked in every round, under the other subject's kind; the file has them."""
     file = tmp_path / "bench.json"

@@ -7,6 +7,7 @@ from loadtest.outage import outage
 pytestmark = pytest.mark.usefixtures("tools")
 
 
+@pytest.mark.slow
 def test_after_an_outage_everything_is_accepted_again(thorough: bool) -> None:
     """Before and after it, every webhook gets 200; during it, a 503; none that got 200 is lost."""
     done = outage(100 if thorough else 50, 15 if thorough else 3)

@@ -12,6 +12,7 @@ from loadtest.soak import soak
 pytestmark = pytest.mark.usefixtures("tools")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_nothing_that_got_200_is_lost(thorough: bool, tmp_path: Path) -> None:
     """Under kills, stops and faults of SQS; `make test-all` sends a tenth of what `make soak` does."""

@@ -50,6 +50,7 @@ def test_a_blocked_loop(recorded: Callable[..., Recorded]) -> None:
     assert _seconds(one, "webhooks", State.TURN) > WEBHOOKS * DELAY
 
 
+@pytest.mark.slow
 def test_the_work_in_the_handler(recorded: Callable[..., Recorded]) -> None:
     """v01: the event loop waits for Chargebee, and for DynamoDB, for one webhook after the other."""
     one = recorded(Release.V01_INLINE, APP_LOCAL_CHARGEBEE_DELAY=str(DELAY))
@@ -90,6 +91,7 @@ def test_batches(recorded: Callable[..., Recorded]) -> None:
     assert sum(int(row.name.rpartition(" ")[2]) for row in one.rows if row.kind == "call") == WEBHOOKS
 
 
+@pytest.mark.slow
 def test_text_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command shows every release, and writes an SVG with a rectangle for each span."""
     for name in ("APP_RELEASE", "APP_TIMELINE"):

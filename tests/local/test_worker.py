@@ -31,6 +31,7 @@ def test_a_webhook_closes_its_invoice(local: Web, tmp_path: Path) -> None:
     assert audit(run.chargebee, events).problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_it_ends_with_the_service(local: Web, sig: signal.Signals) -> None:
     """With the stand-ins; a long poll, or a drain, does not keep it for long."""

@@ -73,6 +73,7 @@ def test_a_repeated_webhook_charges_nothing_twice(service: InlineService, body: 
     assert len(invoice["closes"]) == 1
 
 
+@pytest.mark.slow
 def test_work_that_was_interrupted_goes_on(service: InlineService, event: bytes) -> None:
     """Chargebee fails half of the calls, half of these after having done their work: 503s, then each charge once."""
     bodies = list(fresh_events(event, 10))

@@ -132,6 +132,7 @@ def test_v01_blocks_the_loop(event: bytes) -> None:
 # how many wait at once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("release", "settings", "tokens"),
     [

@@ -13,6 +13,7 @@ from app.web.main import create_app
 from tests.harness.service import PASSWORD, USER, Service
 
 
+@pytest.mark.slow
 @pytest.mark.newest  # the document and what it promises come from shared code
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=str)
 def test_the_document_holds(service: Service, mode: GenerationMode) -> None:

@@ -176,6 +176,7 @@ THROTTLED = """if True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [CgroupV1, CgroupV2])
 def test_a_throttled_process(budget: type[CgroupV1] | type[CgroupV2]) -> None:
     """A turn of 20 ms takes far longer at a twentieth of a core; nothing is named, as no line is to blame for that."""
@@ -231,6 +232,7 @@ def test_a_release_that_blocks(event: bytes, release: Release, action: str, code
     assert sum(line.get("place") == place for line in service.lines) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", [release for release in Release if release >= Release.V08_NATIVE_ASYNC], ids=str)
 def test_a_release_that_does_not_block(event: bytes, release: Release) -> None:
     """v08 and later: no line, although each call takes far longer than APP_BLOCK_WARN."""

@@ -110,6 +110,7 @@ def test_many_senders_at_once(service: Service, event: bytes, head: int, end: by
         assert service.memory() - before < MANY * 40_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/healthz", "/nowhere"])
 def test_bodies_without_a_reader_are_discarded(service: Service, path: str) -> None:
     """They are not kept with the idle connection that sent them."""
@@ -156,6 +157,7 @@ def test_refusals_are_counted_in_the_log(aws: QueueProcess) -> None:
         assert sum("Invalid HTTP request" in line["message"] for line in service.lines) < 50
 
 
+@pytest.mark.slow
 def test_unread_answers_end_their_connection(service: Service) -> None:
     """A sender that does not read its answers is closed after LINGER_SECONDS."""
     with RawSender(service.address) as sender:
