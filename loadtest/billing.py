@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from app.local.machine import Watch
 from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.fire import progress
@@ -50,7 +51,11 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
 def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
     """Raises what `wait_until_billed` raises."""
     planned = deliveries(events, rules.seed)
-    with open_worker_stack(rules) as stage, progress.count("billing", len(planned.events)) as shown:
+    with (
+        Watch() as watch,
+        open_worker_stack(rules) as stage,
+        progress.count("billing", len(planned.events)) as shown,
+    ):
         stage.seed(planned.events)
         stage.send(planned.messages)
         with Workers(WORKERS, stage.environment(), log, seed=rules.seed, killed=kills) as workers:
@@ -72,6 +77,7 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
         idempotency_s=rules.idempotency_s,
         lease_s=rules.lease_s,
         error_share=rules.errors,
+        doubts=tuple(watch.busy.doubts()),
         **found,
     )
 

@@ -44,6 +44,7 @@ class Billed(Record):
     foreign: list[str]
     unexplained: list[str]
     left_in_queue: int
+    doubts: tuple[str, ...] = ()
 
     @property
     def faults(self) -> dict[str, list[str]]:
@@ -71,6 +72,7 @@ class Billed(Record):
             f"at most {self.calls.most:,} calls in any 60 s, limit {self.calls.limit:,}{used}",
             f"idempotency keys lived {self.idempotency_s:g} s, leases {self.lease_s:g} s",
             *(f"{kind}: {', '.join(found[:10])}" for kind, found in self.faults.items()),
+            *(f"DOUBTFUL: {doubt}" for doubt in self.doubts),
             "audit: holds" if self.holds else "audit: FAILED",
         ]
         return "\n".join(lines)
