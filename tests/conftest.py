@@ -1,6 +1,7 @@
 """Fixtures: one queue process a run (of each xdist worker), one service a release, fresh queues."""
 
 import resource
+import signal
 import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -45,7 +46,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A thousand connections at once need more open files than the usual soft limit allows."""
+    """A thousand connections at once need more open files than the usual soft limit allows.
+
+    What a script starts in the background ignores Ctrl-C, and so would the commands that tests interrupt.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
     config.addinivalue_line("markers", "newest: runs on the newest release, unless --releases says all")
