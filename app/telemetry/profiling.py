@@ -4,14 +4,20 @@ A profile shows wall time in the event loop's thread. What a worker thread does 
 waiting for SQS counts like any other time.
 """
 
+import os
 from itertools import count
 from pathlib import Path
 
 from loguru import logger
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+# Read by pyinstrument while it is imported: where clocks are slow, or the machine busy, it would print a paragraph
+# between lines of JSON. https://github.com/joerick/pyinstrument/blob/main/pyinstrument/stack_sampler.py
+os.environ.setdefault("PYINSTRUMENT_IGNORE_OVERHEAD_WARNING", "1")
+
 from pyinstrument import Profiler
 from pyinstrument.renderers import ConsoleRenderer, HTMLRenderer, Renderer, SpeedscopeRenderer
 from pyinstrument.session import Session
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 # How many profiles stay in the folder.
 KEPT = 20

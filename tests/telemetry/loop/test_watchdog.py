@@ -235,14 +235,17 @@ def test_a_release_that_blocks(event: bytes, release: Release, action: str, code
 @pytest.mark.slow
 @pytest.mark.parametrize("release", [release for release in Release if release >= Release.V08_NATIVE_ASYNC], ids=str)
 def test_a_release_that_does_not_block(event: bytes, release: Release) -> None:
-    """v08 and later: no line, although each call takes far longer than APP_BLOCK_WARN."""
+    """v08 and later: no line, although each call takes longer than APP_BLOCK_WARN.
+
+    Not with WARN: the first webhook computes, which takes that long on a slow machine while coverage is measured.
+    """
     with (
         SqsStandIn() as sqs,
-        Service(sqs.endpoint, sqs.queue_url, release=release, block_warn=WARN, sqs_timeout=60, max_wait=0) as service,
+        Service(sqs.endpoint, sqs.queue_url, release=release, block_warn=1, sqs_timeout=60, max_wait=0) as service,
     ):
-        sqs.delay = 4 * WARN
+        sqs.delay = 2
         with service.client() as client:
-            for body in fresh_events(event, 5):
+            for body in fresh_events(event, 2):
                 assert client.post("/webhooks/chargebee", content=body).status_code == 200
         assert service.stop() == 0
     assert [line for line in service.lines if "place" in line] == []
