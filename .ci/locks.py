@@ -14,6 +14,7 @@ from pathlib import Path
 # The largest first: it constrains the versions of the others.
 LOCKS = {
     "requirements-dev.lock": ["--group", "dev"],
+    "requirements-lab.lock": ["--group", "lab", "--constraint", "requirements-dev.lock"],
     "requirements-loadtest.lock": ["--group", "loadtest", "--constraint", "requirements-dev.lock"],
     "requirements-local.lock": ["--group", "local", "--constraint", "requirements-dev.lock"],
     "requirements.lock": ["--constraint", "requirements-dev.lock"],

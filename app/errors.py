@@ -13,15 +13,16 @@
     │       ├── Overloaded            admission is full
     │       ├── QueueUnavailable      SQS unreachable, throttled, slow or refusing
     │       └── BillingUnavailable    the billing work could not be done within the request (v01)
-    └── BillingFailed                 the billing work of an event is not done
-        ├── Unprocessable             and never can be
-        └── Postponed                 it may be done later
-            ├── ClaimedElsewhere      another worker works on the event, or on its invoice
-            ├── ChargebeeUnavailable  unreachable, slow, failing, or its rate limit is reached
-            └── TableUnavailable      DynamoDB unreachable, throttled, slow or failing
+    ├── BillingFailed                 the billing work of an event is not done
+    │   ├── Unprocessable             and never can be
+    │   └── Postponed                 it may be done later
+    │       ├── ClaimedElsewhere      another worker works on the event, or on its invoice
+    │       ├── ChargebeeUnavailable  unreachable, slow, failing, or its rate limit is reached
+    │       └── TableUnavailable      DynamoDB unreachable, throttled, slow or failing
+    └── LabUnavailable                an experiment of the lab has no database, no upstream, or a full pool
 
 The tree says what an error means. `app.web.problems` has the HTTP answer to each refusal, `app.worker` what becomes of
-the message of an event that failed.
+the message of an event that failed, `app.lab.problems` the lab's answers.
 """
 
 from collections.abc import Sequence
@@ -143,3 +144,7 @@ class ChargebeeUnavailable(Postponed):
 
 class TableUnavailable(Postponed):
     pass
+
+
+class LabUnavailable(InvoiceWebhookError):
+    """An experiment that cannot run now; `str()` says what to do."""

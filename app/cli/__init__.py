@@ -12,7 +12,7 @@ from app.settings.text import masked
 COMMANDS = (
     *("web", "worker", "setup", "redrive", "reconcile"),
     *("demo", "send", "queue", "invoices", "live", "race"),
-    *("releases", "diff", "compare", "doctor", "capacity"),
+    *("releases", "diff", "compare", "doctor", "capacity", "lab"),
 )
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from app.errors import ConfigurationError
 from app.settings.fields import Settings
 from app.settings.release import KNOWN_AS, NEWEST, Release
-from app.settings.text import complaint, unknown_variables
+from app.settings.text import complaints, unknown_variables
 
 __all__ = ["KNOWN_AS", "NEWEST", "Release", "Settings", "load_settings"]
 
@@ -23,6 +23,4 @@ def load_settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        # A list with several wrong items is one wrong variable.
-        flaws = {flaw["loc"][:1]: flaw for flaw in reversed(error.errors())}
-        raise ConfigurationError("\n".join(complaint(Settings, flaw) for flaw in reversed(flaws.values()))) from None
+        raise ConfigurationError("\n".join(complaints(Settings, error))) from None

@@ -8,15 +8,21 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings
 
+LAB = "APP_LAB_"  # read by the lab, a process of its own, and by no other
 
-def variable(name: str) -> str:
+
+def variable(name: str, prefix: str = "APP_") -> str:
     """`port` → `APP_PORT`."""
-    return f"APP_{name.upper()}"
+    return f"{prefix}{name.upper()}"
+
+
+def _prefix(settings: type[BaseSettings]) -> str:
+    return str(settings.model_config["env_prefix"])
 
 
 def _kinds(field: FieldInfo) -> tuple[Any, ...]:
@@ -63,16 +69,26 @@ def complaint(settings: type[BaseSettings], error: ErrorDetails) -> str:
     name = str(error["loc"][0])
     field = settings.model_fields[name]
     value = "(hidden)" if SecretStr in _kinds(field) else shown(str(error["input"]))
-    return f"{variable(name)}={value}: allowed is {allowed(field)}"
+    return f"{variable(name, _prefix(settings))}={value}: allowed is {allowed(field)}"
+
+
+def complaints(settings: type[BaseSettings], error: ValidationError) -> list[str]:
+    """A line for each wrong variable; a list with several wrong items is one."""
+    flaws = {flaw["loc"][:1]: flaw for flaw in reversed(error.errors())}
+    return [complaint(settings, flaw) for flaw in reversed(flaws.values())]
 
 
 def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> Iterator[str]:
-    """A line for each APP_ variable that is not a setting, so that a typo is not ignored silently."""
-    known = [variable(name) for name in settings.model_fields]
+    """A line for each variable with the prefix that is not a setting, so that a typo is not ignored silently."""
+    prefix = _prefix(settings)
+    known = [variable(name, prefix) for name in settings.model_fields]
+    command = "lab" if prefix == LAB else "web"
     for name in sorted(environ):
-        if name.upper().startswith("APP_") and name not in known:
+        if name.upper().startswith(LAB) != (prefix == LAB):
+            continue
+        if name.upper().startswith(prefix) and name not in known:
             guess = difflib.get_close_matches(name.upper(), known, n=1)
-            hint = f"did you mean {guess[0]}?" if guess else "`python -m app web --help` lists them"
+            hint = f"did you mean {guess[0]}?" if guess else f"`python -m app {command} --help` lists them"
             yield f"{name} is not a setting: {hint}"
 
 
@@ -81,7 +97,7 @@ def table(settings: type[BaseSettings]) -> str:
     rows = ["| variable | default | allowed | what it does |", "|---|---|---|---|"]
     for name, field in settings.model_fields.items():
         default = f"`{_default(field.default)}`" if field.default is not None else ""
-        rows.append(f"| `{variable(name)}` | {default} | {allowed(field)} | {field.description} |")
+        rows.append(f"| `{variable(name, _prefix(settings))}` | {default} | {allowed(field)} | {field.description} |")
     return "\n".join(rows)
 
 
@@ -90,7 +106,7 @@ def listing(settings: type[BaseSettings]) -> str:
     lines = []
     for name, field in settings.model_fields.items():
         default = f" [{_default(field.default)}]" if field.default is not None else ""
-        lines += [f"  {variable(name)}{default}: {allowed(field)}", f"      {field.description}"]
+        lines += [f"  {variable(name, _prefix(settings))}{default}: {allowed(field)}", f"      {field.description}"]
     return "\n".join(lines)
 
 

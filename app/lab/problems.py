@@ -1,0 +1,13 @@
+"""503 for an experiment that cannot run now, as `application/problem+json` (RFC 9457)."""
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+RETRY_SECONDS = "1"
+
+
+async def unavailable(request: Request, error: Exception) -> JSONResponse:
+    """LabUnavailable → what to do."""
+    content = {"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": str(error)}
+    headers = {"Retry-After": RETRY_SECONDS, "Content-Type": "application/problem+json"}
+    return JSONResponse(content, 503, headers)

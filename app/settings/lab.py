@@ -1,0 +1,61 @@
+"""Settings of the lab, a process of its own: APP_LAB_…"""
+
+import os
+from typing import Literal
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.errors import ConfigurationError
+from app.settings.text import complaints, unknown_variables
+
+
+class LabSettings(BaseSettings):
+    """One field per variable: `pool_size` is APP_LAB_POOL_SIZE."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="APP_LAB_", frozen=True, extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
+    )
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8002, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    workers: int = Field(1, ge=1, le=64, description="Processes that uvicorn starts.")
+    threadpool_tokens: int = Field(
+        40, ge=1, le=1000, description="Threads of anyio's limiter, which run `def` endpoints; 40 is anyio's default."
+    )
+    loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop.")
+    http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser.")
+    backlog: int = Field(
+        2048, ge=1, le=65535, description="Connections that the kernel queues until they are accepted."
+    )
+    limit_concurrency: int | None = Field(None, ge=1, description="uvicorn's limit: past it, 503 as text/plain.")
+    middleware: Literal["none", "asgi", "base_http"] = Field(
+        "none", description="A middleware that adds a header: none, pure ASGI, or Starlette's BaseHTTPMiddleware."
+    )
+    upstream_url: str | None = Field(
+        None,
+        pattern="^https?://",
+        description="The slow upstream of `outbound` and `do_nothing`; `app lab` starts one if not set.",
+        json_schema_extra={"allowed": "an http or https URL"},
+    )
+    upstream_timeout: float = Field(30.0, gt=0, le=300, description="Time-out in seconds for a call of the upstream.")
+    database_url: SecretStr | None = Field(
+        None,
+        description="Postgres, as libpq's URL; `app lab --postgres` starts one. Unset: its endpoints answer 503.",
+        json_schema_extra={"allowed": "a postgresql URL"},
+    )
+    pool_size: int = Field(10, ge=1, le=200, description="Connections of each worker's pool to Postgres.")
+    pool_timeout: float = Field(
+        5.0, gt=0, le=300, description="Seconds that a request waits for a pool, of connections or of processes."
+    )
+    processes: int = Field(2, ge=1, le=64, description="Processes of each worker's pool for fibonacci.")
+
+
+def load_lab_settings() -> LabSettings:
+    """From the environment. Raises ConfigurationError, a line for each wrong variable."""
+    if unknown := list(unknown_variables(os.environ, LabSettings)):
+        raise ConfigurationError("\n".join(unknown))
+    try:
+        return LabSettings()
+    except ValidationError as error:
+        raise ConfigurationError("\n".join(complaints(LabSettings, error))) from None
