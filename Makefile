@@ -146,10 +146,10 @@ bench-start: .venv/dev ## memory, seconds to ready, and the slowest imports
 .venv/loadtest: requirements-loadtest.lock
 .venv/lab: requirements-lab.lock
 .venv/dev: requirements-dev.lock
-.venv/local: SIZE := 110 MB
-.venv/loadtest: SIZE := 240 MB
-.venv/lab: SIZE := 500 MB
-.venv/dev: SIZE := 1050 MB
+.venv/local: SIZE := 160 MB
+.venv/loadtest: SIZE := 285 MB
+.venv/lab: SIZE := 555 MB
+.venv/dev: SIZE := 1,055 MB
 .venv/local .venv/loadtest .venv/lab .venv/dev:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: Python 3.11 or newer is required, $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
