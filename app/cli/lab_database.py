@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -73,8 +74,7 @@ def _filled(scale: float) -> Iterator[str]:
 
 def _fill(url: str, scale: float) -> bool:
     """Shows the progress. Raises ConfigurationError."""
-    stderr = click.get_text_stream("stderr")
-    with click.progressbar(length=steps(scale), label="Rows and indexes", file=stderr) as bar:
+    with click.progressbar(length=steps(scale), label="Rows and indexes", file=sys.stderr) as bar:
         return fill(url, scale, bar.update)
 
 
