@@ -1,12 +1,12 @@
 """`python -m app lab`: serve the experiments."""
 
+import os
 from contextlib import ExitStack
 
 import click
-import uvicorn
 
 from app.cli.lab_database import postgres as postgres_command
-from app.cli.lab_database import scale_option, setup, throw_away_postgres
+from app.cli.lab_database import check_options, scale_option, setup, throw_away_postgres
 from app.settings.lab import LabSettings, load_lab_settings
 from app.settings.text import listing
 
@@ -14,33 +14,47 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 
 
 @click.group(epilog=_SETTINGS, invoke_without_command=True)
+@click.option("--workers", metavar="N", help="Processes that serve: APP_LAB_WORKERS.")
+@click.option("--port", metavar="N", help="Port to listen on: APP_LAB_PORT.")
 @click.option("--postgres", is_flag=True, help="Start a throw-away Postgres with the study's rows.")
 @scale_option
 @click.pass_context
-def lab(context: click.Context, postgres: bool, scale: float) -> None:
-    """Serve the published sync/async experiments."""
+def lab(context: click.Context, workers: str | None, port: str | None, postgres: bool, scale: float) -> None:
+    """Serve the published sync/async experiments.
+
+    The slow upstream that some of them call is started with them, unless APP_LAB_UPSTREAM_URL names another.
+    Ctrl-C or SIGTERM ends all of it, within seconds and whatever still waits.
+    """
+    check_options(context)
     if context.invoked_subcommand is not None:
         return
+    # uvicorn's workers are told by the environment alone.
+    _tell(APP_LAB_WORKERS=workers, APP_LAB_PORT=port)
     with ExitStack() as stack:
         if postgres:
             stack.enter_context(throw_away_postgres(scale))
-        _serve()
+        if load_lab_settings().upstream_url is None:
+            _start_upstream(stack)
+        _serve(load_lab_settings())
 
 
-def _serve() -> None:
-    settings = load_lab_settings()
-    uvicorn.run(
-        "app.lab.main:from_environment",
-        factory=True,
-        host=settings.host,
-        port=settings.port,
-        workers=settings.workers,
-        loop=settings.loop,
-        http=settings.http,
-        backlog=settings.backlog,
-        limit_concurrency=settings.limit_concurrency,
-        access_log=False,
-    )
+def _tell(**variables: str | None) -> None:
+    os.environ.update({name: value for name, value in variables.items() if value is not None})
+
+
+def _start_upstream(stack: ExitStack) -> None:
+    from app.local.upstream import start  # not imported where there is another
+
+    upstream = stack.enter_context(start())
+    no_proxy = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1")))
+    _tell(APP_LAB_UPSTREAM_URL=upstream.url, NO_PROXY=no_proxy, no_proxy=no_proxy)
+    click.echo(f"Upstream on {upstream.url}", err=True)
+
+
+def _serve(settings: LabSettings) -> None:
+    from app.lab.serve import serve  # not imported by the subcommands
+
+    serve(settings, lambda url: click.echo(f"Listening on {url}"))
 
 
 lab.add_command(setup)

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import click
 
+from click.core import ParameterSource
+
 from app.errors import ConfigurationError
-from app.lab.filling.fill import fill, steps
-from app.local.postgres import start
 from app.settings.lab import load_lab_settings
 
 VARIABLE = "APP_LAB_DATABASE_URL"
@@ -52,6 +52,15 @@ def postgres(scale: float) -> None:
         signal.pause()
 
 
+def check_options(context: click.Context) -> None:
+    """Of the group. Raises UsageError where they would be for nothing."""
+    scaled = context.get_parameter_source("scale") is ParameterSource.COMMANDLINE
+    if scaled and not context.params["postgres"]:
+        raise click.UsageError("--scale is for --postgres; the subcommands have their own")
+    if context.params["postgres"] and context.invoked_subcommand is not None:
+        raise click.UsageError(f"--postgres is not for {context.invoked_subcommand}")
+
+
 @contextmanager
 def throw_away_postgres(scale: float) -> Iterator[None]:
     """One with the study's rows, whose URL is in the environment, for this process and its workers."""
@@ -66,6 +75,8 @@ def throw_away_postgres(scale: float) -> Iterator[None]:
 
 @contextmanager
 def _filled(scale: float) -> Iterator[str]:
+    from app.local.postgres import start  # only where one is started
+
     click.echo("Starting Postgres", err=True)
     with start() as running:
         _fill(running.url, scale)
@@ -74,6 +85,10 @@ def _filled(scale: float) -> Iterator[str]:
 
 def _fill(url: str, scale: float) -> bool:
     """Shows the progress. Raises ConfigurationError."""
+    try:
+        from app.lab.filling.fill import fill, steps  # `python -m app --help` works without psycopg
+    except ImportError:
+        raise ConfigurationError("filling a database needs the group `lab`: make .venv") from None
     with click.progressbar(length=steps(scale), label="Rows and indexes", file=sys.stderr) as bar:
         return fill(url, scale, bar.update)
 

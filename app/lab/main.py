@@ -9,7 +9,9 @@ from fastapi import FastAPI
 
 from app.errors import LabUnavailable
 from app.lab import blocking, database, do_nothing, orders, outbound, three_tasks, tips
+from app.lab.middleware import add_middleware
 from app.lab.problems import unavailable
+from app.lab.threads import CountThreads
 from app.settings.lab import LabSettings, load_lab_settings
 
 EXPERIMENTS = (do_nothing, tips, three_tasks, outbound, blocking, database, orders)
@@ -31,6 +33,8 @@ def create_app(settings: LabSettings) -> FastAPI:
     app = FastAPI(title="The lab", lifespan=lifespan, exception_handlers={LabUnavailable: unavailable})
     for experiment in EXPERIMENTS:
         app.include_router(experiment.router)
+    add_middleware(app, settings.middleware)
+    app.add_middleware(CountThreads)
     return app
 
 
