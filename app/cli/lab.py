@@ -5,6 +5,8 @@ from contextlib import ExitStack
 
 import click
 
+from app.cli.lab_database import postgres as postgres_command
+from app.cli.lab_database import check_options, scale_option, setup, throw_away_postgres
 from app.settings.lab import LabSettings, load_lab_settings
 from app.settings.text import listing
 
@@ -14,18 +16,23 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 @click.group(epilog=_SETTINGS, invoke_without_command=True)
 @click.option("--workers", metavar="N", help="Processes that serve: APP_LAB_WORKERS.")
 @click.option("--port", metavar="N", help="Port to listen on: APP_LAB_PORT.")
+@click.option("--postgres", is_flag=True, help="Start a throw-away Postgres with the study's rows.")
+@scale_option
 @click.pass_context
-def lab(context: click.Context, workers: str | None, port: str | None) -> None:
+def lab(context: click.Context, workers: str | None, port: str | None, postgres: bool, scale: float) -> None:
     """Serve the published sync/async experiments.
 
     The slow upstream that some of them call is started with them, unless APP_LAB_UPSTREAM_URL names another.
     Ctrl-C or SIGTERM ends all of it, within seconds and whatever still waits.
     """
+    check_options(context)
     if context.invoked_subcommand is not None:
         return
     # uvicorn's workers are told by the environment alone.
     _tell(APP_LAB_WORKERS=workers, APP_LAB_PORT=port)
     with ExitStack() as stack:
+        if postgres:
+            stack.enter_context(throw_away_postgres(scale))
         if load_lab_settings().upstream_url is None:
             _start_upstream(stack)
         _serve(load_lab_settings())
@@ -48,3 +55,7 @@ def _serve(settings: LabSettings) -> None:
     from app.lab.serve import serve  # not imported by the subcommands
 
     serve(settings, lambda url: click.echo(f"Listening on {url}"))
+
+
+lab.add_command(setup)
+lab.add_command(postgres_command)

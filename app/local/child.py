@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from app.errors import ConfigurationError
@@ -25,8 +25,11 @@ class Child(NamedTuple):
 
 
 @contextmanager
-def start(module: str, arguments: list[str], failure: str) -> Iterator[Child]:
-    """`python -m module` inside the context. Raises ConfigurationError (`failure`) where it does not start."""
+def start(module: str, arguments: list[str], failure: str, patience: float = 0.0) -> Iterator[Child]:
+    """`python -m module` inside the context. Raises ConfigurationError (`failure`) where it does not start.
+
+    At the end it has `patience` seconds to end by itself, for one that has to tidy up.
+    """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     # A session of its own: Ctrl-C in the terminal must not end it before service and worker have stopped.
     with subprocess.Popen(
@@ -44,15 +47,21 @@ def start(module: str, arguments: list[str], failure: str) -> Iterator[Child]:
                 raise ConfigurationError(f"{failure} (see its error above)")
             yield Child(process.pid, json.loads(ready))
         finally:
-            process.kill()
             process.stdin.close()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(patience)
+            process.kill()
 
 
-def end_with_parent() -> None:
-    """In the child."""
-    threading.Thread(target=_end, daemon=True).start()
-
-
-def _end() -> None:
-    os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
+def exit_now() -> None:
     os._exit(0)
+
+
+def end_with_parent(end: Callable[[], object] = exit_now) -> None:
+    """In the child; `end` is called in a thread."""
+    threading.Thread(target=_wait_for_end, args=(end,), daemon=True).start()
+
+
+def _wait_for_end(end: Callable[[], object]) -> None:
+    os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
+    end()

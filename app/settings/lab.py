@@ -3,7 +3,7 @@
 import os
 from typing import Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors import ConfigurationError
@@ -49,6 +49,13 @@ class LabSettings(BaseSettings):
         5.0, gt=0, le=300, description="Seconds that a request waits for a pool, of connections or of processes."
     )
     processes: int = Field(2, ge=1, le=64, description="Processes of each worker's pool for fibonacci.")
+
+    @field_validator("database_url")
+    @classmethod
+    def _postgres(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None and not url.get_secret_value().startswith(("postgresql://", "postgres://")):
+            raise ValueError("not a postgresql URL")
+        return url
 
 
 def load_lab_settings() -> LabSettings:

@@ -1,0 +1,28 @@
+"""A bounded number of places to compute in, for which requests wait a bounded time."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from app.errors import LabUnavailable
+
+
+class Turns:
+    """`places` at once; who gets none within `seconds` gets LabUnavailable, with `remedy`."""
+
+    def __init__(self, places: int, seconds: float, remedy: str) -> None:
+        self._free = asyncio.Semaphore(places)
+        self._seconds = seconds
+        self._refusal = f"No turn within {seconds:g} s: {remedy}"
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._free.acquire()
+        except TimeoutError:
+            raise LabUnavailable(self._refusal) from None
+        try:
+            yield
+        finally:
+            self._free.release()

@@ -1,0 +1,69 @@
+"""A throw-away Postgres: a new cluster in a temporary folder, on a free loopback port, gone when its parent goes.
+
+`start()` is the parent's side. `python -m app.local.postgres` is its child, which runs the cluster, ends it at the end
+of its standard input (so also when the parent is killed) and removes its folder.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from app.errors import ConfigurationError
+from app.local import child
+from app.local.postgres_cluster import USER, running
+
+DATABASE = "postgres"
+_PATIENCE = 10.0  # seconds to stop; it takes some 0.2
+
+
+class Postgres(NamedTuple):
+    """A running one. `url` is libpq's, with a password; `pid` is the server's first process."""
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def start(folder: Path | None = None) -> Iterator[Postgres]:
+    """Inside the context. `folder`: where its own temporary folder is made (as root, where `nobody` can get to).
+
+    Raises ConfigurationError where there are no programs, or they do not start.
+    """
+    arguments = [] if folder is None else [str(folder)]
+    with child.start("app.local.postgres", arguments, "Postgres did not start", _PATIENCE) as one:
+        yield Postgres(**one.ready)
+
+
+def run(parent: Path | None) -> None:
+    """The child: until its parent goes, or Postgres ends."""
+    signal.signal(signal.SIGTERM, _stop)
+    child.end_with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
+    folder = Path(tempfile.mkdtemp(prefix="invoice-webhook-postgres-", dir=parent))
+    try:
+        password = secrets.token_hex(16)
+        with running(folder, password) as (process, port):
+            url = f"postgresql://{USER}:{password}@127.0.0.1:{port}/{DATABASE}"
+            print(json.dumps({"url": url, "pid": process.pid}), flush=True)
+            process.wait()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _stop(number: int, frame: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: what follows is not to be interrupted
+    sys.exit()
+
+
+if __name__ == "__main__":
+    try:
+        run(Path(sys.argv[1]) if sys.argv[1:] else None)
+    except ConfigurationError as error:
+        sys.exit(f"error: {error}")
