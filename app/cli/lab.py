@@ -5,8 +5,8 @@ from contextlib import ExitStack
 
 import click
 
-from app.cli.lab_database import postgres as postgres_command
 from app.cli.lab_database import check_options, scale_option, setup, throw_away_postgres
+from app.cli.lab_database import postgres as postgres_command
 from app.settings.lab import LabSettings, load_lab_settings
 from app.settings.text import listing
 

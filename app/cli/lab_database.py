@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-
 from click.core import ParameterSource
 
 from app.errors import ConfigurationError

@@ -30,10 +30,12 @@ def main(only: tuple[str, ...], quick: bool, repeats: int | None, scale: float |
         where = meta.environment("vegeta")
         out = out or folders.comparison(where, quick)
         plan = Plan(repeats or (1 if quick else 3), quick, scale or (QUICK_SCALE if quick else SCALE))
-        lab = run(only or tuple(STUDIES), plan, out / "lab.json", where)
+        chosen = only or tuple(STUDIES)
+        lab = run(chosen, plan, out / "lab.json", where)
         lab_page.write(lab, out)
         lab_pictures.write(lab, out)
-        click.echo("\n\n".join([*map(lab_tables.study, lab.studies), str(out / "lab.html")]))
+        measured = [study for study in lab.studies if study.name in chosen]
+        click.echo("\n\n".join([*map(lab_tables.study, measured), str(out / "lab.html")]))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -54,13 +54,13 @@ def _quick_load(load: Load) -> Load:
     return load.model_copy(update={"duration_s": QUICK_SECONDS, "users": min(load.users or 1, QUICK_USERS)})
 
 
-def run(names: Iterable[str], plan: Plan, file: Path, where: Environment) -> Lab:
+def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> Lab:
     """Measures the studies of those names, in place of those that `file` has of them.
 
     Raises what `loadtest.fire.endpoint.measure` and `loadtest.stage.lab.open_beside` raise.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    chosen = {name: plan.cases(name) for name in names}
+    chosen = {name: plan.cases(name) for name in STUDIES if name in names}
     lab = Lab.model_validate_json(file.read_text()) if file.exists() else Lab(studies=[])
     stored = any(case.database for cases in chosen.values() for case in cases)
     with open_beside(stored) as beside:
@@ -74,7 +74,7 @@ def run(names: Iterable[str], plan: Plan, file: Path, where: Environment) -> Lab
             study = Study(
                 name=name, command=_command(), environment=where, repeats=plan.repeats, scale=scale, rows=rows
             )
-            lab = lab.replaced(study)
+            lab = Lab(studies=sorted(lab.replaced(study).studies, key=lambda one: list(STUDIES).index(one.name)))
             file.write_text(lab.model_dump_json() + "\n")
     return lab
 

@@ -72,7 +72,7 @@ class Lab(Record):
         return next((study for study in self.studies if study.name == name), None)
 
     def replaced(self, study: Study) -> "Lab":
-        """With `study` in place of the one of that name, at its place in the order."""
+        """With `study` in place of the one of that name, or at the end."""
         if self.study(study.name) is None:
             return Lab(studies=[*self.studies, study])
         return Lab(studies=[study if old.name == study.name else old for old in self.studies])
