@@ -4,13 +4,18 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from app.errors import ConfigurationError
 from app.settings.lab import load_lab_settings
+
+if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar
 
 VARIABLE = "APP_LAB_DATABASE_URL"
 SCALE = 0.01
@@ -33,7 +38,9 @@ def setup(scale: float) -> None:
     """
     url = load_lab_settings().database_url
     if url is None:
-        raise ConfigurationError(f"{VARIABLE} is not set: allowed is a postgresql URL (`app lab postgres` starts one)")
+        raise ConfigurationError(
+            f"{VARIABLE} is not set: allowed is a postgresql URL (`python -m app lab postgres` starts a Postgres)"
+        )
     if _fill(url.get_secret_value(), scale):
         click.echo(f"Filled at scale {scale:g}", err=True)
     else:
@@ -88,8 +95,14 @@ def _fill(url: str, scale: float) -> bool:
         from app.lab.filling.fill import fill, steps  # `python -m app --help` works without psycopg
     except ImportError:
         raise ConfigurationError("filling a database needs the group `lab`: make .venv") from None
-    with click.progressbar(length=steps(scale), label="Rows and indexes", file=sys.stderr) as bar:
-        return fill(url, scale, bar.update)
+    with ExitStack() as stack:
+
+        @cache  # at the first progress: an error is to be alone on its line
+        def bar() -> "ProgressBar[int]":
+            shown = click.progressbar(length=steps(scale), label="Rows and indexes", file=sys.stderr)
+            return stack.enter_context(shown)
+
+        return fill(url, scale, lambda done: bar().update(done))
 
 
 def _refuse_another() -> None:

@@ -1,6 +1,7 @@
 """Settings of the lab, a process of its own: APP_LAB_…"""
 
 import os
+import re
 from typing import Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -8,6 +9,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors import ConfigurationError
 from app.settings.text import complaints, unknown_variables
+
+# Of a password with such characters, libpq would take a part for the host, and repeat it in its errors.
+_POSTGRES = re.compile(r"postgres(ql)?://([^@/?#]*@)?[^@/?#]*([/?][^@#]*)?")
 
 
 class LabSettings(BaseSettings):
@@ -42,7 +46,7 @@ class LabSettings(BaseSettings):
     database_url: SecretStr | None = Field(
         None,
         description="Postgres, as libpq's URL; `app lab --postgres` starts one. Unset: its endpoints answer 503.",
-        json_schema_extra={"allowed": "a postgresql URL"},
+        json_schema_extra={"allowed": "a postgresql URL (@, /, ? and # of its password as %40, %2F, %3F and %23)"},
     )
     pool_size: int = Field(10, ge=1, le=200, description="Connections of each worker's pool to Postgres.")
     pool_timeout: float = Field(
@@ -53,7 +57,7 @@ class LabSettings(BaseSettings):
     @field_validator("database_url")
     @classmethod
     def _postgres(cls, url: SecretStr | None) -> SecretStr | None:
-        if url is not None and not url.get_secret_value().startswith(("postgresql://", "postgres://")):
+        if url is not None and not _POSTGRES.fullmatch(url.get_secret_value()):
             raise ValueError("not a postgresql URL")
         return url
 

@@ -20,8 +20,9 @@ FIRST = [
     "tests/web/server/test_bounds.py",
     "tests/web/server/test_smuggling.py",
 ]
-# One measurement and one browser serve all of the one, one rendering the second, one service and its page the third.
-TOGETHER = ("tests/loadtest/test_report.py", "tests/deploy/", "tests/live/test_page.py")
+# One measurement and one browser serve all of the one, one rendering the second, one service and its page the third,
+# one Postgres the fourth.
+TOGETHER = ("tests/loadtest/test_report.py", "tests/deploy/", "tests/live/test_page.py", "tests/lab/shop/")
 # A service of each release serves them all.
 BY_RELEASE = ("tests/web/test_contract.py", "tests/web/test_schemathesis.py")
 # A service with each parser serves the other tests of a module.

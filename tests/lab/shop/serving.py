@@ -1,0 +1,85 @@
+"""`python -m app lab` as a process of its own, on a free port."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, Self
+
+import httpx
+import psutil
+
+from tests.harness.service import NO_CAS, clean_environment
+
+SCALE = 0.001
+SECONDS = 60.0
+
+
+def environment(**settings: object) -> dict[str, str]:
+    """APP_LAB_ variables. Nobody calls the upstream here, so none is started."""
+    ours = {"port": 0, "upstream_url": "http://127.0.0.1:9", **settings}
+    return clean_environment(**{f"lab_{name}": value for name, value in ours.items()})
+
+
+def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
+    """`python -m app lab …`, until it ends."""
+    return subprocess.run(
+        [sys.executable, "-m", "app", "lab", *arguments],
+        env=environment(**settings),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+class Lab:
+    """`with` waits until its workers accept, and ends it with SIGTERM."""
+
+    def __init__(self, arguments: Sequence[str] = (), **settings: object) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "app", "lab", *arguments],
+            env=environment(**settings),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        assert self.process.stdout is not None
+        said, _, self.url = self.process.stdout.readline().strip().rpartition(" ")
+        assert said == "Listening on"
+        self.client = httpx.Client(base_url=self.url, verify=NO_CAS, timeout=SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+        self.process.terminate()
+        self.process.communicate(timeout=SECONDS)
+
+    def get(self, path: str, **query: object) -> httpx.Response:
+        return self.client.get(path, params={name: str(value) for name, value in query.items()})
+
+    def until(self, status: int, path: str, **query: object) -> httpx.Response:
+        """Asks again until it answers so."""
+        deadline = time.monotonic() + SECONDS
+        while (response := self.get(path, **query)).status_code != status:
+            assert time.monotonic() < deadline, response.text
+        return response
+
+    def of_the_pool(self) -> list[psutil.Process]:
+        """The processes for fibonacci, of all workers."""
+        workers = [self.process.pid, *(one.pid for one in psutil.Process(self.process.pid).children())]
+        return [one for one in self.family() if one.pid not in workers and "spawn_main" in " ".join(one.cmdline())]
+
+    def family(self) -> list[psutil.Process]:
+        """All of its processes."""
+        process = psutil.Process(self.process.pid)
+        return [process, *process.children(recursive=True)]
+
+
+def problem(response: httpx.Response) -> str:
+    """The detail of a 503."""
+    assert response.status_code == 503
+    assert response.headers["Content-Type"] == "application/problem+json"
+    body: dict[str, Any] = response.json()
+    return str(body["detail"])

@@ -1,0 +1,69 @@
+"""`python -m app lab --postgres` and `python -m app lab postgres`: a Postgres of their own, gone with them."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from tests.lab.shop.serving import SCALE, SECONDS, Lab, command, environment
+
+
+def data_folder(family: list[psutil.Process]) -> Path:
+    """Of the Postgres among these processes."""
+    (arguments,) = [one.cmdline() for one in family if "-D" in one.cmdline()]
+    return Path(arguments[arguments.index("-D") + 1])
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGKILL])
+def test_a_lab_with_a_postgres(sig: signal.Signals) -> None:
+    with Lab(["--postgres", "--scale", str(SCALE)]) as lab:
+        assert 1 <= lab.get("/async_select").json()["id"] <= 1000
+        family = lab.family()
+        folder = data_folder(family)
+        lab.process.send_signal(sig)
+        _, alive = psutil.wait_procs(family, timeout=SECONDS)
+    assert alive == []
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_a_postgres_to_use(sig: signal.Signals) -> None:
+    """It prints the variable, and ends as it was told to, without a complaint."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", "lab", "postgres", "--scale", str(SCALE)],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        export, _, url = process.stdout.readline().strip().partition("=")
+        assert export == "export APP_LAB_DATABASE_URL"
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT count(*) FROM users").fetchone() == (1000,)
+        family = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(sig)
+        assert process.wait(SECONDS) == 0
+        _, alive = psutil.wait_procs(family, timeout=SECONDS)
+    assert alive == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--scale", "0.1"], "--scale is for --postgres"),
+        (["--postgres", "setup"], "--postgres is not for setup"),
+        (["setup", "--scale", "0"], "0.0001<=x<=10"),
+        (["--postgres"], "not allowed with a throw-away Postgres"),
+        (["postgres"], "not allowed with a throw-away Postgres"),
+    ],
+)
+def test_contradictions(arguments: list[str], complaint: str) -> None:
+    """Nothing is started."""
+    done = command(*arguments, database_url="postgresql://me:s3cret@127.0.0.1:1/shop")
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "s3cret" not in done.stderr

@@ -1,0 +1,151 @@
+"""The endpoints of `database` and `orders`: what they answer, and what where Postgres or a pool does not serve them."""
+
+import signal
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
+
+import httpx
+import psutil
+import psycopg
+import pytest
+
+from app.lab.fibonacci import fibonacci
+from app.lab.filling.fill import fill
+from app.local.postgres import Postgres
+from tests.harness.service import NO_CAS
+from tests.lab.shop.serving import SECONDS, Lab, problem
+
+SELECTS = ("/sync_select", "/async_select")
+ORDERS = ("/orders/async", "/orders/async_to_thread", "/orders/sync", "/orders/async_process_pool")
+BUYER, PIECES = 15, 102  # of the shop at this scale
+
+
+@pytest.mark.parametrize("path", SELECTS)
+def test_a_select(lab: Lab, path: str) -> None:
+    """A row of `users`, by random."""
+    users = [lab.get(path).json() for _ in range(5)]
+    assert all(user["email"] == f"user_{user['id']}@example.com" for user in users)
+    assert len({user["id"] for user in users}) > 1
+
+
+def test_the_four_ways_agree(lab: Lab) -> None:
+    one, *others = [lab.get(path, user_id=BUYER, fib=18).json() for path in ORDERS]
+    assert others == [one] * 3
+    assert list(one) == ["user_id", "products", "orders", "quantity", "fibonacci"]
+    assert (one["user_id"], one["quantity"], one["fibonacci"]) == (BUYER, PIECES, 2584)
+    assert sum(product["quantity"] for product in one["products"]) == PIECES
+    assert sum(order["quantity"] or 0 for order in one["orders"]) == PIECES
+
+
+@pytest.mark.parametrize("path", ORDERS)
+def test_a_random_user(lab: Lab, path: str) -> None:
+    """Some have ordered nothing, some have: fibonacci of what is less, the pieces or `fib`."""
+    found = [lab.get(path).json() for _ in range(20)]
+    assert all(1 <= one["user_id"] <= 1000 for one in found)
+    assert all(one["fibonacci"] == fibonacci(min(one["quantity"], 20)) for one in found)
+    assert {bool(one["quantity"]) for one in found} == {True, False}
+
+
+@pytest.mark.parametrize("path", ORDERS)
+@pytest.mark.parametrize(
+    "query", ["fib=36", "fib=-1", "fib=x", "user_id=0", "user_id=1001", "user_id=9223372036854775808"]
+)
+def test_bad_parameters(lab: Lab, path: str, query: str) -> None:
+    """422 with the bounds; those of user_id are the database's."""
+    response = lab.client.get(f"{path}?{query}")
+    assert response.status_code == 422
+    (flaw,) = response.json()["detail"]
+    assert flaw["loc"] == ["query", query.partition("=")[0]]
+    if query == "user_id=1001":
+        assert flaw["ctx"] == {"le": 1000}
+
+
+def test_without_a_database() -> None:
+    """It starts, and says what to do."""
+    with Lab() as lab:
+        for path in (*SELECTS, *ORDERS):
+            assert "APP_LAB_DATABASE_URL is not set" in problem(lab.get(path))
+
+
+def test_an_empty_database(empty: str) -> None:
+    """And one whose filling was broken off."""
+    with Lab(database_url=empty) as lab:
+        assert "python -m app lab setup" in problem(lab.get(SELECTS[0]))
+        with pytest.raises(ZeroDivisionError):
+            fill(empty, 0.0001, lambda done: 1 / 0)
+        for path in (*SELECTS, *ORDERS):
+            assert "python -m app lab setup" in problem(lab.get(path))
+        fill(empty, 0.0001, lambda done: None)
+        for path in (*SELECTS, *ORDERS):
+            assert lab.get(path).status_code == 200
+
+
+def test_an_outage(empty: str, postgres: Postgres) -> None:
+    """It starts while Postgres lets nobody in, and is there again when Postgres is: after a loss, too."""
+    fill(empty, 0.0001, lambda done: None)
+    name = empty.rpartition("/")[2]
+    with psycopg.connect(postgres.url, autocommit=True) as owner:
+
+        def let_in(whether: bool) -> None:
+            owner.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS {whether}".encode())
+            owner.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+
+        let_in(False)
+        with Lab(database_url=empty, pool_timeout=1) as lab:
+            for _ in range(2):
+                for path in (*SELECTS, *ORDERS):
+                    assert "APP_LAB_DATABASE_URL" in problem(lab.until(503, path))
+                let_in(True)
+                for path in (*SELECTS, *ORDERS):
+                    lab.until(200, path)
+                let_in(False)
+
+
+def test_a_full_pool(shop: str) -> None:
+    """Who waits too long for the only connection gets 503; who has it gets the answer."""
+    with Lab(database_url=shop, pool_size=1, pool_timeout=0.2) as lab, ThreadPoolExecutor() as threads:
+        for path in SELECTS:
+            lab.until(200, path)
+            with psycopg.connect(shop) as holder:
+                holder.execute("LOCK TABLE users IN ACCESS EXCLUSIVE MODE")
+                asked = [threads.submit(lab.get, path) for _ in range(3)]
+                refused = [problem(one.result()) for one in islice(as_completed(asked), 2)]
+            assert all("APP_LAB_POOL_SIZE" in detail for detail in refused)
+            assert sorted(one.result().status_code for one in asked) == [200, 503, 503]
+
+
+def test_a_full_pool_of_processes(shop: str) -> None:
+    """One computes, one is next, and nobody waits for them without end."""
+    with Lab(database_url=shop, processes=1, pool_timeout=3) as lab, ThreadPoolExecutor() as threads:
+        lab.until(200, ORDERS[3])
+        (process,) = lab.of_the_pool()
+        process.suspend()
+        asked = [threads.submit(lab.get, ORDERS[3]) for _ in range(4)]
+        refused = [problem(one.result()) for one in islice(as_completed(asked), 2)]
+        process.resume()
+        assert all("APP_LAB_PROCESSES" in detail for detail in refused)
+        assert sorted(one.result().status_code for one in asked) == [200, 200, 503, 503]
+
+
+def test_a_killed_process(shop: str) -> None:
+    """Its pool makes new ones."""
+    with Lab(database_url=shop, processes=1, pool_timeout=60) as lab:
+        lab.until(200, ORDERS[3])
+        (before,) = lab.of_the_pool()
+        before.kill()
+        assert lab.until(200, ORDERS[3], user_id=BUYER, fib=20).json()["fibonacci"] == 6765
+        (after,) = lab.of_the_pool()
+        assert after != before
+
+
+@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_is_left(shop: str, sig: signal.Signals) -> None:
+    """Of a lab with two workers and their pools of processes."""
+    with Lab(["--workers", "2"], database_url=shop) as lab:
+        for _ in range(4):
+            # A connection each, so that both workers get some.
+            assert httpx.get(lab.url + ORDERS[3], verify=NO_CAS, timeout=SECONDS).status_code == 200
+        family = lab.family()
+        lab.process.send_signal(sig)
+        _, alive = psutil.wait_procs(family, timeout=SECONDS)
+    assert alive == []

@@ -1,0 +1,156 @@
+"""Filling a database: the study's rows, once, however often it is interrupted."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from app.errors import ConfigurationError
+from app.lab.filling import fill as filling
+from app.lab.filling.fill import fill, steps
+from app.lab.filling.schema import FINISHES, TABLES
+from tests.lab.shop.serving import SCALE, SECONDS, command, environment
+
+KILLED = """
+import os, signal, sys
+from app.lab.filling.fill import fill
+calls = 0
+def progress(done):
+    global calls
+    calls += 1
+    if calls == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+fill(sys.argv[1], 0.001, progress, chunk=1000)
+"""
+_ROWS = "SELECT count(*), md5(string_agg(t::text, ' ' ORDER BY id)) FROM {} t"
+_NUMBERS = "SELECT count(*), min(id), max(id) FROM {}"
+_KEYS = "SELECT count(*) FROM pg_constraint WHERE contype IN ('f', 'p', 'u') AND connamespace = 'public'::regnamespace"
+
+
+def ask(url: str, question: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(url) as connection:
+        return connection.execute(question.encode()).fetchall()
+
+
+def everything(url: str) -> list[Any]:
+    """All rows of all tables, as digests, and the indexes and keys."""
+    digests = [
+        ask(url, f"SELECT count(*), md5(string_agg(t::text, ' ' ORDER BY id)) FROM {table} t") for table in TABLES
+    ]
+    indexes = ask(url, "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1")
+    keys = ask(url, "SELECT conname, convalidated FROM pg_constraint WHERE contype = 'f' ORDER BY 1")
+    return [*digests, indexes, keys]
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_the_studys_rows(shop: str) -> None:
+    """A thousandth of them; the items are of the first fifth of the orders."""
+    counts = [ask(shop, _NUMBERS.format(table)) for table in TABLES]
+    assert counts == [[(1000, 1, 1000)], [(100, 1, 100)], [(5000, 1, 5000)], [(10_000, 1, 10_000)]]
+    ((orders, highest, fewest, most),) = ask(
+        shop, "SELECT count(DISTINCT order_id), max(order_id), min(quantity), max(quantity) FROM order_items"
+    )
+    assert (orders, highest, fewest, most) == (1000, 1000, 1, 5)
+    assert ask(shop, _KEYS) == [(8,)]
+
+
+def test_users_with_nothing(shop: str) -> None:
+    """As in the study: e to the power of -1 of them."""
+    bought = "SELECT count(DISTINCT user_id) FROM orders JOIN order_items ON order_id = orders.id"
+    assert 600 < ask(shop, bought)[0][0] < 670
+
+
+@pytest.mark.parametrize("call", [1, 5, 12, 18, 24])
+def test_a_killed_filling_goes_on(shop: str, empty: str, call: int) -> None:
+    """Killed with all empty, in the orders, the items, the keys, the indexes: the same rows as without."""
+    with subprocess.Popen([sys.executable, "-c", KILLED, empty, str(call)]) as process:
+        assert process.wait(SECONDS) == -9
+    done: list[int] = []
+    assert fill(empty, SCALE, done.append, chunk=1000)
+    assert sum(done) == steps(SCALE)
+    # What was there was not done again.
+    assert len(done) == 1 + 17 + len(FINISHES) - (call - 1)
+    assert everything(empty) == everything(shop)
+
+
+def test_a_killed_command_goes_on(shop: str, empty: str) -> None:
+    """SIGKILL while its COPY waits for a table: what it had begun is gone, what was done is not."""
+    fill_the_first = [sys.executable, "-c", KILLED, empty, "8"]
+    assert subprocess.run(fill_the_first, check=False).returncode == -9
+    with psycopg.connect(empty) as holder:
+        holder.execute("LOCK TABLE order_items IN ACCESS EXCLUSIVE MODE")
+        with subprocess.Popen(
+            [sys.executable, "-m", "app", "lab", "setup", "--scale", str(SCALE)], env=environment(database_url=empty)
+        ) as process:
+            wait_for(lambda: ask(empty, "SELECT FROM pg_locks WHERE NOT granted"))
+            process.kill()
+    done = command("setup", "--scale", str(SCALE), database_url=empty)
+    assert done.returncode == 0, done.stderr
+    assert everything(empty) == everything(shop)
+
+
+def test_a_full_database(shop: str) -> None:
+    """Says so, and does nothing."""
+    before = everything(shop)
+    done = command("setup", "--scale", str(SCALE), database_url=shop)
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[-1] == "It is full already, at scale 0.001: nothing to do"
+    assert everything(shop) == before
+
+
+def test_another_scale(shop: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"filled with 1,000 users, at scale 0\.001"):
+        fill(shop, 0.002, lambda done: None)
+
+
+@pytest.mark.parametrize("made", ["TABLE users (id int)", "TABLE app_lab_filling (id int)", "VIEW orders AS SELECT 1"])
+def test_somebody_elses_tables(empty: str, made: str) -> None:
+    """Refused, and nothing is changed."""
+    with psycopg.connect(empty) as connection:
+        connection.execute(f"CREATE {made}".encode())
+    relations = "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = 'public'"
+    before = ask(empty, relations)
+    done = command("setup", database_url=empty)
+    assert done.returncode == 2
+    assert "not made by the lab; nothing was changed" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert ask(empty, relations) == before
+
+
+def test_another_run(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two do not fill the same database at once."""
+    monkeypatch.setattr(filling, "_LOCK_SECONDS", 0.1)
+    with psycopg.connect(empty) as other:
+        other.execute(f"SELECT pg_advisory_lock({filling._LOCK})".encode())
+        with pytest.raises(ConfigurationError, match="another run"):
+            fill(empty, SCALE, lambda done: None)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("postgresql://me:s3cret@127.0.0.1:1/shop", "Connection refused"),
+        ("postgresql://me:half@s3cret@127.0.0.1:1/shop", "(hidden)"),
+        ("postgresql://me:s3cret@127.0.0.1:1/shop?colour=blue", "(hidden)"),
+        ("mysql://me:s3cret@127.0.0.1:1/shop", "(hidden)"),
+        ("", "is not set"),
+    ],
+)
+def test_no_database(url: str, reason: str) -> None:
+    """One line, and no password."""
+    done = command("setup", database_url=url)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("error: APP_LAB_DATABASE_URL")
+    assert reason in done.stderr
+    assert "s3cret" not in done.stderr
