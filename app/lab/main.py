@@ -11,6 +11,7 @@ from app.errors import LabUnavailable
 from app.lab import blocking, database, do_nothing, orders, outbound, three_tasks, tips
 from app.lab.middleware import add_middleware
 from app.lab.problems import unavailable
+from app.lab.stopping import AnswerAtStop
 from app.lab.threads import CountThreads
 from app.settings.lab import LabSettings, load_lab_settings
 
@@ -35,6 +36,7 @@ def create_app(settings: LabSettings) -> FastAPI:
         app.include_router(experiment.router)
     add_middleware(app, settings.middleware)
     app.add_middleware(CountThreads)
+    app.add_middleware(AnswerAtStop)
     return app
 
 

@@ -2,15 +2,16 @@
 
 Setup: the upstream answers after `?ms=` (1 s in the study). `def` with httpx.Client; `async def` with
 httpx.AsyncClient; `async def` with httpx.Client, which blocks the event loop. `?client=new` makes a client for each
-request, as published, `shared` takes one of the process. Beside it, a JSON file of some 100 kB is read and parsed, in
-a thread and with `anyio.open_file`; `/threads` has what the process uses. 500 users, a minute, 1 worker in the study.
+request, as published; `shared` takes one of the process, which makes a connection for each call. Beside it, a JSON file
+of some 100 kB is read and parsed, in a thread and with `anyio.open_file`; `/threads` has what the process uses. 500
+users, a minute, 1 worker in the study.
 
 Published: requests, failures, requests a second, median, threads (study 2 of the sync/async studies): sync 2,122, 0,
 35.6, 1.3 s, 41; async 3,190, 0, 53.2, 8.3 s, 1; async with the sync client 785, of which 732 failed, 13.1, 27 s, 1.
 
 What to expect: sync does 40 threads ÷ 1 s = 40 a second. Async could do 500, and does not with a new client for each:
-making one reads the CA certificates, https or not, which takes tens of milliseconds of CPU and bounds a worker at some
-50 a second. The shared one shows what awaiting is worth. Async with the sync client does one request at a time.
+making one reads the CA certificates, https or not, which takes some 20 ms of CPU and bounds a worker at some 50 a
+second. The shared one shows what awaiting is worth. Async with the sync client does one request at a time.
 `anyio.open_file` runs in threads, too, three calls of them for one file, so it is slower than `def`.
 """
 
@@ -32,10 +33,11 @@ from app.lab.upstream import opened as opened_upstream
 from app.settings.lab import LabSettings
 
 Which = Literal["new", "shared"]
-# httpx bounds a client at 100 connections, kept alive at 20: with 500 users, 400 would wait in the pool for somebody
-# else's second, and most connections would be closed after one call.
-_UNBOUNDED = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-_RECORDS = 500
+# httpx bounds a client at 100 connections: of 500 users, 400 would wait in the pool for somebody else's second. And it
+# looks at every connection for every request, idle ones by a system call each, so that 500 calls at the same time took
+# 8 to 13 s of CPU with connections that are kept, 0.8 s without (https://github.com/encode/httpcore/pull/1035).
+_MANY = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+_RECORDS = 600
 
 router = APIRouter()
 
@@ -44,10 +46,10 @@ router = APIRouter()
 async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
     """The upstream's address, a choice of clients for each kind, and the JSON file's path."""
     timeout = settings.upstream_timeout
-    with tempfile.TemporaryDirectory(prefix="lab-") as folder, httpx.Client(timeout=timeout, limits=_UNBOUNDED) as sync:
+    with tempfile.TemporaryDirectory(prefix="lab-") as folder, httpx.Client(timeout=timeout, limits=_MANY) as sync:
         async with (
             opened_upstream(settings) as upstream,
-            httpx.AsyncClient(timeout=timeout, limits=_UNBOUNDED) as native,
+            httpx.AsyncClient(timeout=timeout, limits=_MANY) as native,
         ):
             yield upstream | {
                 "outbound_sync": {"new": partial(httpx.Client, timeout=timeout), "shared": partial(nullcontext, sync)},

@@ -11,7 +11,6 @@ import os
 import resource
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -40,8 +39,8 @@ class Worker(Process):
         super().target(sockets)
 
     def _leave(self, *_: object) -> None:
-        if not self.server.started:
-            sys.exit(0)
+        if not self.server.started:  # and is not starting either: by then, uvicorn's own handlers are there
+            os._exit(0)
 
 
 class Workers(Multiprocess):
@@ -63,7 +62,7 @@ class Workers(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         """Called twice a second."""
-        if self.should_exit.is_set():
+        if self.should_exit.is_set() or self.signal_queue:
             return
         if any(not worker.process.is_alive() for worker in self.processes):
             self.failed = True

@@ -1,0 +1,20 @@
+"""A running lab with one worker, for the tests that change nothing of it."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.harness.lab import Lab
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[Lab]:
+    with Lab() as lab:
+        yield lab
+
+
+@pytest.fixture(scope="session")
+def http(lab: Lab) -> Iterator[httpx.Client]:
+    with lab.client() as client:
+        yield client

@@ -1,0 +1,32 @@
+"""The deployed process has nothing of the lab."""
+
+import subprocess
+import sys
+import textwrap
+
+from app.settings import NEWEST
+from tests.harness.service import clean_environment
+
+LAB = {"app.lab", "app.settings.lab", "httpx", "polars", "psycopg", "psycopg_pool"}
+
+
+def test_the_web_process_imports_nothing_of_it() -> None:
+    """With the newest release loaded, in an interpreter of its own."""
+    script = f"""
+        import sys
+        from app.settings import Settings
+        from app.web.main import create_app
+        create_app(Settings())
+        assert "app.web.releases.{NEWEST.value}" in sys.modules
+        print(*sys.modules)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True, timeout=60)
+    assert LAB.isdisjoint(ended.stdout.split())
+
+
+def test_the_command_of_the_web_process_imports_nothing_of_it() -> None:
+    """Nor `python -m app web`."""
+    command = [sys.executable, "-c", "import sys, app.cli.web; print(*sys.modules)"]
+    ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True, timeout=60)
+    assert LAB.isdisjoint(ended.stdout.split())

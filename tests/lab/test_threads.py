@@ -1,0 +1,55 @@
+"""How many threads an endpoint takes, as study 2 counted them, in a process without a request before."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from app.local import upstream
+from tests.harness.lab import Lab
+
+AT_ONCE = 60
+TOKENS = 40
+
+
+def reported(path: str) -> dict[str, int]:
+    """/threads after so many requests at the same time."""
+    with upstream.start() as slow, Lab(upstream_url=slow.url) as lab:
+        with lab.client(limits=httpx.Limits(max_connections=None)) as http, ThreadPoolExecutor(AT_ONCE) as senders:
+            statuses = {answer.status_code for answer in senders.map(http.get, [path] * AT_ONCE)}
+            assert statuses == {200}
+        report: dict[str, int] = lab.get("/threads").json()
+    return report
+
+
+@pytest.mark.parametrize("path", ["/sync_endpoint_sync_processing?ms=300", "/outbound/sync?ms=300&client=shared"])
+def test_a_sync_endpoint_takes_a_thread_for_each_token(path: str) -> None:
+    """As published, 41: anyio's 40, and the one with the event loop; what comes beyond waits."""
+    report = reported(path)
+    assert 1 < report["python_peak"] <= TOKENS + 1
+    assert report["os"] >= report["python"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/async_endpoint_async_processing?ms=300",
+        "/outbound/async?ms=300&client=shared",
+        "/outbound/async?ms=1&client=new",
+    ],
+)
+def test_an_async_endpoint_takes_none(path: str) -> None:
+    """As published, 1: an address of digits needs no resolver, which would be a thread."""
+    assert reported(path)["python_peak"] == 1
+
+
+def test_a_file_that_is_awaited_takes_threads() -> None:
+    """`anyio.open_file` runs each call in one."""
+    assert 1 < reported("/json_file/async")["python_peak"] <= TOKENS + 1
+
+
+def test_threads_that_stand_at_the_start_are_not_counted(lab: Lab) -> None:
+    """uvicorn's and the lab's own are the system's alone."""
+    report = lab.get("/threads").json()
+    assert report["os"] > report["python"]
+    assert report["python_peak"] >= report["python"] >= 1

@@ -1,0 +1,51 @@
+"""503 with what to do, for each kind of client: no upstream, none that answers, one that is too slow or fails."""
+
+import socket
+
+import pytest
+
+from app.local import upstream
+from tests.harness.lab import Lab
+
+GETS = [
+    f"/outbound/{way}?ms=10000&client={client}"
+    for way in ("sync", "async", "async_sync_client")
+    for client in ("new", "shared")
+]
+POSTS = ["/do-nothing-sync-http", "/do-nothing-async-http"]
+
+
+def refusals(lab: Lab, paths: list[str]) -> list[str]:
+    """What the answers to them say."""
+    with lab.client() as http:
+        answers = [http.post(path) if path in POSTS else http.get(path) for path in paths]
+    for answer in answers:
+        assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
+        assert answer.headers["retry-after"] == "1"
+    return [answer.json()["detail"] for answer in answers]
+
+
+def test_nobody_there() -> None:
+    """A port without a listener."""
+    with Lab(upstream_url="http://127.0.0.1:9") as lab:
+        details = refusals(lab, [*GETS, *POSTS])
+    assert all(detail.startswith("the upstream at http://127.0.0.1:9 has not answered") for detail in details)
+
+
+def test_too_slow() -> None:
+    """Longer than APP_LAB_UPSTREAM_TIMEOUT; and one that accepts and never answers."""
+    with upstream.start() as slow, Lab(upstream_url=slow.url, upstream_timeout=0.2) as lab:
+        assert all("within 0.2 s (APP_LAB_UPSTREAM_TIMEOUT)" in detail for detail in refusals(lab, GETS))
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        Lab(upstream_url=f"http://127.0.0.1:{silent.getsockname()[1]}", upstream_timeout=0.2) as lab,
+    ):
+        refusals(lab, [*GETS, *POSTS])
+
+
+@pytest.mark.parametrize("path", ["/outbound/sync", "/outbound/async"])
+def test_an_upstream_that_fails(path: str) -> None:
+    """A status that is no 200: this one has no such path, nor such a parameter."""
+    with Lab() as other, Lab(upstream_url=f"{other.url}/missing") as lab:
+        (detail,) = refusals(lab, [path])
+    assert "404 Not Found" in detail

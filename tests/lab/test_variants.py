@@ -1,0 +1,67 @@
+"""What APP_LAB_ settings change: the middleware, the loop and the parser, uvicorn's limit."""
+
+import asyncio
+import re
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from app.errors import LabUnavailable
+from app.lab.main import create_app
+from app.settings.lab import LabSettings
+from tests.harness.lab import Lab
+
+
+def app(**settings: object) -> FastAPI:
+    return create_app(LabSettings(**settings))  # type: ignore[arg-type]  # of any field
+
+
+async def get(app: FastAPI, path: str) -> httpx.Response:
+    """Without its lifespan, so without what experiments open."""
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://lab") as client:
+        return await client.get(path)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("name", "times"), [("none", 0), ("asgi", 1), ("base_http", 1)])
+async def test_middleware(name: str, times: int) -> None:
+    """A header with the seconds, written either way."""
+    answer = await get(app(middleware=name), "/async_endpoint_async_processing?ms=0")
+    headers = answer.headers.get_list("x-process-time")
+    assert len(headers) == times
+    assert all(re.fullmatch(r"\d+\.\d{6}", seconds) for seconds in headers)
+
+
+@pytest.mark.anyio
+async def test_a_request_that_is_cancelled() -> None:
+    """uvicorn does so at the end of its patience: 503, no traceback."""
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(get(app(), "/async_endpoint_async_processing?ms=10000"))
+        await asyncio.sleep(0.1)
+        task.cancel()
+    answer = task.result()
+    assert answer.status_code == 503
+    assert "is stopping" in answer.json()["detail"]
+
+
+def test_without_an_upstream() -> None:
+    """What to do about it."""
+    from app.lab.upstream import Upstream
+
+    with pytest.raises(LabUnavailable, match="APP_LAB_UPSTREAM_URL is not set: `python -m app lab` starts"):
+        Upstream(None, 1).after(0)
+
+
+@pytest.mark.parametrize("settings", [{"loop": "asyncio", "http": "h11"}, {"loop": "uvloop", "http": "httptools"}])
+def test_loop_and_parser(settings: dict[str, str]) -> None:
+    """The same answers by the slower ones."""
+    with Lab(**settings) as lab:
+        assert lab.get("/outbound/async?ms=1&client=shared").json() == {"waited_ms": 1}
+
+
+def test_limit_concurrency() -> None:
+    """uvicorn's own 503, which is text/plain; the connection itself counts, so the limit 1 refuses all."""
+    with Lab(limit_concurrency=1) as lab:
+        answer = lab.get("/threads")
+    assert (answer.status_code, answer.text) == (503, "Service Unavailable")
