@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run race demo live-pictures test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips calls overload outage soak bench billing
+.PHONY: help run race demo live-pictures test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips calls overload outage soak bench billing lab
 .PHONY: shares bench-start image images image-test kind-load k8s-test
 
 help: ## list the targets
@@ -104,6 +104,9 @@ soak: $(TOOLS) loadtest/sqs/bin/sqs ## a million webhooks while the service is k
 
 shares: $(TOOLS) ## where the CPU of a webhook goes, stage by stage
 	$(MEASURE) loadtest.shares $(ARGS)
+
+lab: .venv/lab loadtest/tools/bin/vegeta ## the published sync/async experiments, ratios beside the published ones (ARGS=--quick for a trial run)
+	$(MEASURE) loadtest.lab $(ARGS)
 
 bench: $(TOOLS) ## CPU per accepted webhook: every release, the floor, and a peer in Go; CPU of a worker per event
 	$(MEASURE) loadtest.bench $(ARGS)

@@ -10,10 +10,21 @@ from app.settings import KNOWN_AS, Release, Settings
 from app.settings.text import table
 from app.sqs.capacity import text as capacity_text
 from app.web.releases import lessons
-from loadtest.report import documents, tables
+from loadtest.report import documents, lab_documents, tables
 from loadtest.report.figures import PUBLISHED
 
-__all__ = ["Settings", "capacity_text", "code", "diff", "documents", "known_as", "releases", "show", "table"]
+__all__ = [
+    "Settings",
+    "capacity_text",
+    "code",
+    "diff",
+    "documents",
+    "known_as",
+    "lab_documents",
+    "releases",
+    "show",
+    "table",
+]
 
 
 def show(part: str) -> None:

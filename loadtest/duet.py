@@ -7,6 +7,7 @@ machines that were 2 to 12 times smaller than those of sequential runs.
 """
 
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -22,8 +23,10 @@ from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Load, Measurement
 from loadtest.stage import cores
 from loadtest.stage.open_files import raise_limit
-from loadtest.stage.stack import Stack
 from loadtest.stage.subject import START_SECONDS, Running, Subject
+
+# Starts a subject, writes its raw results to a folder, and calls the function right before the attack.
+Attack = Callable[[Subject, Path, Callable[[Running], object]], Measurement]
 
 AGAIN = "again"  # the second one of an A/A duet
 CORES = (0, 1)
@@ -45,37 +48,50 @@ def run(
     The runs of one duet have the name of its other subject as their kind. Raises what `loadtest.fire.measure` raises.
     """
     raise_limit(load)
-    duets = [replace(reference, name=f"{reference.name} {AGAIN}"), *others]
-    rounds = [(repeat, other) for repeat in range(repeats) for other in duets]
+    with interleaved.warm_stack(file, sqs) as stack:
+
+        def attack(who: Subject, raw: Path, begin: Callable[[Running], object]) -> Measurement:
+            return measure(stack, who, "capped", load, out=raw, begin=begin)
+
+        what = title.partition(":")[0]
+        runs = duets(what, reference=reference, others=others, repeats=repeats, file=file, attack=attack)
+    return interleaved.write(title, runs, repeats, file, where)
+
+
+def duets(
+    what: str, *, reference: Subject, others: list[Subject], repeats: int, file: Path, attack: Attack
+) -> list[Run]:
+    """The rounds of `run`, each measured by `attack`; `what` names the progress bar."""
+    pairs = [replace(reference, name=f"{reference.name} {AGAIN}"), *others]
+    rounds = [(repeat, other) for repeat in range(repeats) for other in pairs]
     runs = []
-    what = title.partition(":")[0]
-    with interleaved.warm_stack(file, sqs) as stack, progress.steps(what, len(rounds)) as step:
+    with progress.steps(what, len(rounds)) as step:
         for repeat, other in rounds:
             step(f"{other.name} beside {reference.name}, {repeat + 1}/{repeats}")
             pair = [replace(who, core=core) for who, core in zip((other, reference), _cores(repeat), strict=True)]
-            both = _duet(stack, pair, load, folders.raw(file, "duet", other.name, repeat))
+            both = _duet(attack, pair, folders.raw(file, "duet", other.name, repeat))
             runs += [Run(kind=other.name, repeat=repeat, measurement=measured) for measured in both]
-    return interleaved.write(title, runs, repeats, file, where)
+    return runs
 
 
 def _cores(repeat: int) -> tuple[int, int]:
     return CORES if repeat % 2 == 0 else (CORES[1], CORES[0])
 
 
-def _duet(stack: Stack, pair: list[Subject], load: Load, raw: Path) -> list[Measurement]:
+def _duet(attack: Attack, pair: list[Subject], raw: Path) -> list[Measurement]:
     """Both start by themselves; the attacks begin together."""
     shutil.rmtree(raw, ignore_errors=True)
     together = Barrier(len(pair) + 1, timeout=START_SECONDS)
     pids: dict[str, int] = {}
     ended = Event()
 
-    def attack(who: Subject) -> Measurement:
+    def play(who: Subject) -> Measurement:
         def begin(running: Running) -> None:
             pids[who.name] = running.pid
             together.wait()
 
         try:
-            return measure(stack, who, "capped", load, out=raw / who.name, begin=begin)
+            return attack(who, raw / who.name, begin)
         except BaseException:
             together.abort()  # or the other one would wait for this one
             raise
@@ -83,8 +99,8 @@ def _duet(stack: Stack, pair: list[Subject], load: Load, raw: Path) -> list[Meas
             ended.set()
 
     with ThreadPoolExecutor(len(pair)) as both:
-        attacks = [both.submit(attack, who) for who in pair]
+        played = [both.submit(play, who) for who in pair]
         with suppress(BrokenBarrierError):  # then one of them has failed, and raises
             together.wait()
             cores.swap(list(pids.values()), CORES, ended)
-        return [attack.result() for attack in attacks]
+        return [measured.result() for measured in played]

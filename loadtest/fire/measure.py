@@ -17,12 +17,12 @@ from loadtest.fire.precheck import check_one
 from loadtest.fire.probe import Prober
 from loadtest.fire.progress import SILENT, Progress
 from loadtest.fire.traffic import Traffic
+from loadtest.fire.used import used_of
 from loadtest.fire.vegeta import Hit
 from loadtest.record.shapes import Audit, Conditions, Load, Measurement, Used
 from loadtest.stage import subject
 from loadtest.stage.billing import BillingStack
-from loadtest.stage.budget import LIMITS, Budget, open_budget
-from loadtest.stage.budget.limits import MIB
+from loadtest.stage.budget import open_budget
 from loadtest.stage.stack import Stack
 from loadtest.stage.subject import Running, Subject
 
@@ -63,10 +63,10 @@ def measure(
         observer = Observer(stack)
         prober = _send(load, what.name, traffic, out, observer=observer, progress=progress)
         # Before the drain: work on requests that the client has timed out is not part of the measurement.
-        used = _used(budget, limits, running, limits.cpu_seconds() - before)
+        spent = used_of(budget, limits, running, limits.cpu_seconds() - before)
         fired = look(traffic, arrived, out)
     measurement = _measurement(what.name, load, traffic, fired, prober)
-    return _with_ours(measurement, far.described, what, used, observer.conditions(load, fired.hits))
+    return _with_ours(measurement, far.described, what, spent, observer.conditions(load, fired.hits))
 
 
 def _with_ours(
@@ -116,22 +116,6 @@ def look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> Fired:
     wanted = {traffic.sent[event_id] for event_id in accepted if event_id in traffic.sent}
     arrived.wait(lambda received: len(received) >= len(wanted) and wanted <= received.keys())
     return Fired(hits, report, audit(traffic.sent, accepted, arrived.received))
-
-
-def _used(name: str, budget: Budget, running: Running, cpu_s: float) -> Used:
-    limits = LIMITS[name]
-    peak = budget.peak_bytes()
-    return Used(
-        budget=name,
-        how=budget.how,
-        limited=budget.limited,
-        cpus=limits.cpus,
-        memory_mib=limits.memory and limits.memory / MIB,
-        cpu_s=cpu_s,
-        cpu_ms_per_accepted=None,
-        peak_mib=peak and peak / MIB,
-        ready_s=running.ready_s,
-    )
 
 
 def _measurement(name: str, load: Load, traffic: Traffic, fired: Fired, prober: Prober) -> Measurement:

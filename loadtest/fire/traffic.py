@@ -25,6 +25,8 @@ class Traffic:
     `sent` has the digest of each, by event id, also of a few that vegeta read last and did not send.
     """
 
+    options = ("-lazy",)  # its targets have no end
+
     def __init__(self, url: str, username: str, password: str, bodies: Iterator[bytes] | None = None) -> None:
         self.sent: dict[str, bytes] = {}
         self.url = url.rstrip("/").removesuffix(PATH) + PATH

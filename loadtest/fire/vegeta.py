@@ -5,12 +5,12 @@ import csv
 import json
 import math
 import subprocess
+import threading
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, Protocol
 
-from loadtest.fire.traffic import Traffic
 from loadtest.record.shapes import Latencies, Load
 
 
@@ -24,22 +24,38 @@ class Hit(NamedTuple):
     event_id: str | None
 
 
-def command(load: Load, name: str, results: Path) -> list[str]:
-    """vegeta's command line; targets come from standard input."""
+class Targets(Protocol):
+    """What to request. `options`: of vegeta, about reading them and about what it keeps of the answers."""
+
+    @property
+    def options(self) -> tuple[str, ...]: ...
+
+    def feed(self, pipe: IO[bytes]) -> threading.Thread:
+        """Starts a thread that writes targets in vegeta's JSON format to its standard input."""
+        ...
+
+
+def command(load: Load, name: str, results: Path, options: tuple[str, ...]) -> list[str]:
+    """vegeta's command line; targets come from standard input.
+
+    In a closed loop as many workers as users start at once, and each sends its next request right after an answer:
+    all users are in flight (lib/attack.go of vegeta 12.12: `Attack`, with a pacer that never waits).
+    """
     limits = ["-rate", f"{load.rate}/1s"]
     if load.users is not None:
         limits = ["-rate", "0", "-workers", str(load.users), "-max-workers", str(load.users)]
     limits += [] if load.keepalive else ["-keepalive=false"]
     times = ["-duration", f"{load.duration_s:g}s", "-timeout", f"{load.timeout_s:g}s"]
-    return ["vegeta", "attack", "-name", name, "-lazy", "-format", "json", *limits, *times, "-output", str(results)]
+    return ["vegeta", "attack", "-name", name, "-format", "json", *options, *limits, *times, "-output", str(results)]
 
 
-def attack(load: Load, name: str, traffic: Traffic, results: Path, tick: Callable[[], None]) -> None:
+def attack(load: Load, name: str, targets: Targets, results: Path, tick: Callable[[], None]) -> None:
     """Runs until the end, calling `tick` every 100 ms. Raises CalledProcessError; Ctrl-C also kills vegeta."""
-    with subprocess.Popen(command(load, name, results), stdin=subprocess.PIPE, start_new_session=True) as process:
+    arguments = command(load, name, results, targets.options)
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdin is not None
         try:
-            feeder = traffic.feed(process.stdin)
+            feeder = targets.feed(process.stdin)
             while True:
                 try:
                     code = process.wait(0.1)
@@ -94,7 +110,8 @@ def _queued_id(code: int, body: str) -> str | None:
 
 def latencies(report: dict[str, Any]) -> Latencies:
     """From vegeta's JSON report, in milliseconds."""
-    names = {"fastest": "min", "mean": "mean", "p50": "50th", "p90": "90th", "p99": "99th", "slowest": "max"}
+    names = {"fastest": "min", "mean": "mean", "p50": "50th", "p90": "90th", "p95": "95th", "p99": "99th"}
+    names |= {"slowest": "max"}
     return Latencies(**{ours: report["latencies"][theirs] / 1e6 for ours, theirs in names.items()})
 
 

@@ -35,12 +35,13 @@ class Audit(Record):
 
 
 class Latencies(Record):
-    """Milliseconds, over all requests, failed ones too."""
+    """Milliseconds, over all requests, failed ones too. `p95` is missing in older results."""
 
     fastest: float
     mean: float
     p50: float
     p90: float
+    p95: float | None = None
     p99: float
     slowest: float
 

@@ -7,5 +7,6 @@ charts.py      Vega-Lite, in the colours of theme.py
 page.py        report.html
 pictures.py    SVGs of the same charts
 documents.py   the generated parts of README and CHANGELOG
+lab*.py        the lab's studies: lab.py judges published ratios, lab.html, lab-<study>.svg, docs/lab.md
 figures.py     the published figures, and those of a measurement by name
 """

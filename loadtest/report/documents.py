@@ -1,5 +1,6 @@
 """The generated parts of the documents: tables and pictures of the newest complete run of each kind."""
 
+import os
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -73,11 +74,16 @@ def measured_by(command: str, where: Environment) -> str:
 
 def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtest", kind: str = "svg") -> str:
     """The picture for the reader's colour scheme; `document` is the folder of what shows it."""
-    source = folder.relative_to(document) / name
+    source = f"{relative(folder, document)}/{name}"
     return (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="{source}-dark.{kind}">'
         f'<img alt="{text}" src="{source}-light.{kind}"></picture>'
     )
+
+
+def relative(folder: Path, document: Path) -> str:
+    """The way to `folder` from the folder of a document."""
+    return Path(os.path.relpath(folder, document)).as_posix()
 
 
 def throughput() -> str:

@@ -36,21 +36,30 @@ def _bars(comparison: Comparison) -> dict[str, Spec]:
 
 
 def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
+    return render(
+        "page.html.j2",
+        specs,
+        comparison=comparison,
+        tables=tables,
+        errors=_errors(comparison),
+        queue=documents.behind(comparison).get("queue", ""),
+        inline=documents.of_inline(comparison),
+    )
+
+
+def render(template: str, specs: dict[str, Spec], **values: object) -> str:
+    """A page with a chart of each of `specs`, in the element of its id, drawn in the colours of the reader's system."""
     pages = Environment(loader=PackageLoader("loadtest.report", "."), autoescape=select_autoescape(default=True))
     embedded = {
         "libraries": vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
         "specs": json.dumps(specs),
         "themes": json.dumps({kind: theme.config(kind) for kind in theme.THEMES}),
     }
-    return pages.get_template("page.html.j2").render(
-        comparison=comparison,
-        tables=tables,
+    return pages.get_template(template).render(
         html_table=_html,
-        errors=_errors(comparison),
-        queue=documents.behind(comparison).get("queue", ""),
-        inline=documents.of_inline(comparison),
         # The only sequence that could end the <script> element early.
         **{name: Markup(text.replace("</script", "<\\/script")) for name, text in embedded.items()},  # noqa: S704
+        **values,
     )
 
 

@@ -1,17 +1,20 @@
 """The process under attack: a release of the service, or a peer, under a budget."""
 
+import http.client
 import os
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
-from app.local.process import is_ready, wait_until_ready
+from app.local.process import wait_until_ready
 from app.settings import Release
 from loadtest.record.folders import ROOT
 from loadtest.stage.budget import Budget
@@ -46,9 +49,10 @@ QUEUEING = tuple(release for release in Release if release.enqueues)
 
 @dataclass(frozen=True)
 class Subject:
-    """`command` serves on APP_PORT, with `flags` and the stack's variables. `enqueues`: its 200s are audited.
+    """`command` serves on the port in the variable `port`, with `flags` and the stack's variables.
 
-    `core`: the only one that it may use from its start on.
+    It is ready once a GET of `ready` answers 200. `enqueues`: its 200s are audited. `core`: the only one that it may
+    use from its start on.
     """
 
     name: str
@@ -57,6 +61,8 @@ class Subject:
     release: str | None = None
     enqueues: bool = True
     core: int | None = None
+    port: str = "APP_PORT"
+    ready: str = "/readyz"
 
 
 class Running(NamedTuple):
@@ -88,7 +94,7 @@ def print_variables(used: list[str], ignored: list[str]) -> None:
 
 def environment(subject: Subject, stack: dict[str, str], port: int) -> dict[str, str]:
     """The variables of `subject`: its flags; the stack's variables take precedence."""
-    ours = UNBOUNDED | subject.flags | stack | {"APP_PORT": str(port)}
+    ours = UNBOUNDED | subject.flags | stack | {subject.port: str(port)}
     return ours if subject.release is None else ours | {"APP_RELEASE": subject.release}
 
 
@@ -103,7 +109,7 @@ def _pinned(subject: Subject) -> list[str]:
 def start(
     subject: Subject, budget: Budget, stack: dict[str, str], log: Path, *, port: int | None = None
 ) -> Iterator[Running]:
-    """Starts it, on a free port by default, and waits for its readyz; `log` is appended to.
+    """Starts it, on a free port by default, and waits until it is ready; `log` is appended to.
 
     Raises ChildProcessError if it does not become ready.
     """
@@ -122,7 +128,7 @@ def start(
             start_new_session=True,  # Ctrl-C in the terminal ends the attack, which stops it
         )
     try:
-        _wait(url, process, log)
+        _wait(url + subject.ready, process, log)
         budget.attach(process.pid)
         yield Running(url, process.pid, time.monotonic() - started)
     finally:
@@ -133,9 +139,17 @@ def start(
         process.wait()
 
 
+def _answers(url: str) -> bool:
+    """Whether it is 200. Raises OSError or HTTPException without an answer."""
+    parts = urlsplit(url)
+    with closing(http.client.HTTPConnection(parts.netloc, timeout=5)) as connection:
+        connection.request("GET", parts.path)
+        return connection.getresponse().status == HTTPStatus.OK
+
+
 def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
     try:
-        wait_until_ready(process, lambda: is_ready(url), START_SECONDS, interval=0.02)
+        wait_until_ready(process, lambda: _answers(url), START_SECONDS, interval=0.02)
     except (ChildProcessError, TimeoutError):
         last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["no output"]
         raise ChildProcessError(f"{' '.join(process.args)} was not ready: {last[0]}") from None  # type: ignore[arg-type]  # a list

@@ -1,14 +1,12 @@
 """The page in a browser, and the pictures."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import altair as alt
 import pytest
 import vl_convert
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from app.settings import Release
 from loadtest import interleaved
@@ -20,7 +18,6 @@ from loadtest.report import charts, figures, over_time, page, pictures, tables, 
 from loadtest.report.charts import Deadline
 from loadtest.stage import subject
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}
 
 
@@ -44,16 +41,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, Path]:
     over_time.write(over_time.history(hits), out, "over-time")
     pictures.write(comparison, out)
     return comparison, out
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    assert CHROMIUM is not None, "the page's test requires Chromium (Debian: apt install chromium)"
-    quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
-        yield opened
-        opened.close()
 
 
 def _open(browser: Browser, made: Path, size: dict[str, int], scheme: str) -> tuple[Page, list[str]]:
