@@ -106,13 +106,13 @@ def test_help() -> None:
 
 
 def test_it_is_quick() -> None:
-    """It runs beside measurements: less than a millisecond of CPU for a call."""
+    """It runs beside measurements: a call costs it less CPU than it costs the sender, half a millisecond."""
     calls = 1000
     with start(rate=100_000) as api, httpx.Client(base_url=api.url, auth=(API_KEY, "")) as http:
         http.put("/_/invoices", content=json.dumps([invoice(number) for number in range(calls)]))
         process = psutil.Process(api.pid)
-        before = process.cpu_times()
+        before, sender = process.cpu_times(), time.process_time()
         for number in range(calls):
             http.post(f"/api/v2/invoices/draft_inv_{number}/close").raise_for_status()
-        after = process.cpu_times()
-    assert (after.user + after.system - before.user - before.system) / calls < 0.001
+        after, sender = process.cpu_times(), time.process_time() - sender
+    assert after.user + after.system - before.user - before.system < sender
