@@ -9,24 +9,23 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
 
 import boto3
-import chargebee
 from botocore.config import Config
 
 from app.billing import charges, items
 from app.billing.charges import Billable, Line
 from app.billing.items import Update, Value
+from app.billing.sdk import IDEMPOTENCY_KEY, open_site
 from app.errors import BillingUnavailable
 from app.events import Event, Invoice
 from app.settings import Settings
 from app.sqs.failures import code_of
 
 if TYPE_CHECKING:
+    import chargebee
     from types_boto3_dynamodb import DynamoDBClient
 
-IDEMPOTENCY_KEY = chargebee.Chargebee.idempotency_header
 CONFLICT = "invalid_state_for_request"  # closed already, most likely
 PENDING = "pending"
 OURS = "attribute_not_exists(#invoice_id) OR #invoice_id = :invoice"
@@ -119,26 +118,7 @@ def build_billing(settings: Settings) -> BlockingBilling:
         read_timeout=TABLE_SECONDS / ATTEMPTS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
-    return BlockingBilling(boto3.client("dynamodb", config=config), settings.billing_table, _site(settings))
-
-
-def _site(settings: Settings) -> "chargebee.Chargebee":
-    assert settings.chargebee_url is not None
-    assert settings.chargebee_api_key is not None
-    scheme = urlsplit(settings.chargebee_url).scheme
-    seconds: Any = settings.chargebee_timeout / 2
-    site = chargebee.Chargebee(
-        settings.chargebee_api_key.get_secret_value(),
-        site="",
-        protocol=scheme,
-        connection_time_out=seconds,
-        read_time_out=seconds,
-    )
-    # The SDK derives it from the name of a site. And it takes http only where the class says so, not the object
-    # (chargebee 3.29, http_request.py).
-    site.env.api_endpoint = f"{settings.chargebee_url.rstrip('/')}/api/{site.env.API_VERSION}"
-    chargebee.Chargebee.verify_ca_certs = scheme == "https"
-    return site
+    return BlockingBilling(boto3.client("dynamodb", config=config), settings.billing_table, open_site(settings))
 
 
 def _invoice(event: Event) -> Invoice:

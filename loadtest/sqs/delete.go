@@ -1,14 +1,7 @@
 package main
 
 func (s *service) deleteMessage(from call) (any, *refusal) {
-	var asked struct {
-		naming
-		ReceiptHandle string
-	}
-	if refused := decode(from, &asked); refused != nil {
-		return nil, refused
-	}
-	found, refused := s.shelfOf(asked.naming)
+	asked, found, refused := s.readInFlight(from)
 	if refused != nil {
 		return nil, refused
 	}
@@ -19,34 +12,16 @@ func (s *service) deleteMessage(from call) (any, *refusal) {
 }
 
 func (s *service) deleteMessageBatch(from call) (any, *refusal) {
-	type named struct {
-		ID            string `json:"Id"`
-		ReceiptHandle string `json:",omitempty"`
-	}
-	var asked struct {
-		naming
-		Entries []named
-	}
-	if refused := decode(from, &asked); refused != nil {
-		return nil, refused
-	}
-	found, refused := s.shelfOf(asked.naming)
+	entries, found, refused := s.readInFlightBatch(from)
 	if refused != nil {
-		return nil, refused
-	}
-	entries := make([]entry, len(asked.Entries))
-	for i, one := range asked.Entries {
-		entries[i].ID = one.ID
-	}
-	if refused := checkBatch(entries); refused != nil {
 		return nil, refused
 	}
 	found.mutex.Lock()
 	defer found.mutex.Unlock()
-	done := make([]named, 0, len(asked.Entries))
-	for _, one := range asked.Entries {
+	deleted := make([]carriedOut, 0, len(entries))
+	for _, one := range entries {
 		found.shelf.remove(one.ReceiptHandle)
-		done = append(done, named{ID: one.ID})
+		deleted = append(deleted, carriedOut{one.ID})
 	}
-	return map[string]any{"Successful": done}, nil
+	return map[string]any{"Successful": deleted}, nil
 }

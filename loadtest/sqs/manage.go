@@ -19,6 +19,15 @@ func (s *service) queueOf(name naming) (*queue, *refusal) {
 	return nil, missingParameter("QueueUrl")
 }
 
+// queueNamedIn finds the queue of a call that says nothing else.
+func (s *service) queueNamedIn(from call) (*queue, *refusal) {
+	var asked naming
+	if refused := decode(from, &asked); refused != nil {
+		return nil, refused
+	}
+	return s.queueOf(asked)
+}
+
 func (s *service) createQueue(from call) (any, *refusal) {
 	var asked struct {
 		naming
@@ -34,11 +43,7 @@ func (s *service) createQueue(from call) (any, *refusal) {
 }
 
 func (s *service) getQueueURL(from call) (any, *refusal) {
-	var asked naming
-	if refused := decode(from, &asked); refused != nil {
-		return nil, refused
-	}
-	found, refused := s.queueOf(asked)
+	found, refused := s.queueNamedIn(from)
 	if refused != nil {
 		return nil, refused
 	}
@@ -46,11 +51,7 @@ func (s *service) getQueueURL(from call) (any, *refusal) {
 }
 
 func (s *service) deleteQueue(from call) (any, *refusal) {
-	var asked naming
-	if refused := decode(from, &asked); refused != nil {
-		return nil, refused
-	}
-	found, refused := s.queueOf(asked)
+	found, refused := s.queueNamedIn(from)
 	if refused != nil {
 		return nil, refused
 	}

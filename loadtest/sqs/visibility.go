@@ -7,15 +7,7 @@ import (
 const maxVisibility = 12 * 60 * 60 // seconds
 
 func (s *service) changeMessageVisibility(from call) (any, *refusal) {
-	var asked struct {
-		naming
-		ReceiptHandle     string
-		VisibilityTimeout int
-	}
-	if refused := decode(from, &asked); refused != nil {
-		return nil, refused
-	}
-	found, refused := s.shelfOf(asked.naming)
+	asked, found, refused := s.readInFlight(from)
 	if refused != nil {
 		return nil, refused
 	}
@@ -28,47 +20,26 @@ func (s *service) changeMessageVisibility(from call) (any, *refusal) {
 }
 
 func (s *service) changeMessageVisibilityBatch(from call) (any, *refusal) {
-	type changed struct {
-		ID string `json:"Id"`
-	}
 	type failed struct {
 		ID          string `json:"Id"`
 		Code        string
 		SenderFault bool
 	}
-	var asked struct {
-		naming
-		Entries []struct {
-			ID                string `json:"Id"`
-			ReceiptHandle     string
-			VisibilityTimeout int
-		}
-	}
-	if refused := decode(from, &asked); refused != nil {
-		return nil, refused
-	}
-	found, refused := s.shelfOf(asked.naming)
+	entries, found, refused := s.readInFlightBatch(from)
 	if refused != nil {
-		return nil, refused
-	}
-	entries := make([]entry, len(asked.Entries))
-	for i, one := range asked.Entries {
-		entries[i].ID = one.ID
-	}
-	if refused := checkBatch(entries); refused != nil {
 		return nil, refused
 	}
 	found.mutex.Lock()
 	defer found.mutex.Unlock()
-	done, not := make([]changed, 0, len(entries)), []failed{}
-	for _, one := range asked.Entries {
+	changed, not := make([]carriedOut, 0, len(entries)), []failed{}
+	for _, one := range entries {
 		if code := found.shelf.change(one.ReceiptHandle, one.VisibilityTimeout, time.Now()); code != "" {
 			not = append(not, failed{one.ID, code, true})
 		} else {
-			done = append(done, changed{one.ID})
+			changed = append(changed, carriedOut{one.ID})
 		}
 	}
-	return map[string]any{"Successful": done, "Failed": not}, nil
+	return map[string]any{"Successful": changed, "Failed": not}, nil
 }
 
 // change hides the message with that receipt handle for so long from now on, or says why not, as SQS's code.

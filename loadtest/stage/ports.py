@@ -7,6 +7,7 @@ from contextlib import closing, suppress
 # Below those that a system gives to outgoing connections (Linux: from 32,768; macOS and Windows: from 49,152), one of
 # which could take the port before the process does.
 PORTS = range(20_000, 32_000)
+START_SECONDS = 60  # until such a process listens
 
 
 def free_port() -> int:

@@ -1,7 +1,5 @@
 """A queue process: the embedded AWS, ElasticMQ or the stand-in. Each can be killed and started again on its port."""
 
-import re
-import shutil
 import subprocess
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,18 +11,12 @@ from botocore.config import Config
 
 from app.local import embedded_aws
 from app.local.embedded_aws import EmbeddedAws
-from app.local.process import is_listening, wait_until_ready
 from app.local.tls import Certificates
-from loadtest.record.folders import ROOT
-from loadtest.stage.ports import free_port
+from loadtest.stage.elasticmq import ElasticMq
 from loadtest.stage.stand_in import StandIn, launch
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
-
-_ELASTICMQ = ROOT / "loadtest" / "elasticmq"
-CLASSPATH = _ELASTICMQ / "target" / "classpath"
-START_SECONDS = 60
 
 
 class QueueProcess(Protocol):
@@ -67,47 +59,6 @@ class Embedded:
         if self._running is not None:
             self._running.__exit__(None, None, None)
             self._running = None
-
-
-class ElasticMq:
-    """ElasticMQ under Java 17, in memory. Its jars: `make loadtest/elasticmq/target/classpath`."""
-
-    def __init__(self) -> None:
-        version = re.search(r"elasticmq-server.*?<version>(.*?)<", (_ELASTICMQ / "pom.xml").read_text(), re.DOTALL)
-        assert version is not None
-        self.name = f"ElasticMQ {version[1]}"
-        self._process: subprocess.Popen[bytes] | None = None
-        self._port = free_port()
-        self.endpoint = f"http://127.0.0.1:{self._port}"
-
-    def start(self) -> None:
-        java = shutil.which("java")
-        assert java is not None, "ElasticMQ requires Java 17"
-        options = [
-            "rest-sqs.bind-hostname=127.0.0.1",
-            f"rest-sqs.bind-port={self._port}",
-            "rest-stats.enabled=false",
-            "node-address.host=127.0.0.1",
-            f"node-address.port={self._port}",
-            "generate-node-address=false",
-        ]
-        command = [java, "-Xmx512m", *(f"-D{option}" for option in options), "-cp", CLASSPATH.read_text().strip()]
-        # A session of its own: Ctrl-C in the terminal must not end the queue before the service has drained.
-        self._process = subprocess.Popen(
-            [*command, "org.elasticmq.server.Main"], stdout=subprocess.DEVNULL, start_new_session=True
-        )
-        wait_until_ready(self._process, lambda: is_listening(self._port), START_SECONDS)
-
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
-
-    def kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
 
 
 class Terminated:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from app.local.embedded_aws import EmbeddedAws
 from app.local.tls import Certificates, certificates
 from loadtest.record.folders import ROOT
-from loadtest.stage import queues, toxiproxy
+from loadtest.stage import elasticmq, queues, toxiproxy
 from loadtest.stage.queues import QueueProcess
 from loadtest.stage.stand_in import BINARY, StandIn
 from loadtest.stage.toxiproxy import Proxy, Toxic
@@ -86,11 +86,11 @@ def choose(wanted: str, tls: Certificates | None) -> QueueProcess:
     Raises FileNotFoundError for what that requires.
     """
     if wanted == "elasticmq":
-        _make(queues.CLASSPATH, "--queue=elasticmq", ("java", "mvn"))
+        _make(elasticmq.CLASSPATH, "--queue=elasticmq", ("java", "mvn"))
         if tls is None:
-            return queues.ElasticMq()
+            return elasticmq.ElasticMq()
         _make(BINARY, "--queue=elasticmq with TLS", ("go",))
-        return queues.Terminated(queues.ElasticMq(), tls)
+        return queues.Terminated(elasticmq.ElasticMq(), tls)
     if wanted == "stand-in" or (wanted == "auto" and (BINARY.exists() or shutil.which("go"))):
         _make(BINARY, "--queue=stand-in", ("go",))
         return StandIn(bodies=False, tls=tls)

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from app.local.process import is_listening, wait_until_ready
-from loadtest.stage.ports import free_port
-from loadtest.stage.queues import START_SECONDS
+from loadtest.stage.ports import START_SECONDS, free_port
 
 Toxic = tuple[str, dict[str, float]]
 

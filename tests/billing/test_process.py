@@ -267,14 +267,28 @@ async def test_a_charge_that_chargebee_never_takes_is_poison(stage: Stage, billi
     assert stage.invoice(body["content"]["invoice"]["id"])["charges"] == []
 
 
-async def test_a_wrong_key_is_not_the_fault_of_the_event(stage: Stage, billing: OpenBilling) -> None:
-    """It waits until a person has corrected the key."""
+@pytest.mark.parametrize(
+    ("settings", "error", "code"),
+    [
+        ({"chargebee_api_key": "wrong"}, Postponed, "chargebee_unauthorized"),
+        ({"chargebee_url": "http://127.0.0.1:9"}, ChargebeeUnavailable, "ClientConnectorError"),
+        ({"billing_table": "missing"}, BillingFailed, "ResourceNotFoundException"),
+    ],
+    ids=["wrong key", "no Chargebee", "no table"],
+)
+async def test_what_is_not_the_fault_of_the_event_postpones_it(
+    stage: Stage, billing: OpenBilling, settings: dict[str, str], error: type[BillingFailed], code: str
+) -> None:
+    """It waits until a person has corrected the deployment; the code says what happened, and nothing is charged."""
     body = event_body()
     stage.register(body)
-    async with billing(chargebee_api_key="wrong") as worker:
-        with pytest.raises(Postponed) as failed:
+    stage.put(body["content"]["invoice"]["customer_id"], some(1))
+    async with billing(**settings) as worker:
+        with pytest.raises(error) as failed:
             await worker.process(event_of(body))
-    assert failed.value.code == "chargebee_unauthorized"
+    assert isinstance(failed.value, Postponed)
+    assert failed.value.code == code
+    assert stage.invoice(body["content"]["invoice"]["id"])["charges"] == []
 
 
 async def test_lost_answers_charge_nothing_twice(stage: Stage, billing: OpenBilling) -> None:
@@ -299,23 +313,3 @@ async def test_lost_answers_charge_nothing_twice(stage: Stage, billing: OpenBill
     stage.behave(errors=0)
     for body in bodies:
         stage.require_billed_once(body, some(3))
-
-
-async def test_without_chargebee_the_event_is_postponed(stage: Stage, billing: OpenBilling) -> None:
-    """The code is the name of what happened."""
-    body = event_body()
-    async with billing(chargebee_url="http://127.0.0.1:9") as worker:
-        with pytest.raises(ChargebeeUnavailable) as failed:
-            await worker.process(event_of(body))
-    assert failed.value.code == "ClientConnectorError"
-
-
-async def test_without_the_table_the_event_is_postponed(stage: Stage, billing: OpenBilling) -> None:
-    """And nothing is charged."""
-    body = event_body()
-    stage.register(body)
-    async with billing(billing_table="missing") as worker:
-        with pytest.raises(BillingFailed) as failed:
-            await worker.process(event_of(body))
-    assert failed.value.code == "ResourceNotFoundException"
-    assert isinstance(failed.value, Postponed)

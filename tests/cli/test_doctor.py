@@ -206,15 +206,18 @@ def test_the_live_page(shop: Path) -> None:
 
 
 def test_an_app_without_faults(shop: Path) -> None:
-    """An async client on a slow server, twenty at a time: nothing is named, and the exit code is 0."""
-    with doctor(shop, "--check") as running, Slow() as slow, ThreadPoolExecutor(20) as senders:
+    """An async client on a slow server, twenty at a time: nothing is named, and the exit code is 0.
+
+    Not with the default of 100 ms: the first requests compute, which may take that long on a slow machine.
+    """
+    with doctor(shop, "--check", "--warn", "1") as running, Slow() as slow, ThreadPoolExecutor(20) as senders:
         fetched = [senders.submit(running.client.get, "/fetch-async", params={"url": slow.url}) for _ in range(20)]
         slow.wait_for(20)  # none holds the loop, or there would be one
         slow.release()
         assert {one.result(PATIENCE).status_code for one in fetched} == {200}
         code, summary = running.end(signal.SIGINT)
     assert code == 0
-    assert summary.splitlines()[1:] == ["20 requests; 0 places held the event loop for more than 100 ms"]
+    assert summary.splitlines()[1:] == ["20 requests; 0 places held the event loop for more than 1000 ms"]
 
 
 def test_waiting_for_a_thread(shop: Path) -> None:

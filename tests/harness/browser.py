@@ -5,16 +5,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="the page needs a browser (Debian: apt install chromium)")
+# Of each `expect`, in ms: Playwright's own five seconds are few on a busy machine.
+PATIENCE_MS = 60_000
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Asks no host but those of its pages."""
     quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
         yield opened

@@ -77,6 +77,16 @@ class Web:
         """The first line with these fields."""
         return self._line(lambda line: fields.items() <= line.items(), str(fields), 60)
 
+    def wait_for_number(self, number: int, outcome: str) -> None:
+        """Returns when the lines of `outcome`, which are a second apart, have counted exactly so many together."""
+
+        def counted() -> int:
+            return sum(line["number"] for line in self.lines if line.get("outcome") == outcome)
+
+        with self._changed:
+            self._changed.wait_for(lambda: counted() >= number or not self._reader.is_alive(), 60)
+            assert counted() == number, self.lines
+
     def _line(self, wanted: Callable[[dict[str, Any]], bool], what: str, timeout: float) -> dict[str, Any]:
         def found() -> dict[str, Any] | None:
             return next(filter(wanted, self.lines), None)

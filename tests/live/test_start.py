@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import textwrap
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -46,15 +45,13 @@ def test_it_ends_with_its_parent(sig: signal.Signals) -> None:
 
 
 def test_a_viewer_does_not_hold_up_a_stop(tmp_path: Path) -> None:
-    """SIGTERM ends the service as fast as without a page, exit code 0, and the viewer's stream ends with it."""
-    settings = {"local": 1, "port": 0, "live_port": 0, "run_dir": tmp_path, "drain_delay": 0}
+    """SIGTERM ends the service long before the time-out for open requests, and the viewer's stream ends with it."""
+    settings = {"local": 1, "port": 0, "live_port": 0, "run_dir": tmp_path, "drain_delay": 0, "graceful_timeout": 600}
     with Web(clean_environment(**settings)) as web:
         url = web.wait_for("Live page on").split()[-1]
         with viewing(url) as events:
             next(events)
-            began = time.monotonic()
-            assert web.stop() == 0
-            assert time.monotonic() - began < 10  # the time-out for open requests is 30 s
+            assert web.stop(timeout=100) == 0
             with suppress(httpx.RemoteProtocolError):
                 list(events)
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.local.process import is_listening, wait_until_ready
-from loadtest.stage.ports import free_port
-from loadtest.stage.queues import START_SECONDS
+from loadtest.stage.ports import START_SECONDS, free_port
 
 ROOT = Path(__file__).parents[2]
 ATTACK = ROOT / "loadtest" / "attack.sh"

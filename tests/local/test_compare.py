@@ -46,7 +46,7 @@ def test_a_blocked_loop(recorded: Callable[..., Recorded]) -> None:
     """v02: the event loop itself waits for SQS, for one webhook after the other; the others wait for their turn."""
     one = recorded(Release.V02_BLOCKING)
     assert one.statuses == {200: WEBHOOKS}
-    assert _seconds(one, "event loop", State.SQS) == pytest.approx(WEBHOOKS * DELAY, rel=0.5)
+    assert _seconds(one, "event loop", State.SQS) > WEBHOOKS * DELAY / 2  # the loop is looked at now and then
     assert _seconds(one, "webhooks", State.TURN) > WEBHOOKS * DELAY
 
 
@@ -83,8 +83,11 @@ def test_a_new_connection_loads_the_bundle(recorded: Callable[..., Recorded]) ->
 
 
 def test_batches(recorded: Callable[..., Recorded]) -> None:
-    """v09: no thread works; calls have several webhooks each, which wait in a batch."""
-    one = recorded(Release.V09_GROUP_COMMIT, APP_SQS_BATCHES="1")
+    """v09: no thread works; calls have several webhooks each, which wait in a batch.
+
+    The first call takes two seconds, so that all webhooks have arrived before it ends.
+    """
+    one = recorded(Release.V09_GROUP_COMMIT, APP_SQS_BATCHES="1", APP_LOCAL_SQS_DELAY=str(20 * DELAY))
     assert not _of(one, "threads")
     assert _seconds(one, "webhooks", State.BATCH) > DELAY
     assert len(_of(one, "calls to SQS")) == 2  # what was there first, and then all others

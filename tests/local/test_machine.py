@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from app.local.machine import Busy, Watch
@@ -32,13 +33,25 @@ def test_a_core_that_others_use(stranger: None) -> None:
 
 
 def test_what_our_processes_use_is_ours() -> None:
-    """Running and ended children, and their children, do not count."""
-    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN.replace('60', '1')!r}])"
-    with Watch() as before:
-        time.sleep(1)
-    with Watch() as watch:
-        subprocess.run([sys.executable, "-c", code], check=True)
-    assert watch.busy.foreign_cores < before.busy.foreign_cores + 0.7
+    """A running child, and the child of one that has ended, do not count, however much others use meanwhile."""
+    burn = "import time\nwhile time.process_time() < 0.5: pass"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
+    stays = [sys.executable, "-c", f"{burn}\nprint(flush=True)\ninput()"]
+    used, began = _used(), time.monotonic()
+    with subprocess.Popen(stays, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        with Watch() as watch:
+            running.stdout.readline()
+            subprocess.run([sys.executable, "-c", parent], check=True)
+        used, seconds = _used() - used, time.monotonic() - began
+        running.communicate("\n")
+    assert watch.busy.foreign_cores * seconds < used - 0.8
+
+
+def _used() -> float:
+    """Seconds of CPU of all processes so far."""
+    times = psutil.cpu_times()
+    return sum(times) - times.idle - times.iowait - times.steal - times.guest - times.guest_nice
 
 
 @pytest.mark.parametrize(("busy", "doubts"), [(Busy(0.1, 0.0), 0), (Busy(0.5, 0.0), 1), (Busy(0.5, 0.2), 2)])

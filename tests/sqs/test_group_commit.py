@@ -151,7 +151,7 @@ async def test_a_batch_that_is_too_long_is_split(sqs: SqsStandIn) -> None:
 async def test_each_caller_has_its_own_deadline(sqs: SqsStandIn) -> None:
     """APP_SQS_TIMEOUT includes the wait: a message not sent by then leaves the line, and is not sent later."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1, sqs_timeout=0.5) as group:
+    async with group_commit(sqs, sqs_batches=1, sqs_timeout=1) as group:
         tasks = await send(group, "in a call", "waiting")
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         assert [type(outcome) for outcome in outcomes] == [QueueUnavailable, QueueUnavailable]
@@ -282,12 +282,12 @@ async def test_a_caller_that_left_has_no_deadline_any_more(sqs: SqsStandIn) -> N
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: complaints.append(str(context)))
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1, sqs_timeout=0.5) as group:
+    async with group_commit(sqs, sqs_batches=1, sqs_timeout=1) as group:
         under_way, left = await send(group, "under way", "left")
         left.cancel()
         await group.close(0)  # which drops what waits, before its deadline
         ended = loop.create_future()
-        loop.call_later(0.6, ended.set_result, None)  # the deadlines are over
+        loop.call_later(1.2, ended.set_result, None)  # the deadlines are over
         await ended
         sqs.release()
         await asyncio.gather(under_way, left, return_exceptions=True)
@@ -297,7 +297,7 @@ async def test_a_caller_that_left_has_no_deadline_any_more(sqs: SqsStandIn) -> N
 async def test_a_refused_webhook_is_freed_at_once(sqs: SqsStandIn) -> None:
     """Not by the garbage collector, which is rare: in an outage, each would hold its body until then."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1, sqs_timeout=0.5) as group:
+    async with group_commit(sqs, sqs_batches=1, sqs_timeout=1) as group:
         gc.collect()
         gc.disable()
         try:

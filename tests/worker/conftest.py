@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadtest.record.folders import ROOT
-from loadtest.stage.queues import CLASSPATH, ElasticMq, Embedded, QueueProcess, client
+from loadtest.stage.elasticmq import CLASSPATH, ElasticMq
+from loadtest.stage.queues import Embedded, QueueProcess, client
 from loadtest.stage.stand_in import BINARY, StandIn
 from tests.billing.conftest import api, embedded, stage
 from tests.harness import queues

@@ -15,22 +15,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Self
 
-from loguru import logger
-
+from app.telemetry.loop.findings import Findings, Found, log
 from app.telemetry.loop.scheduling import Look, Spent, ThreadTimes, look
-from app.telemetry.loop.stacks import Place, Stack, culprit, depth_of_loop, is_idle, short, stack_of
+from app.telemetry.loop.stacks import Place, Stack, depth_of_loop, is_idle, stack_of
 from app.telemetry.loop.turn import Blocked, Turn
 
 LOOKS = 5
 ASK_SECONDS = 1.0
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
-
-
-def log(place: Place, stack: Stack, seconds: float) -> None:
-    """A warning with the place and the short stack."""
-    logger.bind(place=str(place), held_ms=round(seconds * 1000), stack=short(stack)).warning(
-        "Event loop blocked for {:.2f} s so far by {}", seconds, place
-    )
 
 
 class Watchdog:
@@ -41,14 +33,19 @@ class Watchdog:
     go of the loop; a callback of metrics may read both at any time.
     """
 
-    def __init__(self, seconds: float, found: Callable[[Place, Stack, float], None] = log) -> None:
-        self.blocked = 0
-        self.places: dict[Place, Blocked] = {}
-        self._seconds, self._found = seconds, found
+    def __init__(self, seconds: float, found: Found = log) -> None:
+        self._findings = Findings(seconds, found)
         self._interval = seconds / LOOKS
-        self._named: set[Place] = set()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+
+    @property
+    def blocked(self) -> int:
+        return self._findings.blocked
+
+    @property
+    def places(self) -> dict[Place, Blocked]:
+        return self._findings.places
 
     def __enter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -109,7 +106,7 @@ class Watchdog:
             turn.samples.append(stack)
             # Its thread may be waiting for a core now, which is counted only afterwards.
             if passed.waited + passed.computing > passed.seconds / 2 or not self._loop_times.runnable():
-                self._count(turn, now.at)
+                self._findings.count(turn, now.at)
 
     def _next(self, before: Look, now: Look, *, idle: bool) -> Turn | None:
         """Asks for the end of the next turn, unless the loop seems to be idle."""
@@ -142,21 +139,4 @@ class Watchdog:
 
     def _end(self, turn: Turn, now: float, spent: Spent) -> None:
         self._turn = None
-        self._count(turn, now)
-        if turn.counted:
-            place, stack = culprit(turn.samples)
-            blocked = self.places.setdefault(place, Blocked(place, stack))
-            blocked.add(turn.held, spent.computing - turn.computing)
-            self._name(place, stack, turn.held)
-
-    def _count(self, turn: Turn, now: float) -> None:
-        turn.hold(now)
-        if turn.held > self._seconds and turn.samples and not turn.counted:
-            turn.count()
-            self.blocked += 1
-            self._name(*culprit(turn.samples), turn.held)
-
-    def _name(self, place: Place, stack: Stack, held: float) -> None:
-        if place not in self._named:
-            self._named.add(place)
-            self._found(place, stack, held)
+        self._findings.end(turn, now, spent.computing)

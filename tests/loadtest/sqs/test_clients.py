@@ -23,7 +23,8 @@ from app.sqs.native import open_queue
 from app.sqs.queue import BatchQueue
 from app.telemetry.record import CallRecord
 from loadtest.stage import queues
-from loadtest.stage.queues import CLASSPATH, ElasticMq, Embedded, QueueProcess, Terminated
+from loadtest.stage.elasticmq import CLASSPATH, ElasticMq
+from loadtest.stage.queues import Embedded, QueueProcess, Terminated
 from loadtest.stage.stand_in import StandIn
 from tests.harness.queues import drain
 

@@ -1,51 +1,20 @@
-"""The stand-in as a process: where it listens, when it ends, how it is started by hand."""
+"""The stand-in as a process: as a child (see ../test_child.py) it behaves as told, and it is started by hand."""
 
 import json
 import signal
-import socket
 import subprocess
 import sys
-import textwrap
 import time
 
 import httpx
 import psutil
 import pytest
 
-from app.errors import ConfigurationError
 from app.local.chargebee.behaviour import API_KEY
 from app.local.chargebee.process import start
 from tests.local.chargebee.stand import invoice
 
 BY_HAND = [sys.executable, "-u", "-m", "app.local.chargebee"]
-PARENT = textwrap.dedent("""
-    import sys
-    from app.local.chargebee.process import start
-    with start() as api:
-        print(api.pid, flush=True)
-        sys.stdin.read()
-""")
-
-
-def test_it_listens_on_loopback_alone() -> None:
-    """One socket, on 127.0.0.1."""
-    with start() as api:
-        connections = psutil.Process(api.pid).net_connections("inet")
-    assert [each.laddr.ip for each in connections if each.status == psutil.CONN_LISTEN] == ["127.0.0.1"]
-
-
-@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM])
-def test_it_ends_when_its_parent_is_killed(sig: signal.Signals) -> None:
-    """By the end of a pipe, with a viewer of its page or without."""
-    with subprocess.Popen(
-        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as parent:
-        assert parent.stdout is not None
-        child = psutil.Process(int(parent.stdout.readline()))
-        parent.send_signal(sig)
-        parent.wait(60)
-        psutil.wait_procs([child], timeout=60)
-        assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
 
 
 def test_its_behaviour_and_key() -> None:
@@ -54,16 +23,6 @@ def test_its_behaviour_and_key() -> None:
         behaviour = httpx.get(f"{api.url}/_/behaviour").json()
     assert (behaviour["rate"], behaviour["api_key"], behaviour["idempotency_seconds"]) == (17, "another", 2.5)
     assert api.api_key == "another"
-
-
-def test_a_port_that_is_taken() -> None:
-    """Refused in one line."""
-    with (
-        socket.create_server(("127.0.0.1", 0)) as taken,
-        pytest.raises(ConfigurationError, match=f"did not start on port {taken.getsockname()[1]}"),
-        start(taken.getsockname()[1]),
-    ):
-        pass
 
 
 def test_by_hand() -> None:
@@ -106,13 +65,13 @@ def test_help() -> None:
 
 
 def test_it_is_quick() -> None:
-    """It runs beside measurements: less than a millisecond of CPU for a call."""
+    """It runs beside measurements: a call costs it less CPU than it costs the sender, half a millisecond."""
     calls = 1000
     with start(rate=100_000) as api, httpx.Client(base_url=api.url, auth=(API_KEY, "")) as http:
         http.put("/_/invoices", content=json.dumps([invoice(number) for number in range(calls)]))
         process = psutil.Process(api.pid)
-        before = process.cpu_times()
+        before, sender = process.cpu_times(), time.process_time()
         for number in range(calls):
             http.post(f"/api/v2/invoices/draft_inv_{number}/close").raise_for_status()
-        after = process.cpu_times()
-    assert (after.user + after.system - before.user - before.system) / calls < 0.001
+        after, sender = process.cpu_times(), time.process_time() - sender
+    assert after.user + after.system - before.user - before.system < sender

@@ -33,7 +33,7 @@ def test_sigterm_under_load(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
 ) -> None:
     """Webhooks before the listener closes get 200 or 503, without resets where the kernel allows it; exit code 0."""
-    with Service(aws.endpoint, queue_url, drain_delay=1, **settings) as service:
+    with Service(aws.endpoint, queue_url, drain_delay=2, **settings) as service:
         load = Load(service.address, event)
         load.wait_for_answers(50)
         code = service.stop()
@@ -137,13 +137,12 @@ def test_the_filter_drops_syns_alone() -> None:
 @pytest.mark.parametrize("other", [signal.SIGHUP, signal.SIGWINCH], ids=lambda sig: sig.name)
 def test_other_signals_are_no_second_one(stand_in: SqsStandIn, event: bytes, other: signal.Signals) -> None:
     """A terminal that closes or changes its size does not shorten the draining."""
-    with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=1) as service:
+    with Service(stand_in.endpoint, stand_in.queue_url, drain_delay=300) as service:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
         service.process.send_signal(other)
-        assert service.post(event).status_code == 503
-        assert service.process.wait(30) == 0
-    assert not any("Second signal" in line["message"] for line in service.lines)
+        assert [service.post(event).status_code for _ in range(3)] == [503] * 3
+        assert not any("Second signal" in line["message"] for line in service.lines)
 
 
 def test_a_terminal_that_closes(stand_in: SqsStandIn, event: bytes) -> None:

@@ -1,0 +1,53 @@
+"""ElasticMQ as a process, by choice in place of the stand-in: https://github.com/softwaremill/elasticmq"""
+
+import re
+import shutil
+import subprocess
+
+from app.local.process import is_listening, wait_until_ready
+from loadtest.record.folders import ROOT
+from loadtest.stage.ports import START_SECONDS, free_port
+
+_PROJECT = ROOT / "loadtest" / "elasticmq"
+CLASSPATH = _PROJECT / "target" / "classpath"
+
+
+class ElasticMq:
+    """ElasticMQ under Java 17, in memory. Its jars: `make loadtest/elasticmq/target/classpath`."""
+
+    def __init__(self) -> None:
+        version = re.search(r"elasticmq-server.*?<version>(.*?)<", (_PROJECT / "pom.xml").read_text(), re.DOTALL)
+        assert version is not None
+        self.name = f"ElasticMQ {version[1]}"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._port = free_port()
+        self.endpoint = f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        java = shutil.which("java")
+        assert java is not None, "ElasticMQ requires Java 17"
+        options = [
+            "rest-sqs.bind-hostname=127.0.0.1",
+            f"rest-sqs.bind-port={self._port}",
+            "rest-stats.enabled=false",
+            "node-address.host=127.0.0.1",
+            f"node-address.port={self._port}",
+            "generate-node-address=false",
+        ]
+        command = [java, "-Xmx512m", *(f"-D{option}" for option in options), "-cp", CLASSPATH.read_text().strip()]
+        # A session of its own: Ctrl-C in the terminal must not end the queue before the service has drained.
+        self._process = subprocess.Popen(
+            [*command, "org.elasticmq.server.Main"], stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        wait_until_ready(self._process, lambda: is_listening(self._port), START_SECONDS)
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None

@@ -1,0 +1,68 @@
+"""Each stand-in that runs as a child process: where it listens, when it ends."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from types import ModuleType
+
+import psutil
+import pytest
+
+from app.errors import ConfigurationError
+from app.local import embedded_aws
+from app.local.chargebee import process as chargebee
+
+PARENT = """
+    import sys
+    from {module} import start
+    with start() as child:
+        print(child.pid, flush=True)
+        sys.stdin.read()
+"""
+each_of_them = pytest.mark.parametrize(
+    "stand_in", [embedded_aws, chargebee], ids=lambda module: module.__name__.removeprefix("app.local.")
+)
+
+
+@each_of_them
+def test_it_listens_on_loopback_alone(stand_in: ModuleType) -> None:
+    """One socket, on 127.0.0.1, whatever an emulator would do by itself."""
+    with stand_in.start() as child:
+        process = psutil.Process(child.pid)
+        sockets = [socket for each in (process, *process.children(True)) for socket in each.net_connections("all")]
+        listening = [socket.laddr for socket in sockets if socket.status == psutil.CONN_LISTEN]
+        bound = [socket.laddr for socket in sockets if socket.laddr and socket.status == psutil.CONN_NONE]
+    assert [address.ip for address in listening] == ["127.0.0.1"]
+    assert [address for address in bound if hasattr(address, "ip")] == []
+
+
+@each_of_them
+@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM])
+def test_it_ends_when_its_parent_is_killed(stand_in: ModuleType, sig: signal.Signals) -> None:
+    """By the end of a pipe, which needs no signal of the kernel."""
+    command = [sys.executable, "-c", textwrap.dedent(PARENT.format(module=stand_in.__name__))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        parent.send_signal(sig)
+        parent.wait(60)
+        psutil.wait_procs([child], timeout=60)
+        assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+@each_of_them
+def test_a_port_that_is_taken(stand_in: ModuleType) -> None:
+    """Refused in one line, and no child is left behind."""
+    before = _children()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=f"did not start on port {port}"), stand_in.start(port):
+            pass
+    assert _children() == before
+
+
+def _children() -> set[int]:
+    return {child.pid for child in psutil.Process(os.getpid()).children()}
