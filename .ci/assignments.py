@@ -32,6 +32,7 @@ EXCEPTIONS = {
     "app/worker/consume.py: record": "ours",
     "app/worker/settle.py: record": "ours",
     "loadtest/fire/measure.py: used": "ours",
+    "app/lab/main.py: current_default_thread_limiter()": "anyio's documented way to size its thread pool",
     "app/web/threads.py: current_default_thread_limiter()": "anyio's documented way to size its thread pool",
     "app/web/server/cycle.py: cycle": "uvicorn's, which has no method for it: the file says why",
 }

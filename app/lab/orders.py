@@ -131,7 +131,7 @@ def _blocking_frame(pool: BlockingPool, query: str, user: int) -> "pl.DataFrame"
 
 
 def _frame(query: str, rows: list[Row]) -> "pl.DataFrame":
-    import polars as pl  # 0.6 s, and threads of its own: only for who asks for orders
+    import polars as pl  # 0.6 s, and threads that have no part in so few rows: only for who asks for orders
 
     return pl.DataFrame(rows, dict.fromkeys(_COLUMNS[query]) | {"quantity": pl.Int64})
 

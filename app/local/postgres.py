@@ -21,6 +21,7 @@ from app.local import child
 from app.local.postgres_cluster import USER, running
 
 DATABASE = "postgres"
+_PREFIX = "invoice-webhook-postgres-"
 _PATIENCE = 10.0  # seconds to stop; it takes some 0.2
 
 
@@ -37,16 +38,18 @@ def start(folder: Path | None = None) -> Iterator[Postgres]:
 
     Raises ConfigurationError where there are no programs, or they do not start.
     """
-    arguments = [] if folder is None else [str(folder)]
-    with child.start("app.local.postgres", arguments, "Postgres did not start", _PATIENCE) as one:
+    # The child removes it, and this process if the child was killed.
+    with (
+        tempfile.TemporaryDirectory(prefix=_PREFIX, dir=folder, ignore_cleanup_errors=True) as own,
+        child.start("app.local.postgres", [own], "Postgres did not start", _PATIENCE) as one,
+    ):
         yield Postgres(**one.ready)
 
 
-def run(parent: Path | None) -> None:
+def run(folder: Path) -> None:
     """The child: until its parent goes, or Postgres ends."""
     signal.signal(signal.SIGTERM, _stop)
     child.end_with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
-    folder = Path(tempfile.mkdtemp(prefix="invoice-webhook-postgres-", dir=parent))
     try:
         password = secrets.token_hex(16)
         with running(folder, password) as (process, port):
@@ -64,6 +67,6 @@ def _stop(number: int, frame: object) -> None:
 
 if __name__ == "__main__":
     try:
-        run(Path(sys.argv[1]) if sys.argv[1:] else None)
+        run(Path(sys.argv[1]))
     except ConfigurationError as error:
         sys.exit(f"error: {error}")

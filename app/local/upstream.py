@@ -44,8 +44,8 @@ def start(port: int = 0) -> Iterator[Upstream]:
 
 async def wait(scope: Any, receive: Any, send: Any) -> None:
     """The ASGI application. 400 where `ms` is out of bounds."""
-    ms = parse_qs(scope["query_string"]).get(b"ms", [b"0"])[0]
-    if not ms.isdigit() or len(ms) > len(str(MOST_MS)) or int(ms) > MOST_MS:
+    ms = parse_qs(scope["query_string"].decode("latin-1")).get("ms", ["0"])[0]
+    if not (ms.isascii() and ms.isdigit()) or len(ms) > len(str(MOST_MS)) or int(ms) > MOST_MS:
         await _answer(send, 400, {"error": f"ms: allowed is 0 to {MOST_MS:,}"})
         return
     await asyncio.sleep(int(ms) / 1000)

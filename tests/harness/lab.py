@@ -23,6 +23,7 @@ class Lab:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            process_group=0,  # so that Ctrl-C can be pressed for all of it, as in a terminal
         )
         self.errors: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -33,7 +34,7 @@ class Lab:
         self.errors.extend(self.process.stderr)
 
     def tree(self) -> list[psutil.Process]:
-        """Its processes, without those of multiprocessing's own bookkeeping."""
+        """All of its processes."""
         process = psutil.Process(self.process.pid)
         return [process, *process.children(recursive=True)]
 

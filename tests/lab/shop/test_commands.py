@@ -18,6 +18,7 @@ def data_folder(family: list[psutil.Process]) -> Path:
     return Path(arguments[arguments.index("-D") + 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGKILL])
 def test_a_lab_with_a_postgres(sig: signal.Signals) -> None:
     with Lab(["--postgres", "--scale", str(SCALE)]) as lab:
