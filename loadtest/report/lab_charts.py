@@ -11,6 +11,9 @@ from loadtest.report.charts import MEASURED, NUMBER, Spec
 from loadtest.report.lab import PUBLISHED, outcomes
 
 STEP = 34  # pixels of a comparison or a case
+BESIDE, ALONE = "Published ratios beside measured ones.", "Measured ratios; nothing was published."
+# Pixels left of the names: a reader's font may be wider than the one that the picture is laid out with.
+MARGIN = 40
 
 
 def ratios(study: Study) -> Spec:
@@ -41,7 +44,7 @@ def _ratios(rows: list[dict[str, Any]], title: str) -> Spec:
             legend=alt.Legend(orient="bottom", title=None) if published else None,
         ),
     )
-    x = alt.Scale(type="log", nice=True)
+    x = _scale(rows)
     one = alt.Chart({"values": [{"one": 1}]}).mark_rule(strokeDash=[4, 4]).encode(x=alt.X("one:Q", scale=x))
     layers = [
         one,
@@ -53,7 +56,7 @@ def _ratios(rows: list[dict[str, Any]], title: str) -> Spec:
             x=alt.X("high:Q", scale=x), text=alt.Text("value:Q", format=NUMBER)
         ),
     ]
-    return _plain(alt.layer(*layers), alt.Title(title, subtitle="Published ratios beside measured ones."), rows)
+    return _plain(alt.layer(*layers), alt.Title(title, subtitle=BESIDE if published else ALONE), rows)
 
 
 def throughput(study: Study) -> Spec:
@@ -63,7 +66,7 @@ def throughput(study: Study) -> Spec:
         rps = estimate(row.measurement.rps for row in study.of(name))
         if rps.low > 0:
             rows.append({"case": name, "value": rps.median, "low": rps.low, "high": rps.high})
-    x = alt.Scale(type="log", nice=True)
+    x = _scale(rows)
     base = alt.Chart({"values": rows}).encode(y=alt.Y("case:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
     layers = [
         base.mark_rule().encode(x=alt.X("low:Q", scale=x, title="200s a second (log)"), x2="high:Q"),
@@ -77,9 +80,19 @@ def throughput(study: Study) -> Spec:
     return _plain(alt.layer(*layers), alt.Title("Throughput"), rows)
 
 
+def _scale(rows: list[dict[str, Any]]) -> alt.Scale:
+    """Logarithmic, as wide as the values with their numbers beside them; a ratio of 1 is on that of ratios."""
+    ones = [1.0] if any("figure" in row for row in rows) else []
+    low = min([*ones, *(row["low"] for row in rows)], default=1)
+    high = max([*ones, *(row["high"] for row in rows)], default=1)
+    room = max(1.1, (high / low) ** 0.12)
+    return alt.Scale(type="log", nice=False, domain=[low / room**0.5, high * room])
+
+
 def _plain(chart: alt.LayerChart | alt.FacetChart, title: alt.Title, rows: list[dict[str, Any]]) -> Spec:
     """As wide as its container; the theme is added when it is drawn."""
     lines = len({row.get("comparison", row.get("case")) for row in rows})
-    spec: Spec = chart.properties(width="container", height=max(1, lines) * STEP, title=title).to_dict()
+    sized = chart.properties(width="container", height=max(1, lines) * STEP, title=title)
+    spec: Spec = sized.properties(padding={"left": MARGIN, "top": 5, "right": 5, "bottom": 5}).to_dict()
     spec.pop("config", None)
     return spec
