@@ -95,7 +95,7 @@ async def test_more_charges_than_a_transaction_holds(stage: Stage, billing: Open
     body = event_body()
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], some(230))
-    async with billing() as worker:
+    async with billing(billing_lease=900) as worker:  # a renewal would be one more
         assert await worker.process(event_of(body)) == "closed"
         assert worker.table.calls["TransactWriteItems"] == 6
     stage.require_billed_once(body, some(230))
@@ -159,15 +159,16 @@ async def test_two_invoices_of_one_period_share_the_charges(stage: Stage, billin
     assert sorted(charges) == sorted(billable.id for billable in some(20))
 
 
+@pytest.mark.slow
 async def test_a_lease_is_renewed_while_the_work_goes_on(stage: Stage, billing: OpenBilling) -> None:
-    """Five calls of a second each, under a lease of three."""
+    """Five calls of two seconds each, under a lease of six."""
     body = event_body()
     stage.register(body)
-    stage.behave(latency=1)
+    stage.behave(latency=2)
     stage.put(body["content"]["invoice"]["customer_id"], some(4))
-    async with billing("worker-1", billing_lease=3, chargebee_timeout=2) as first, billing("worker-2") as second:
+    async with billing("worker-1", billing_lease=6, chargebee_timeout=5) as first, billing("worker-2") as second:
         processing = asyncio.create_task(first.process(event_of(body)))
-        await asyncio.sleep(4)
+        await asyncio.sleep(7)
         with pytest.raises(ClaimedElsewhere):
             await second.process(event_of(body))
         assert await processing == "closed"
@@ -181,7 +182,7 @@ async def test_a_worker_that_has_lost_its_lease_stops(stage: Stage, billing: Ope
     stage.register(body)
     stage.behave(latency=20)
     stage.put(body["content"]["invoice"]["customer_id"], some(4))
-    async with billing("slow", billing_lease=3, chargebee_timeout=2.9) as worker:
+    async with billing("slow", billing_lease=6, chargebee_timeout=5.9) as worker:
         processing = asyncio.create_task(worker.process(event_of(body)))
         await has_begun(worker)
         key = claim_key(body["id"]) if item == "claim" else invoice_key(body["content"]["invoice"]["id"])

@@ -106,7 +106,7 @@ def test_many_senders_at_once(service: Service, event: bytes, head: int, end: by
             sender.setblocking(False)
             with suppress(OSError):  # its buffer is full, or it has been refused
                 sender.send(start + b"z" * body)
-        assert service.post(event).status_code in (200, 503)  # there is no queue of that name
+        assert service.post(event, timeout=200).status_code in (200, 503)  # there is no queue of that name
         assert service.memory() - before < MANY * 40_000
 
 
