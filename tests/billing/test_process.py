@@ -90,6 +90,7 @@ async def test_line_items_that_chargebee_left_out_are_fetched(stage: Stage, bill
         assert worker.chargebee.calls == {"retrieve": 3, "add_charge": 1, "close": 1}
 
 
+@pytest.mark.slow
 async def test_more_charges_than_a_transaction_holds(stage: Stage, billing: OpenBilling) -> None:
     """They are reserved and marked in several."""
     body = event_body()
@@ -175,6 +176,7 @@ async def test_a_lease_is_renewed_while_the_work_goes_on(stage: Stage, billing: 
     stage.require_billed_once(body, some(4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", ["claim", "invoice"])
 async def test_a_worker_that_has_lost_its_lease_stops(stage: Stage, billing: OpenBilling, item: str) -> None:
     """The renewal finds another owner, and the work is cancelled in the middle of a call."""

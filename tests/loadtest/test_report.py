@@ -21,6 +21,7 @@ from loadtest.report.charts import Deadline
 from loadtest.stage import subject
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = pytest.mark.slow  # the measurement
 PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}
 
 

@@ -16,7 +16,7 @@ MANY = 4000
 NOISE = 8 * MIB
 
 
-@pytest.fixture(scope="module", params=["httptools", "h11"])
+@pytest.fixture(scope="module", params=["httptools", pytest.param("h11", marks=pytest.mark.slow)])
 def service(aws: QueueProcess, request: pytest.FixtureRequest) -> Iterator[Service]:
     with Service(aws.endpoint, f"{aws.endpoint}/000000000000/bounds", http=request.param) as service:
         yield service
