@@ -41,8 +41,7 @@ def main(events: int, repeats: int) -> None:
         for doubt in done.doubts:
             click.echo(f"DOUBTFUL: {doubt}")
         file = folders.comparison(done.environment) / "bench_worker.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(done.model_dump_json(indent=2) + "\n")
+        folders.write(file, done)
         click.echo(file)
 
 

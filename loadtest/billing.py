@@ -41,8 +41,7 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
         with tempfile.TemporaryDirectory() as folder:
             done = bill(events, Rules(rate=rate, errors=errors, seed=seed), Path(folder) / "workers.log", kills=kills)
         click.echo(done.text())
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(done.model_dump_json(indent=2) + "\n")
+        folders.write(file, done)
         click.echo(file)
     if not done.holds:
         raise SystemExit("the audit failed")

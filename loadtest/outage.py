@@ -43,8 +43,7 @@ def main(rate: int, seconds: float) -> None:
         done = outage(rate, seconds)
         click.echo(done.text())
         file = folders.comparison(done.environment) / "outage.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(done.model_dump_json(indent=2) + "\n")
+        folders.write(file, done)
         click.echo(file)
     if not done.holds:
         raise SystemExit("a webhook with a 200 was lost, or one after the outage was not accepted")

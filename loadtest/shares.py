@@ -37,8 +37,7 @@ def main(release: str, seconds: float) -> None:
         for doubt in done.conditions.doubts if done.conditions else []:
             click.echo(f"DOUBTFUL: {doubt}")
         file = folders.comparison(done.environment) / "shares.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(done.model_dump_json(indent=2) + "\n")
+        folders.write(file, done)
         click.echo(file)
 
 

@@ -41,7 +41,7 @@ def main(webhooks: int, rate: int, seed: int | None) -> None:
         file = folders.comparison(interleaved.environment()) / "soak.json"
         done = soak(webhooks, rate, seed, folders.raw(file, "soak", NEWEST, 0))
         click.echo(report.text(done))
-        file.write_text(done.model_dump_json(indent=2) + "\n")
+        folders.write(file, done)
         click.echo(file)
     if not done.audit.holds:
         raise SystemExit("the audit failed")

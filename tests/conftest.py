@@ -168,7 +168,7 @@ def shared_service(
     serve: Serve,
 ) -> Iterator[tuple[Service, Queued]]:
     """One service for all tests without settings of their own; its time limits are long enough for a slow machine."""
-    service, queued = serve("contract", sqs_timeout=60, body_timeout=60, max_wait=0)
+    service, queued = serve("contract", head_timeout=60, sqs_timeout=60, body_timeout=60, max_wait=0)
     with service:
         yield service, queued
 

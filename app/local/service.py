@@ -13,7 +13,7 @@ from app.errors import ConfigurationError
 from app.local.process import is_ready, wait_until_ready
 from app.local.run import BROUGHT, LocalRun, read_run
 
-START_SECONDS = 30
+START_SECONDS = 90  # on a busy machine; on an idle one it takes two or three
 STOP_SECONDS = 5
 NONE: Mapping[str, str] = MappingProxyType({})
 

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from loadtest.record.comparison import Environment
 
 ROOT = Path(__file__).parents[2]
@@ -22,3 +24,9 @@ def comparison(environment: Environment, quick: bool = False) -> Path:
 def raw(file: Path, kind: str, name: str, repeat: int) -> Path:
     """The folder of vegeta's results for one attack of the comparison in `file`."""
     return file.parent / "raw" / file.stem / f"{kind}-{name.replace(' ', '_')}-{repeat}"
+
+
+def write(file: Path, result: BaseModel) -> None:
+    """As JSON; makes the folder."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(result.model_dump_json(indent=2) + "\n")

@@ -8,6 +8,7 @@ from typing import Any
 import boto3
 import pytest
 
+from app.billing import dynamodb
 from app.billing.process import Billing, open_billing
 from app.billing.schema import set_up
 from app.local import embedded_aws
@@ -17,6 +18,7 @@ from app.settings import Settings
 from tests.billing.stage import Stage
 
 FAST = 10_000_000  # calls a minute, where a test is not about their rate
+PATIENCE = 60  # seconds for a call of the emulator, which a busy machine may stop for longer than AWS ever takes
 OpenBilling = Callable[..., AbstractAsyncContextManager[Billing]]
 
 
@@ -36,6 +38,7 @@ def api() -> Iterator[ChargebeeApi]:
 def stage(embedded: EmbeddedAws, api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     for name, value in embedded.environment().items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(dynamodb, "CALL_SECONDS", PATIENCE)
     name = f"billing-{uuid.uuid4().hex}"
     set_up(name)
     client = boto3.client("dynamodb")

@@ -56,7 +56,7 @@ async def test_a_first_attempt_takes_as_few_calls_as_it_needs(stage: Stage, bill
     assert len(mortal.made) == STEPS
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["before", "after"])
 @pytest.mark.parametrize("step", range(STEPS))
 async def test_a_kill_at_any_step_charges_everything_once(
     stage: Stage, billing: OpenBilling, step: int, after: bool

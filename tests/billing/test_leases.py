@@ -121,7 +121,7 @@ async def test_a_lease_that_cannot_be_renewed_is_lost_when_it_ends(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until then, an unreachable table is tried again."""
-    lease = _lease(table, seconds=1)
+    lease = _lease(table, seconds=3)
     await lease.claim()
     tries = 0
 
@@ -133,4 +133,4 @@ async def test_a_lease_that_cannot_be_renewed_is_lost_when_it_ends(
     monkeypatch.setattr(table, "write", down)
     with pytest.raises(ClaimedElsewhere):
         await keep(lease)
-    assert tries > 2
+    assert tries > 1

@@ -90,12 +90,13 @@ async def test_line_items_that_chargebee_left_out_are_fetched(stage: Stage, bill
         assert worker.chargebee.calls == {"retrieve": 3, "add_charge": 1, "close": 1}
 
 
+@pytest.mark.slow
 async def test_more_charges_than_a_transaction_holds(stage: Stage, billing: OpenBilling) -> None:
     """They are reserved and marked in several."""
     body = event_body()
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], some(230))
-    async with billing() as worker:
+    async with billing(billing_lease=900) as worker:  # a renewal would be one more
         assert await worker.process(event_of(body)) == "closed"
         assert worker.table.calls["TransactWriteItems"] == 6
     stage.require_billed_once(body, some(230))
@@ -159,21 +160,23 @@ async def test_two_invoices_of_one_period_share_the_charges(stage: Stage, billin
     assert sorted(charges) == sorted(billable.id for billable in some(20))
 
 
+@pytest.mark.slow
 async def test_a_lease_is_renewed_while_the_work_goes_on(stage: Stage, billing: OpenBilling) -> None:
-    """Five calls of a second each, under a lease of three."""
+    """Five calls of two seconds each, under a lease of six."""
     body = event_body()
     stage.register(body)
-    stage.behave(latency=1)
+    stage.behave(latency=2)
     stage.put(body["content"]["invoice"]["customer_id"], some(4))
-    async with billing("worker-1", billing_lease=3, chargebee_timeout=2) as first, billing("worker-2") as second:
+    async with billing("worker-1", billing_lease=6, chargebee_timeout=5) as first, billing("worker-2") as second:
         processing = asyncio.create_task(first.process(event_of(body)))
-        await asyncio.sleep(4)
+        await asyncio.sleep(7)
         with pytest.raises(ClaimedElsewhere):
             await second.process(event_of(body))
         assert await processing == "closed"
     stage.require_billed_once(body, some(4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", ["claim", "invoice"])
 async def test_a_worker_that_has_lost_its_lease_stops(stage: Stage, billing: OpenBilling, item: str) -> None:
     """The renewal finds another owner, and the work is cancelled in the middle of a call."""
@@ -181,7 +184,7 @@ async def test_a_worker_that_has_lost_its_lease_stops(stage: Stage, billing: Ope
     stage.register(body)
     stage.behave(latency=20)
     stage.put(body["content"]["invoice"]["customer_id"], some(4))
-    async with billing("slow", billing_lease=3, chargebee_timeout=2.9) as worker:
+    async with billing("slow", billing_lease=6, chargebee_timeout=5.9) as worker:
         processing = asyncio.create_task(worker.process(event_of(body)))
         await has_begun(worker)
         key = claim_key(body["id"]) if item == "claim" else invoice_key(body["content"]["invoice"]["id"])

@@ -180,6 +180,7 @@ def test_demo_closes_the_invoices() -> None:
     assert set(children()) == before
 
 
+@pytest.mark.slow
 def test_demo_names_what_failed() -> None:
     """The demo fails with a service that accepts at most 3,000 bytes."""
     ended = run("demo", max_body_bytes=3000)
@@ -223,6 +224,7 @@ def test_demo_and_ctrl_c() -> None:
 # a local run, seen from another terminal
 
 
+@pytest.mark.slow
 def test_peek_shows_the_exact_bytes_any_number_of_times(local: Web, tmp_path: Path) -> None:
     """After several looks, the message is still there and has not been received once."""
     body = DEFAULT.read_bytes()
@@ -275,6 +277,7 @@ def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
     assert "does not exist; start one with `make run`" in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed(local: Web, tmp_path: Path) -> None:
     """SIGKILL: the stand-ins end too; the stale file is reported as such, and the next start replaces it."""
     stand_ins = psutil.Process(local.process.pid).children()

@@ -237,6 +237,7 @@ def test_waiting_for_a_thread(shop: Path) -> None:
         assert f"→ {release}: " in summary
 
 
+@pytest.mark.slow
 def test_code_that_computes(shop: Path) -> None:
     """A regular expression that keeps the GIL."""
     with doctor(shop) as running:
@@ -246,6 +247,7 @@ def test_code_that_computes(shop: Path) -> None:
     assert "computes: do less" in summary
 
 
+@pytest.mark.slow
 def test_a_loop_that_never_turns_again(shop: Path) -> None:
     """It is named at once; the second signal ends it, with a summary."""
     with doctor(shop) as running, ThreadPoolExecutor(1) as sender:

@@ -18,6 +18,8 @@ from app.local.process import wait_until_ready
 from tests.harness import queues
 
 USER, PASSWORD = "chargebee", "s3cret-pass"
+# v01's SDKs take seconds of CPU to import, and a machine may be busy with ten times as much.
+START_SECONDS = 150
 # Every URL here is http: without this, each httpx.Client reads the CA bundle, which takes 28 ms of CPU.
 NO_CAS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
@@ -51,6 +53,7 @@ class Web:
         if open_files is not None:
             command = ["bash", "-c", f'ulimit -n {open_files} && exec "$@"', "bash", *command]
         self.process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        self.url = ""
         self.lines: list[dict[str, Any]] = []
         self._forced = False
         self._changed = threading.Condition()
@@ -128,7 +131,7 @@ class Web:
 
     def __enter__(self) -> Self:
         try:
-            self.url = wait_until_ready(self.process, self._announced, 60, interval=0.01)
+            self.url = wait_until_ready(self.process, self._announced, START_SECONDS, interval=0.01)
         except BaseException as error:
             self.__exit__()  # after which all lines have been read
             error.add_note(f"its log: {self.lines}")
@@ -150,7 +153,7 @@ class Web:
                 self.process.wait(1)
 
     def __exit__(self, *error: object) -> None:
-        if "COVERAGE_PROCESS_CONFIG" in os.environ and self.process.poll() is None:
+        if "COVERAGE_PROCESS_CONFIG" in os.environ and self.url and self.process.poll() is None:
             self._end()
         self.process.kill()
         self.process.wait()

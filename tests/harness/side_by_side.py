@@ -19,10 +19,15 @@ FIRST = [
     "tests/web/server/test_deadlines.py",
     "tests/web/server/test_bounds.py",
     "tests/web/server/test_smuggling.py",
+    "tests/web/test_inline.py",
 ]
-# One measurement and one browser serve all of the one, one rendering the second, one service and its page the third,
-# one Postgres the fourth.
-TOGETHER = ("tests/loadtest/test_report.py", "tests/deploy/", "tests/live/test_page.py", "tests/lab/shop/")
+# A fixture serves all of each: a measurement, a rendering, a browser, a Postgres, a service of v01, which is slow to start.
+TOGETHER = (
+    *("tests/loadtest/test_report.py", "tests/loadtest/test_inline.py", "tests/loadtest/test_deliveries.py"),
+    *("tests/deploy/", "tests/live/test_page.py", "tests/local/chargebee/test_page.py"),
+    *("tests/web/test_docs.py", "tests/web/test_inline.py", "tests/local/test_billables.py"),
+    "tests/lab/shop/",
+)
 # A service of each release serves them all.
 BY_RELEASE = ("tests/web/test_contract.py", "tests/web/test_schemathesis.py")
 # A service with each parser serves the other tests of a module.

@@ -106,6 +106,7 @@ def test_save(tab: Page, browser: Browser, url: str, service: Pretended, tmp_pat
     opened.close()
 
 
+@pytest.mark.slow
 def test_a_stopped_run(browser: Browser, page_of: Callable[..., str], tmp_path: Path) -> None:
     """The page that is open says that its process is gone."""
     with Web(clean_environment(local=1, port=0, live_port=0, run_dir=tmp_path, drain_delay=0)) as web:
@@ -117,6 +118,7 @@ def test_a_stopped_run(browser: Browser, page_of: Callable[..., str], tmp_path: 
         page.close()
 
 
+@pytest.mark.slow
 def test_a_blocked_release(tab: Page, tmp_path: Path) -> None:
     """v02 on a slow queue: twenty webhooks, and its page says that it does not answer, while its metrics do."""
     settings = {"local": 1, "port": 0, "live_port": 0, "run_dir": tmp_path, "release": "v02_blocking"}

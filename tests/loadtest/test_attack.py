@@ -72,6 +72,7 @@ EXPORTED = {
 }
 
 
+@pytest.mark.slow
 def test_what_a_deployment_has_exported_does_not_reach_the_attack(tmp_path: Path) -> None:
     """The stack's variables take precedence; only flags about how the service runs are used, and a line lists them."""
     ended = attack(
@@ -127,6 +128,7 @@ def test_credentials_in_a_url_are_refused(option: str, tmp_path: Path) -> None:
     assert "s3cret" not in ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 def test_a_service_at_a_url_is_audited_too(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
     """--url with its queue: audited; without: the service is attacked, and the audit is reported as not made."""
     with Service(aws.endpoint, queue_url, release="v07_sync_handler") as service:
@@ -165,6 +167,7 @@ def test_planted_losses_are_found(
     assert bool(meta(tmp_path)["audit"]["altered"]) is (fault == "alters")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["none", "twice"])
 def test_at_least_once_is_no_loss(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, fault: str, tmp_path: Path

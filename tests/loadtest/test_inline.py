@@ -28,6 +28,7 @@ def measured(stack: BillingStack, tmp_path_factory: pytest.TempPathFactory) -> M
     return measure(stack, what, "none", Load(rate=4, duration_s=1, timeout_s=30), out=tmp_path_factory.mktemp("raw"))
 
 
+@pytest.mark.slow
 def test_every_200_has_its_invoice_closed(measured: Measurement) -> None:
     """With the latencies that were fixed beforehand: a webhook takes five calls at least."""
     assert measured.statuses == {"200": 4}
@@ -50,6 +51,7 @@ def test_a_charge_too_many_fails_the_audit(stack: BillingStack) -> None:
     assert (found.lost, found.altered, found.holds) == (sorted([first, second]), 1, False)
 
 
+@pytest.mark.slow
 def test_it_stands_in_the_report(measured: Measurement) -> None:
     """Published beside measured, and under which conditions."""
     runs = [Run(kind="published", repeat=0, measurement=measured)]

@@ -18,6 +18,7 @@ from loadtest.report import charts, figures, over_time, page, pictures, tables, 
 from loadtest.report.charts import Deadline
 from loadtest.stage import subject
 
+pytestmark = pytest.mark.slow  # the measurement
 PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}
 
 

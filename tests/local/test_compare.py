@@ -69,12 +69,14 @@ def test_threads_wait_instead(recorded: Callable[..., Recorded]) -> None:
     assert _seconds(one, "webhooks", State.THREAD) > WEBHOOKS * DELAY
 
 
+@pytest.mark.slow
 def test_waiting_for_a_token(recorded: Callable[..., Recorded]) -> None:
     """With two tokens, four of six webhooks wait for one."""
     one = recorded(Release.V07_SYNC_HANDLER, APP_THREADPOOL_TOKENS="2")
     assert _seconds(one, "webhooks", State.TOKEN) > (WEBHOOKS - 2) * DELAY
 
 
+@pytest.mark.slow
 def test_a_new_connection_loads_the_bundle(recorded: Callable[..., Recorded]) -> None:
     """Over TLS; and building a client is seen, too."""
     one = recorded(Release.V05_ASYNC_DEPENDENCY, APP_LOCAL_TLS="1")

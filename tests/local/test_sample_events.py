@@ -33,6 +33,7 @@ def test_two_runs_share_no_id() -> None:
     assert not first & second
 
 
+@pytest.mark.slow
 def test_a_quarter_of_a_million() -> None:
     """Made as they are taken, not held."""
     template = (SAMPLES / "default.json").read_bytes()

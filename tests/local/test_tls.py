@@ -42,6 +42,7 @@ def test_the_embedded_aws_over_tls() -> None:
         doubting.close()
 
 
+@pytest.mark.slow
 def test_a_demo_over_tls(tmp_path: Path) -> None:
     """APP_LOCAL_TLS=1: the service finds the bundle, and so does the audit."""
     command = [sys.executable, "-m", "app", "demo", "--count", "20"]

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from app.local.sample_events import SAMPLES, fresh_events
-from app.settings import Release
+from app.settings import NEWEST, Release
 from loadtest.stage.queues import QueueProcess, client
 from tests.harness import queues
 from tests.harness.queues import Queued, Serve
@@ -547,10 +547,15 @@ def test_a_fifo_queue(aws: QueueProcess, sqs: "SQSClient", release: Release, eve
     assert sorted(body for body, _ in queues.drain(sqs, queue_url)) == sorted([event, odd])
 
 
-def test_a_thousand_at_once(service: Service, queued: Queued, event: bytes) -> None:
-    """1,000 × 200, and exactly these 1,000 bodies in the queue."""
-    bodies = list(fresh_events(event, 1000))
-    assert len(set(bodies)) == 1000
+def test_a_thousand_at_once(service: Service, queued: Queued, release: Release, event: bytes, thorough: bool) -> None:
+    """1,000 × 200, and exactly these 1,000 bodies in the queue.
+
+    But in test-all, older releases get fewer, though more than they have threads: a call for each webhook takes a slow
+    machine longer than the longest APP_SQS_TIMEOUT.
+    """
+    number = 1000 if release is NEWEST or thorough else 300
+    bodies = list(fresh_events(event, number))
+    assert len(set(bodies)) == number
     assert {len(body) for body in bodies} == {len(event)}
 
     async def post_all() -> list[int]:
@@ -565,7 +570,7 @@ def test_a_thousand_at_once(service: Service, queued: Queued, event: bytes) -> N
 
             return await asyncio.gather(*(post(body) for body in bodies))
 
-    assert asyncio.run(post_all()) == [200] * 1000
+    assert asyncio.run(post_all()) == [200] * number
     assert sorted(queued.bodies()) == sorted(bodies)
 
 

@@ -151,6 +151,7 @@ def test_a_wrong_key(inline: Inline, body: bytes) -> None:
         assert service.log(outcome="billing-unavailable")["cause"] == "Chargebee: api_authentication_failed"
 
 
+@pytest.mark.slow
 def test_a_table_that_does_not_exist(inline: Inline, body: bytes) -> None:
     """The same."""
     with InlineService(inline, billing_table="not-there") as service:
@@ -159,6 +160,7 @@ def test_a_table_that_does_not_exist(inline: Inline, body: bytes) -> None:
     assert inline.invoice(body)["status"] == "pending"
 
 
+@pytest.mark.slow
 def test_dynamodb_ends(event: bytes) -> None:
     """503 while it is down; nothing is closed."""
     process = Embedded()
@@ -173,6 +175,7 @@ def test_dynamodb_ends(event: bytes) -> None:
         assert inline.invoice(body)["status"] == "pending"
 
 
+@pytest.mark.slow
 def test_the_sdk_logs_nothing(inline: Inline, body: bytes) -> None:
     """At DEBUG it would log each payload and each answer."""
     with InlineService(inline, log_level="DEBUG") as service:

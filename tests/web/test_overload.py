@@ -29,6 +29,7 @@ def send_action(release: Release) -> str:
     return "SendMessageBatch" if release >= Release.V09_GROUP_COMMIT else "SendMessage"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", NATIVE, ids=str)
 def test_a_queue_that_hangs(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """Each of 200 senders has its 503 after APP_SQS_TIMEOUT; what the log calls "not sent" is never in the queue."""

@@ -58,6 +58,7 @@ def test_what_is_held_is_extended(
     assert two.stop(signal.SIGINT) == 0
 
 
+@pytest.mark.slow
 def test_what_another_worker_has_is_given_up(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
@@ -94,6 +95,7 @@ def test_sigterm_hands_back_what_waits_and_finishes_the_rest(
     eventually(lambda: pair.counts() == (0, 0))
 
 
+@pytest.mark.slow
 def test_what_is_not_finished_in_time_is_handed_back(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:

@@ -6,15 +6,20 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app.local.sample_events import SAMPLES, fresh_events
-from app.settings import Release
+from app.settings import NEWEST, Release
 from loadtest.stage.queues import QueueProcess
 from tests.harness.service import Web, environment
 from tests.telemetry.loop.strict_service import FOUND
 
+NATIVE = [
+    pytest.param(release, marks=() if release is NEWEST else pytest.mark.slow)
+    for release in Release
+    if release >= Release.V08_NATIVE_ASYNC
+]
 COMMAND = [sys.executable, "-m", "tests.telemetry.loop.strict_service"]
 
 
-@pytest.mark.parametrize("release", [release for release in Release if release >= Release.V08_NATIVE_ASYNC], ids=str)
+@pytest.mark.parametrize("release", NATIVE, ids=str)
 def test_nothing_blocks(aws: QueueProcess, queue_url: str, event: bytes, release: Release) -> None:
     """Webhooks one by one and side by side, refused ones, probes, a stop: no call, and each has its answer."""
     with Web(environment(aws.endpoint, queue_url, release=release, sqs_timeout=60), command=COMMAND) as web:

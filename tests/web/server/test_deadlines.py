@@ -18,7 +18,7 @@ HEAD_TIMEOUT, KEEP_ALIVE = 0.6, 4
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-@pytest.fixture(scope="module", params=["httptools", "h11"])
+@pytest.fixture(scope="module", params=["httptools", pytest.param("h11", marks=pytest.mark.slow)])
 def service(aws: QueueProcess, request: pytest.FixtureRequest) -> Iterator[Service]:
     url = f"{aws.endpoint}/000000000000/deadlines"
     limits = {"head_timeout": HEAD_TIMEOUT, "keep_alive_timeout": KEEP_ALIVE}

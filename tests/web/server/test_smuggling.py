@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WEBHOOK = "/webhooks/chargebee"
 
 
-@pytest.fixture(scope="module", params=["httptools", "h11"])
+@pytest.fixture(scope="module", params=["httptools", pytest.param("h11", marks=pytest.mark.slow)])
 def parser(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name
