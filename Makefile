@@ -44,7 +44,7 @@ test-elasticmq: .venv/dev loadtest/elasticmq/target/classpath ## the contract's 
 
 # From the root, so that the generators find `app` and `loadtest`.
 COG = $(BIN)/python -m cogapp -I .ci -p 'from parts import *' -P --verbosity=1
-GENERATED = README.md CHANGELOG.md deploy/CAPACITY.md loadtest/RESULTS.md
+GENERATED = README.md CHANGELOG.md deploy/CAPACITY.md docs/lab.md loadtest/RESULTS.md
 
 check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated docs are up to date
 	$(BIN)/ruff check

@@ -1,4 +1,4 @@
-"""README.md and CHANGELOG.md: shell blocks are run in a copy of the tree, and print what the text blocks show."""
+"""README.md, CHANGELOG.md and docs/lab.md: shell blocks are run in a copy of the tree, and print what the text blocks show."""
 
 import json
 import os
@@ -19,6 +19,7 @@ from sybil.typing import Parser
 from app import __version__
 from app.local.process import wait_until_ready
 from app.settings import NEWEST, Release
+from loadtest.lab.studies import STUDIES
 from loadtest.stage.ports import free_port
 from tests.cluster import summary
 from tests.cluster.record import README as PROOF
@@ -35,7 +36,7 @@ class Terminal:
     """Runs the commands of a document; `make run` stays open as it would in a terminal of its own.
 
     Ports 8000 and 9464 of the documents are replaced by free ones. With `quick`, demos of thousands of webhooks send
-    250, and attacks take 2 s: the output has the same form.
+    250, attacks take 2 s, and the lab's experiments are trial runs: the output has the same form.
     """
 
     def __init__(self, folder: Path, quick: bool) -> None:
@@ -85,6 +86,7 @@ class Terminal:
         if self._quick:
             text = re.sub(r"--count \d{4}\b", "--count 250", text)
             text = re.sub(r"(loadtest/attack\.sh .*)", r"\1 --duration 2s", text)
+            text = text.replace('make lab ARGS="--only', 'make lab ARGS="--quick --only')
         text = text.replace("127.0.0.1:8000", f"127.0.0.1:{self._port}")
         return text.replace("127.0.0.1:9464", f"127.0.0.1:{self._metrics_port}")
 
@@ -122,7 +124,7 @@ def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Termina
     for made in (".venv", "loadtest/tools/bin", "loadtest/elasticmq/target"):
         if (ROOT / made).exists():
             (tmp_path / made).symlink_to(ROOT / made)
-    for installed in ("local", "loadtest"):  # these tests run with `dev`, which holds both
+    for installed in ("local", "loadtest", "lab"):  # these tests run with `dev`, which holds them all
         (ROOT / ".venv" / installed).touch()
     terminal = Terminal(tmp_path, quick=request.config.getoption("--releases") != "all")
     yield terminal
@@ -132,11 +134,14 @@ def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Termina
 SKIPPED = {
     "README.md": ["a picture", "needs an AWS account", "needs an AWS account", "is what runs this"],
     "CHANGELOG.md": [],
+    "docs/lab.md": [],
 }
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("name", ["README.md", pytest.param("CHANGELOG.md", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["README.md", *(pytest.param(name, marks=pytest.mark.slow) for name in ("CHANGELOG.md", "docs/lab.md"))]
+)
 def test_the_document_followed(terminal: Terminal, name: str) -> None:
     """From the first block to the last, in order: each command works, and prints what the document shows."""
     skipped = []
@@ -163,6 +168,10 @@ GENERATED = {
         'code("v01")',
     ],
     "deploy/CAPACITY.md": ["capacity_text.table()"],
+    "docs/lab.md": [
+        "lab.verdicts()",
+        *(f'lab.{part}("{name}")' for name in STUDIES for part in ("study", "rows")),
+    ],
     "loadtest/RESULTS.md": [
         f"documents.{part}()"
         for part in (
@@ -275,7 +284,7 @@ def test_terms_are_explained_where_they_are_first_used() -> None:
 
 def test_pictures_exist() -> None:
     """Those of all documents."""
-    for name in ("README.md", "CHANGELOG.md", "loadtest/RESULTS.md"):
+    for name in ("README.md", "CHANGELOG.md", "docs/lab.md", "loadtest/RESULTS.md"):
         document = ROOT / name
         for picture in re.findall(r"!\[[^]]+\]\((\S+)\)|(?:src|srcset)=\"(\S+)\"", document.read_text()):
             assert (document.parent / (picture[0] or picture[1])).is_file(), picture

@@ -6,7 +6,7 @@ event loop. /orders/async_to_thread: the recursion by asyncio.to_thread. /orders
 ThreadPoolExecutor(2) for each request, as published (one for all would run two queries at a time, not two of each
 request). /orders/async_process_pool, which the study recommends and has not measured: the recursion in a pool of
 APP_LAB_PROCESSES processes for each worker. The study asked for one user, who had ordered enough; `user_id` does so
-(at scale 0.01 user 3 has 54 pieces): of random users more than a third have no pieces, and nothing to compute.
+(user 29 has, at scales of 0.001 and 0.01): of random users more than a third have no pieces, and nothing to compute.
 
 Published: study 3, requests a second of async / to_thread / sync with 1 worker: FIB=15 940 / 836 / 649, FIB=20
 543 / 506 / 405, FIB=25 102 / 88 / 85, FIB=30 10 / 9 / 9. With 4 workers, async / sync: 693 / 660, 681 / 651, 386 / 317,

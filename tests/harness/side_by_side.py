@@ -21,7 +21,7 @@ FIRST = [
     "tests/web/server/test_smuggling.py",
     "tests/web/test_inline.py",
 ]
-# A fixture serves all of each: a measurement, a rendering, a browser, a Postgres, a service of v01, which is slow to start.
+# A fixture serves all of each: a measurement, a rendering, a browser, a Postgres, a service that is slow to start.
 TOGETHER = (
     *("tests/loadtest/test_report.py", "tests/loadtest/test_inline.py", "tests/loadtest/test_deliveries.py"),
     *("tests/deploy/", "tests/live/test_page.py", "tests/local/chargebee/test_page.py"),
