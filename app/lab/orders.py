@@ -30,7 +30,7 @@ from psycopg.rows import dict_row
 
 from app.errors import LabUnavailable
 from app.lab.fibonacci import fibonacci
-from app.lab.pools import STATEMENT_SECONDS, BlockingPool, NativePool, both
+from app.lab.pools import SILENT_SECONDS, BlockingPool, NativePool, both
 from app.lab.processes import Processes, processes
 from app.lab.turns import Turns
 from app.lab.users import UserId
@@ -70,7 +70,7 @@ async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
             "orders_native": native,
             "orders_threads": threads,
             "orders_processes": pool,
-            "orders_patience": settings.pool_timeout + STATEMENT_SECONDS,
+            "orders_patience": settings.pool_timeout + 2 * SILENT_SECONDS,
         }
 
 

@@ -4,6 +4,7 @@ A pool is opened by the first request that needs it: the lab starts without Post
 has none of its connections and threads. A connection that breaks fails one request, and the pool makes another.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -14,10 +15,12 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooManyRequests
 
 from app.errors import LabUnavailable
+from app.lab.silence import Silence
 from app.lab.users import FILL_IT, HIGHEST, highest, pick
 from app.settings.lab import LabSettings
 
 STATEMENT_SECONDS = 10
+SILENT_SECONDS = 15
 _CONNECT_SECONDS = 5
 # The pool tries again for so long, then at the next request: longer pauses would outlast an outage.
 _RECONNECT_SECONDS = 1.0
@@ -27,8 +30,9 @@ _REACH = "is Postgres up, and APP_LAB_DATABASE_URL right? (`python -m app lab --
 class BlockingPool:
     """For `def` endpoints."""
 
-    def __init__(self, settings: LabSettings) -> None:
+    def __init__(self, settings: LabSettings, silence: Silence) -> None:
         self._settings = settings
+        self._silence = silence
         self._pool = ConnectionPool(lambda: _conninfo(settings), **_sizes(settings))
         self._most: int | None = None
 
@@ -39,7 +43,11 @@ class BlockingPool:
             if self._pool.closed:
                 self._pool.open()
             with self._pool.connection() as connection:
-                yield connection
+                self._silence.begin(connection)
+                try:
+                    yield connection
+                finally:
+                    self._silence.end(connection)
 
     def user(self, wanted: int | None = None) -> int:
         """The number of a user that there is. Raises LabUnavailable, or RequestValidationError (422)."""
@@ -55,8 +63,9 @@ class BlockingPool:
 class NativePool:
     """For `async def` endpoints; the same."""
 
-    def __init__(self, settings: LabSettings) -> None:
+    def __init__(self, settings: LabSettings, silence: Silence) -> None:
         self._settings = settings
+        self._silence = silence
         self._pool = AsyncConnectionPool(lambda: _conninfo(settings), **_sizes(settings))
         self._most: int | None = None
 
@@ -66,7 +75,11 @@ class NativePool:
             if self._pool.closed:
                 await self._pool.open()
             async with self._pool.connection() as connection:
-                yield connection
+                self._silence.begin(connection)
+                try:
+                    yield connection
+                finally:
+                    self._silence.end(connection)
 
     async def user(self, wanted: int | None = None) -> int:
         if self._most is None:
@@ -82,10 +95,13 @@ class NativePool:
 @asynccontextmanager
 async def both(settings: LabSettings) -> AsyncIterator[tuple[BlockingPool, NativePool]]:
     """On the event loop that will use them."""
-    blocking, native = BlockingPool(settings), NativePool(settings)
+    silence = Silence(SILENT_SECONDS)
+    blocking, native = BlockingPool(settings, silence), NativePool(settings, silence)
+    watching = asyncio.create_task(silence.watch())
     try:
         yield blocking, native
     finally:
+        watching.cancel()
         await to_thread.run_sync(blocking.close)
         await native.close()
 
@@ -101,7 +117,7 @@ def _sizes(settings: LabSettings) -> dict[str, Any]:
 
 
 def _conninfo(settings: LabSettings) -> str:
-    """With limits, so that no request hangs: of connecting, of a statement, and of a server that has gone silent."""
+    """With limits, so that no request hangs: of connecting, of a statement, of a network that has gone silent."""
     assert settings.database_url is not None
     try:
         given = conninfo_to_dict(settings.database_url.get_secret_value())
