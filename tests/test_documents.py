@@ -1,4 +1,4 @@
-"""README.md, CHANGELOG.md and docs/lab.md: shell blocks are run in a copy of the tree, and print what the text blocks show."""
+"""Documents: shell blocks are run in a copy of the tree, and print what the text blocks show."""
 
 import json
 import os
