@@ -57,4 +57,4 @@ def test_the_published_loads() -> None:
     assert loads["async_concurrent"] == (500, 2)
     assert loads["async_sync_client, new client"] == (500, 1)
     assert loads["sync_select, 4 workers"] == (100, 4)
-    assert loads["async_process_pool, fib 30, 2 workers"] == (31, 2)
+    assert loads["async, fib 30, 2 workers"] == (31, 2)
