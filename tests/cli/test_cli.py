@@ -43,6 +43,7 @@ def local(tmp_path: Path) -> Iterator[Web]:
 # help and wrong input
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=str)
 def test_help(command: list[str]) -> None:
     """Every command explains itself."""
@@ -266,6 +267,7 @@ def test_a_second_run_in_the_same_folder(local: Web, tmp_path: Path) -> None:
     assert run("queue", run_dir=tmp_path).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
     """Ctrl-C: exit code 0, no child, no file."""
     stand_ins = psutil.Process(local.process.pid).children()

@@ -260,6 +260,7 @@ def test_a_loop_that_never_turns_again(shop: Path) -> None:
     assert _place(shop, "time.sleep(1000)", "hang") + ": once, " in summary
 
 
+@pytest.mark.slow
 def test_for_some_seconds(shop: Path) -> None:
     """--for ends it without a signal."""
     ended = subprocess.run(
@@ -274,6 +275,7 @@ def test_for_some_seconds(shop: Path) -> None:
     assert "0 requests; 0 places" in ended.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

@@ -55,6 +55,7 @@ def test_invoices(local: LocalRun, tmp_path: Path) -> None:
     assert audit(local.chargebee, [events[7]]).problems == []
 
 
+@pytest.mark.slow
 def test_watching(local: LocalRun, tmp_path: Path) -> None:
     """A table whenever something has changed; Ctrl-C ends it."""
     assert run("send", run_dir=tmp_path).returncode == 0

@@ -64,7 +64,7 @@ class Web:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             if self._forced and not line.startswith("{"):
-                continue  # where the second SIGINT has interrupted coverage's own exit
+                continue  # a SIGINT has interrupted the process's exit, or coverage's own
             with self._changed:
                 self.lines.append(json.loads(line))
                 self._changed.notify_all()
@@ -147,7 +147,8 @@ class Web:
 
     def _end(self) -> None:
         """Ends the process as an impatient Ctrl-C does: SIGKILL would lose what coverage has measured in it."""
-        for self._forced in (False, True):
+        self._forced = True
+        for _ in range(2):
             self.process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(1)

@@ -122,6 +122,7 @@ def test_a_failure(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: b
         assert attributes(span.attributes)["error.type"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", [True, False], ids=["silent", "down"])
 def test_a_collector_that_is_gone(aws: QueueProcess, queue_url: str, event: bytes, held: bool) -> None:
     """It delays neither the webhooks nor, by more than FLUSH_SECONDS, the end."""

@@ -25,6 +25,7 @@ from loadtest.stage.queues import QueueProcess
 from tests.harness.service import Service
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="a process's libraries are read from /proc")
 @pytest.mark.parametrize(
     ("settings", "loaded"),
@@ -74,6 +75,7 @@ def test_response(
     assert answer.headers["content-type"] == "application/json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("access_log", [True, False])
 def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log: bool) -> None:
     """APP_ACCESS_LOG: uvicorn's line, besides ours."""

@@ -80,6 +80,7 @@ def test_the_last_push(sqs: SqsStandIn, event: bytes) -> None:
     assert receiver.paths == ["/own/path"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", [True, False], ids=["silent", "down"])
 def test_a_collector_that_is_gone(sqs: SqsStandIn, event: bytes, held: bool) -> None:
     """It delays neither the webhooks nor, by more than FLUSH_SECONDS, the end."""

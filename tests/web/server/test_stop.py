@@ -28,7 +28,9 @@ def stand_in() -> Iterator[SqsStandIn]:
         yield started
 
 
-@pytest.mark.parametrize("settings", [{}, {"http": "h11", "loop": "asyncio"}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, pytest.param({"http": "h11", "loop": "asyncio"}, marks=pytest.mark.slow)], ids=str
+)
 def test_sigterm_under_load(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
 ) -> None:
