@@ -2,14 +2,18 @@
 
 import os
 from contextlib import ExitStack
+from importlib.util import find_spec
 
 import click
 
 from app.cli.lab_database import check_options, scale_option, setup, throw_away_postgres
 from app.cli.lab_database import postgres as postgres_command
+from app.errors import ConfigurationError
 from app.settings.lab import LabSettings, load_lab_settings
 from app.settings.text import listing
 
+# Of the group `lab`, which no deployment has.
+PACKAGES = ("httpx", "polars", "psycopg", "psycopg_pool", "requests")
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(LabSettings)}"
 
 
@@ -28,6 +32,8 @@ def lab(context: click.Context, workers: str | None, port: str | None, postgres:
     check_options(context)
     if context.invoked_subcommand is not None:
         return
+    if missing := [name for name in PACKAGES if find_spec(name) is None]:
+        raise ConfigurationError(f"the lab's packages are not installed ({', '.join(missing)}): `make .venv/lab` does")
     # uvicorn's workers are told by the environment alone.
     _tell(APP_LAB_WORKERS=workers, APP_LAB_PORT=port)
     with ExitStack() as stack:

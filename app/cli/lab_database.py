@@ -94,7 +94,7 @@ def _fill(url: str, scale: float) -> bool:
     try:
         from app.lab.filling.fill import fill, steps  # `python -m app --help` works without psycopg
     except ImportError:
-        raise ConfigurationError("filling a database needs the group `lab`: make .venv") from None
+        raise ConfigurationError("the lab's packages are not installed: `make .venv/lab` does") from None
     with ExitStack() as stack:
 
         @cache  # at the first progress: an error is to be alone on its line
