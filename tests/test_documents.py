@@ -169,8 +169,8 @@ GENERATED = {
     ],
     "deploy/CAPACITY.md": ["capacity_text.table()"],
     "docs/lab.md": [
-        "lab.verdicts()",
-        *(f'lab.{part}("{name}")' for name in STUDIES for part in ("study", "rows")),
+        "lab_documents.verdicts()",
+        *(f'lab_documents.{part}("{name}")' for name in STUDIES for part in ("study", "rows")),
     ],
     "loadtest/RESULTS.md": [
         f"documents.{part}()"

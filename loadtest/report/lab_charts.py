@@ -8,7 +8,8 @@ import altair as alt
 from loadtest.record.estimate import estimate
 from loadtest.record.lab import Study
 from loadtest.report.charts import MEASURED, NUMBER, Spec
-from loadtest.report.lab import PUBLISHED, outcomes
+from loadtest.report.lab import outcomes
+from loadtest.report.lab_published import PUBLISHED
 
 STEP = 34  # pixels of a comparison or a case
 BESIDE, ALONE = "Published ratios beside measured ones.", "Measured ratios; nothing was published."

@@ -7,7 +7,7 @@ from loadtest.record.folders import RESULTS, ROOT
 from loadtest.record.lab import Lab, Study
 from loadtest.report import documents, lab_pictures, lab_tables
 from loadtest.report.documents import NotMeasured
-from loadtest.report.lab import PUBLISHED
+from loadtest.report.lab_published import PUBLISHED
 
 DOCUMENT = ROOT / "docs"
 
@@ -35,9 +35,9 @@ def study(name: str) -> str:
 
 
 def rows(name: str) -> str:
-    """Every case of it. Raises NotMeasured."""
-    measured, folder = newest(name)
-    return f"{lab_tables.rows(measured)}\n\n{provenance(measured, folder)}"
+    """Every case of it; `study` has where they come from. Raises NotMeasured."""
+    measured, _ = newest(name)
+    return lab_tables.rows(measured)
 
 
 def picture(name: str) -> str:

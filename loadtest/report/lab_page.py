@@ -4,6 +4,7 @@ from pathlib import Path
 
 from loadtest.record.lab import Lab
 from loadtest.report import lab, lab_charts, lab_tables, page
+from loadtest.report.lab_published import PUBLISHED
 
 
 def write(measured: Lab, out: Path) -> None:
@@ -12,5 +13,5 @@ def write(measured: Lab, out: Path) -> None:
     for study in measured.studies:
         specs[f"ratios_{study.name}"] = lab_charts.ratios(study)
         specs[f"throughput_{study.name}"] = lab_charts.throughput(study)
-    text = page.render("lab.html.j2", specs, studies=measured.studies, lab=lab, tables=lab_tables)
+    text = page.render("lab.html.j2", specs, studies=measured.studies, published=PUBLISHED, lab=lab, tables=lab_tables)
     (out / "lab.html").write_text(text)

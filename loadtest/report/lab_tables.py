@@ -4,7 +4,8 @@ from collections import Counter
 
 from loadtest.record.estimate import Estimate, estimate
 from loadtest.record.lab import Row, Study
-from loadtest.report.lab import PUBLISHED, Outcome, of_study, outcomes, threads
+from loadtest.report.lab import Outcome, of_study, outcomes, threads
+from loadtest.report.lab_published import PUBLISHED
 from loadtest.report.tables import label, markdown, milliseconds
 
 # Above this share of all cores, the machine bounds a figure: it is a lower bound of what the lab does.
@@ -40,12 +41,16 @@ def _interval(between: Estimate) -> str:
 
 
 def verdict(study: Study) -> str:
-    """One line, and a line for each comparison with a reason."""
+    """One line, and a line for each reason, with its comparisons."""
     found = outcomes(study)
     counted = Counter(outcome.verdict for outcome in found if outcome.verdict)
     numbers = ", ".join(f"{VERDICTS[name]} {counted[name]}" for name in ("reproduced", "in part", "not"))
     line = f"Verdict: **{VERDICTS[of_study(found)]}** (of {counted.total()} comparisons with a claim: {numbers})."
-    reasons = [f"- {outcome.comparison.claim}: {outcome.reason}" for outcome in found if outcome.reason]
+    claims: dict[str, list[str]] = {}
+    for outcome in found:
+        if outcome.reason:
+            claims.setdefault(outcome.reason, []).append(outcome.comparison.claim)
+    reasons = [f"- {'; '.join(of)}: {reason}" for reason, of in claims.items()]
     return "\n".join([line, *(["", *reasons] if reasons else [])])
 
 

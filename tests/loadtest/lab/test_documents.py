@@ -7,8 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from loadtest.record.lab import Lab
-from loadtest.report import lab as judged
-from loadtest.report import lab_documents, lab_page, lab_pictures, lab_tables, theme
+from loadtest.report import lab_documents, lab_page, lab_pictures, lab_published, lab_tables, theme
 from loadtest.report.documents import NotMeasured
 from tests.loadtest.lab.conftest import row, study
 
@@ -36,7 +35,7 @@ def test_the_newest_of_each_study(results: Path) -> None:
 
 def test_a_part_of_the_document(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The picture, the comparisons, the verdict with its reasons, and where it comes from."""
-    monkeypatch.setitem(judged.REASONS, "three_tasks", {"gather": "because it was measured"})
+    monkeypatch.setitem(lab_published.REASONS, "three_tasks", {"gather": "because it was measured"})
     text = lab_documents.study("three_tasks")
     assert "lab-three_tasks-dark.svg" in text
     assert "| gather ÷ in turn | 3.02 | 2.97 (2.94–3.00) | reproduced |" in text

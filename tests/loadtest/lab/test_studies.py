@@ -5,7 +5,7 @@ import pytest
 from loadtest.lab import duets
 from loadtest.lab.run import QUICK_SECONDS, QUICK_USERS, Plan
 from loadtest.lab.studies import STUDIES
-from loadtest.report.lab import PUBLISHED, REASONS
+from loadtest.report.lab_published import PUBLISHED, REASONS
 
 
 def _names(study: str) -> list[str]:

@@ -6,7 +6,8 @@ import pytest
 
 from loadtest.record.estimate import Estimate
 from loadtest.record.lab import Lab
-from loadtest.report.lab import Comparison, Verdict, judge, of_study, outcomes, threads
+from loadtest.report.lab import Verdict, judge, of_study, outcomes, threads
+from loadtest.report.lab_published import Comparison
 from tests.loadtest.lab.conftest import row, study
 
 
@@ -75,6 +76,16 @@ def test_a_study(lab: Lab) -> None:
     assert by_name["async to blocked"] is None  # not measured
     assert of_study([outcome for outcome in outcomes(outbound) if outcome.comparison.id == "async to blocked"]) is None
     assert of_study([*found, *outcomes(outbound)]) == "in part"
+
+
+def test_a_duet_tells_no_less_than_the_reference_beside_itself() -> None:
+    """CPU a request is the reciprocal of what these cases answer: one that takes 1.1 times as much is no difference
+    where the reference itself took up to 1.2 times as much."""
+    figures = {"nothing again": [100.0, 90.0], "nothing beside nothing again": [110.0, 108.0]}
+    figures |= {"dict": [100.0, 99.0], "nothing beside dict": [110.0, 109.0]}
+    figures |= {"h11": [60.0, 61.0], "nothing beside h11": [110.0, 109.0]}
+    found = {outcome.comparison.id: outcome.verdict for outcome in outcomes(study("tips", figures))}
+    assert (found["noise"], found["dict"], found["h11"]) == ("reproduced", "in part", "reproduced")
 
 
 def test_repeats_are_compared_with_those_of_their_round() -> None:
