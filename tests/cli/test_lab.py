@@ -136,6 +136,7 @@ def test_a_lab_that_is_killed() -> None:
         assert left(processes) == []
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies() -> None:
     """Ends all of it, and says so: what is measured with fewer workers would be wrong."""
     with Lab("--workers", "2") as lab:

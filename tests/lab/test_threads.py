@@ -8,6 +8,8 @@ import pytest
 from app.local import upstream
 from tests.harness.lab import Lab
 
+pytestmark = pytest.mark.slow  # a lab for each
+
 AT_ONCE = 60
 TOKENS = 40
 

@@ -2,8 +2,12 @@
 
 import socket
 
+import pytest
+
 from app.local import upstream
 from tests.harness.lab import Lab
+
+pytestmark = pytest.mark.slow  # a lab for each
 
 GETS = [
     f"/outbound/{way}?ms=10000&client={client}"

@@ -76,6 +76,7 @@ def test_it_ends_when_its_parent_is_killed(sig: signal.Signals) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's signal at a parent's death")
 def test_it_ends_when_what_watches_it_is_killed() -> None:
     with start() as postgres:

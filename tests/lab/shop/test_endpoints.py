@@ -68,6 +68,7 @@ def test_without_a_database() -> None:
             assert "APP_LAB_DATABASE_URL is not set" in problem(lab.get(path))
 
 
+@pytest.mark.slow
 def test_an_empty_database(empty: str) -> None:
     """And one whose filling was broken off."""
     with Lab(database_url=empty) as lab:
@@ -123,6 +124,7 @@ def test_a_frozen_postgres(empty: str) -> None:
             lab.until(200, path)
 
 
+@pytest.mark.slow
 def test_a_full_pool(shop: str) -> None:
     """Who waits too long for the only connection gets 503; who has it gets the answer."""
     with Lab(database_url=shop, pool_size=1, pool_timeout=0.2) as lab, ThreadPoolExecutor() as threads:
@@ -136,6 +138,7 @@ def test_a_full_pool(shop: str) -> None:
             assert sorted(one.result().status_code for one in asked) == [200, 503, 503]
 
 
+@pytest.mark.slow
 def test_a_full_pool_of_processes(shop: str) -> None:
     """One computes, one is next, and nobody waits for them without end."""
     with Lab(database_url=shop, processes=1, pool_timeout=3) as lab, ThreadPoolExecutor() as threads:
@@ -149,6 +152,7 @@ def test_a_full_pool_of_processes(shop: str) -> None:
         assert sorted(one.result().status_code for one in asked) == [200, 200, 503, 503]
 
 
+@pytest.mark.slow
 def test_a_killed_process(shop: str) -> None:
     """Its pool makes new ones."""
     with Lab(database_url=shop, processes=1, pool_timeout=60) as lab:

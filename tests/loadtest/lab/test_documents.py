@@ -45,6 +45,7 @@ def test_a_part_of_the_document(results: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "| async_concurrent | 490 (480–500) |" in lab_documents.rows("three_tasks")
 
 
+@pytest.mark.slow
 def test_stale_pictures(results: Path) -> None:
     """Missing and altered ones are told, and only those of a newest run; written again, none is."""
     assert {folder.name for _, folder in lab_documents.stale()} == {"2026-11-22-a", "2026-11-23-b"}
@@ -75,6 +76,7 @@ def test_a_full_machine_is_not_a_doubt() -> None:
     assert "full" not in lab_tables.rows(study("three_tasks", {"a": [10.0]}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", theme.THEMES)
 @pytest.mark.parametrize("width", [375, 1200])
 def test_every_chart_is_drawn(browser: Browser, lab: Lab, tmp_path: Path, width: int, scheme: str) -> None:
