@@ -60,6 +60,7 @@ class Sampling:
     def __init__(self, sampler: str, ratio: float) -> None:
         self._follows_parent = sampler.startswith(_PARENT_BASED)
         self._ratio = {"always_on": 1.0, "always_off": 0.0}.get(sampler.removeprefix(_PARENT_BASED), ratio)
+        self._bound = round(self._ratio * _LOW_BITS)  # rounded as OpenTelemetry does
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -86,7 +87,7 @@ class Sampling:
         return None
 
     def _continued(self, parent: Trace) -> Trace:
-        sampled = parent.sampled if self._follows_parent else parent.trace_id % _LOW_BITS < self._ratio * _LOW_BITS
+        sampled = parent.sampled if self._follows_parent else parent.trace_id % _LOW_BITS < self._bound
         if not sampled:
             return parent._replace(sampled=False)
         return Trace(parent.trace_id, _new_span_id(), True, parent.span_id)
