@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
-from loguru import logger
 
 from app.events import Event
 from app.settings import Settings
@@ -14,13 +12,7 @@ from app.telemetry.lines import MOST_LINES, WebhookLines
 from app.telemetry.logging import configure_logging, log_webhook
 from app.telemetry.record import WebhookRecord
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(autouse=True)
-def _undo() -> Iterator[None]:
-    yield
-    logger.remove()
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("undone")]
 
 
 def _queued(event: Event) -> WebhookRecord:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
@@ -15,14 +14,7 @@ from loguru import logger
 from app.settings import Settings
 from app.telemetry.logging import configure_logging
 
-
-@pytest.fixture(autouse=True)
-def _undo() -> Iterator[None]:
-    handlers = logging.root.handlers[:]
-    yield
-    logger.remove()
-    logging.captureWarnings(False)
-    logging.root.handlers[:] = handlers
+pytestmark = pytest.mark.usefixtures("undone")
 
 
 def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
