@@ -1,5 +1,6 @@
 """Fixtures: one queue process a run (of each xdist worker), one service a release, fresh queues."""
 
+import os
 import resource
 import signal
 import uuid
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
 
 
-# The time of an example, and so their number per second, depends on the machine.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The time of an example, and so their number per second, depends on the machine. With CI set, the examples are the same
+# each time: a commit is refused for what it changed. New examples are tried wherever else tests run.
+settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
 settings.load_profile("patient")
 
 # One release for each kind of SQS client, the one without any, and the default: for `make coverage`.
