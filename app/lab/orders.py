@@ -3,19 +3,21 @@
 Setup: two queries side by side, a user's products and all of a user's orders, their rows into polars DataFrames, then
 fibonacci(min(pieces ordered, `fib`)) by plain recursion. GET /orders/async: the queries by gather, the rest on the
 event loop. /orders/async_to_thread: the recursion by asyncio.to_thread. /orders/sync: a `def` endpoint that makes a
-ThreadPoolExecutor(2) for each request, as published (one for all would run two queries at a time, not two of each
-request). /orders/async_process_pool, which the study recommends and has not measured: the recursion in a pool of
-APP_LAB_PROCESSES processes for each worker. The study asked for one user, who had ordered enough; `user_id` does so
-(user 29 has, at scales of 0.001 and 0.01): of random users more than a third have no pieces, and nothing to compute.
+ThreadPoolExecutor(2) for each request, as published; /orders/sync_shared_threads: the same by one executor, which has
+two threads for each that anyio's limiter allows. /orders/async_process_pool, which the study recommends and has not
+measured: the recursion in a pool of APP_LAB_PROCESSES processes for each worker. The study asked for one user, who had
+ordered enough; `user_id` does so (user 29 has, at scales of 0.001 and 0.01): of random users more than a third have no
+pieces, and nothing to compute.
 
 Published: study 3, requests a second of async / to_thread / sync with 1 worker: FIB=15 940 / 836 / 649, FIB=20
 543 / 506 / 405, FIB=25 102 / 88 / 85, FIB=30 10 / 9 / 9. With 4 workers, async / sync: 693 / 660, 681 / 651, 386 / 317,
 38 / 33.
 
-What to expect: async leads where the queries are most of the work. From FIB=25 on the recursion is, and holds the
-interpreter's lock in a thread as on the event loop: the difference goes, and a thread brings nothing. Processes have a
-lock each, so there the cores count, until Postgres wants them; for a small `fib` the way to a process and back costs
-more than it computes.
+What to expect: async leads where the queries are most of the work: `sync` pays for making two threads, or, with many
+requests at a time, for threads that take the interpreter's lock from each other, shared or not. From FIB=25 on the
+recursion is, and holds the interpreter's lock in a thread as on the event loop: the difference goes, and a thread
+brings nothing. Processes have a lock each, so there the cores count, until Postgres wants them; for a small `fib` the
+way to a process and back costs more than it computes.
 """
 
 import asyncio
@@ -26,10 +28,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from psycopg.rows import dict_row
 
 from app.errors import LabUnavailable
 from app.lab.fibonacci import fibonacci
+from app.lab.frames import ORDERS, PRODUCTS, blocking_frame, native_frame
 from app.lab.pools import SILENT_SECONDS, BlockingPool, NativePool, both
 from app.lab.processes import Processes, processes
 from app.lab.turns import Turns
@@ -42,21 +44,6 @@ if TYPE_CHECKING:
 router = APIRouter()
 Fib = Annotated[int, Query(ge=0, le=35, description="The most that fibonacci is computed of.")]
 Row = dict[str, Any]
-_PRODUCTS = """
-    SELECT products.id, products.title, order_items.quantity, order_items.unit_price
-    FROM orders
-    JOIN order_items ON order_items.order_id = orders.id
-    JOIN products ON products.id = order_items.product_id
-    WHERE orders.user_id = %s
-    ORDER BY order_items.id"""
-_ORDERS = """
-    SELECT orders.id, orders.status, order_items.quantity
-    FROM orders
-    LEFT JOIN order_items ON order_items.order_id = orders.id
-    WHERE orders.user_id = %s
-    ORDER BY orders.id, order_items.id"""
-# A frame without rows has them, too.
-_COLUMNS = {_PRODUCTS: ("id", "title", "quantity", "unit_price"), _ORDERS: ("id", "status", "quantity")}
 # asyncio's default: https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.ThreadPoolExecutor
 _THREADS = min(32, (os.cpu_count() or 1) + 4)
 
@@ -64,14 +51,19 @@ _THREADS = min(32, (os.cpu_count() or 1) + 4)
 @asynccontextmanager
 async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
     threads = Turns(_THREADS, settings.pool_timeout, f"all {_THREADS} threads compute; a smaller fib needs less time")
+    two_each = ThreadPoolExecutor(2 * settings.threadpool_tokens)
     async with both(settings) as (blocking, native), processes(settings) as pool:
-        yield {
-            "orders_blocking": blocking,
-            "orders_native": native,
-            "orders_threads": threads,
-            "orders_processes": pool,
-            "orders_patience": settings.pool_timeout + 2 * SILENT_SECONDS,
-        }
+        try:
+            yield {
+                "orders_blocking": blocking,
+                "orders_native": native,
+                "orders_threads": threads,
+                "orders_two_each": two_each,
+                "orders_processes": pool,
+                "orders_patience": settings.pool_timeout + 2 * SILENT_SECONDS,
+            }
+        finally:
+            two_each.shutdown(wait=False, cancel_futures=True)
 
 
 @router.get("/orders/async")
@@ -98,42 +90,37 @@ async def orders_async_process_pool(request: Request, fib: Fib = 20, user_id: Us
 
 @router.get("/orders/sync")
 def orders_sync(request: Request, fib: Fib = 20, user_id: UserId = None) -> Row:
-    pool: BlockingPool = request.state.orders_blocking
-    user = pool.user(user_id)
     two = ThreadPoolExecutor(2)
     try:
-        asked = [two.submit(_blocking_frame, pool, query, user) for query in (_PRODUCTS, _ORDERS)]
+        return _in_threads(two, request, fib, user_id)
+    finally:
+        two.shutdown(wait=False)
+
+
+@router.get("/orders/sync_shared_threads")
+def orders_sync_shared_threads(request: Request, fib: Fib = 20, user_id: UserId = None) -> Row:
+    return _in_threads(request.state.orders_two_each, request, fib, user_id)
+
+
+def _in_threads(threads: ThreadPoolExecutor, request: Request, fib: int, user_id: int | None) -> Row:
+    pool: BlockingPool = request.state.orders_blocking
+    user = pool.user(user_id)
+    asked = [threads.submit(blocking_frame, pool, query, user) for query in (PRODUCTS, ORDERS)]
+    try:
         products, orders = (future.result(request.state.orders_patience) for future in asked)
     except TimeoutError:
         raise LabUnavailable("The queries have taken too long: is Postgres busy?") from None
     finally:
-        two.shutdown(wait=False, cancel_futures=True)
+        for future in asked:
+            future.cancel()
     return _answer(user, products, orders, fibonacci(_number(orders, fib)))
 
 
 async def _side_by_side(request: Request, user_id: int | None) -> tuple[int, "pl.DataFrame", "pl.DataFrame"]:
     pool: NativePool = request.state.orders_native
     user = await pool.user(user_id)
-    products, orders = await asyncio.gather(*(_native_frame(pool, query, user) for query in (_PRODUCTS, _ORDERS)))
+    products, orders = await asyncio.gather(*(native_frame(pool, query, user) for query in (PRODUCTS, ORDERS)))
     return user, products, orders
-
-
-async def _native_frame(pool: NativePool, query: str, user: int) -> "pl.DataFrame":
-    async with pool.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(query.encode(), (user,))
-        return _frame(query, await cursor.fetchall())
-
-
-def _blocking_frame(pool: BlockingPool, query: str, user: int) -> "pl.DataFrame":
-    with pool.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
-        cursor.execute(query.encode(), (user,))
-        return _frame(query, cursor.fetchall())
-
-
-def _frame(query: str, rows: list[Row]) -> "pl.DataFrame":
-    import polars as pl  # 0.6 s, and threads that have no part in so few rows: only for who asks for orders
-
-    return pl.DataFrame(rows, dict.fromkeys(_COLUMNS[query]) | {"quantity": pl.Int64})
 
 
 def _number(orders: "pl.DataFrame", fib: int) -> int:

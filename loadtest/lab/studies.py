@@ -1,6 +1,7 @@
 """The cases of each study. A study has the name of its experiment in app/lab."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 from loadtest.fire.case import Case, users
@@ -28,6 +29,7 @@ def do_nothing() -> Iterator[Case]:
     paths += ["do-something-sync", "do-something-async"]
     quick = ("do-nothing-sync", "do-nothing-sync-http")
     yield from (_post(path, path, users(64, 5), "capped", quick=path in quick) for path in paths)
+    yield _one_thread(_post("do-nothing-sync", "do-nothing-sync", users(64, 5), "capped"))
     yield from (_post(f"{path}, 500/s", path, PUBLISHED, "burst") for path in paths)
 
 
@@ -76,6 +78,7 @@ def database() -> Iterator[Case]:
     for path, workers in product(("sync_select", "async_select"), WORKERS):
         name = f"{path}, {_workers(workers)}"
         yield Case(name, f"/{path}", users(100, 5), workers=workers, database=True, quick=workers == 1)
+    yield _one_thread(Case("sync_select, 1 worker", "/sync_select", users(100, 5), database=True))
 
 
 def orders() -> Iterator[Case]:
@@ -84,16 +87,22 @@ def orders() -> Iterator[Case]:
     """
     one = product((1,), FIB, ("async", "async_to_thread", "sync", "async_process_pool"))
     for workers, fib, path in (*one, *product((2,), FIB, ("async", "sync"))):
-        yield Case(
-            f"{path}, fib {fib}, {_workers(workers)}",
-            f"/orders/{path}",
-            users(31, 5),
-            {"fib": fib, "user_id": BUYER},
-            workers=workers,
-            variables={"APP_LAB_POOL_TIMEOUT": "60"},
-            database=True,
-            quick=(workers, fib) == (1, "20") and path in ("sync", "async"),
-        )
+        yield _order(path, fib, workers, quick=(workers, fib) == (1, "20") and path in ("sync", "async"))
+    shared = _order("sync_shared_threads", "15", 1)
+    yield from (shared, _one_thread(shared), _one_thread(_order("sync", "15", 1)))
+
+
+def _order(path: str, fib: str, workers: int, *, quick: bool = False) -> Case:
+    return Case(
+        f"{path}, fib {fib}, {_workers(workers)}",
+        f"/orders/{path}",
+        users(31, 5),
+        {"fib": fib, "user_id": BUYER},
+        workers=workers,
+        variables={"APP_LAB_POOL_TIMEOUT": "60"},
+        database=True,
+        quick=quick,
+    )
 
 
 def refusals() -> Iterator[Case]:
@@ -103,6 +112,12 @@ def refusals() -> Iterator[Case]:
     for name, variables in variants.items():
         load = users(1000, 3, keepalive=False)
         yield Case(name, "/tips/nothing", load, method="POST", variables=variables)
+
+
+def _one_thread(case: Case) -> Case:
+    """Its users wait for one thread: what a thread costs without others that run at the same time."""
+    variables = case.variables | {"APP_LAB_THREADPOOL_TOKENS": "1"}
+    return replace(case, name=f"{case.name}, 1 thread", variables=variables, quick=False)
 
 
 def _workers(number: int) -> str:

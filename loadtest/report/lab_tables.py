@@ -1,10 +1,11 @@
 """Markdown tables of the lab's studies."""
 
 from collections import Counter
+from math import isnan
 
 from loadtest.record.estimate import Estimate, estimate
 from loadtest.record.lab import Row, Study
-from loadtest.report.lab import Outcome, of_study, outcomes, threads
+from loadtest.report.lab import Outcome, of_study, outcomes, threads, value
 from loadtest.report.lab_published import PUBLISHED
 from loadtest.report.tables import label, markdown, milliseconds
 
@@ -64,7 +65,19 @@ def _judged(study: Study) -> list[str]:
     return [study.name, PUBLISHED[study.name].title, VERDICTS[of_study(found)]]
 
 
-HEAD = ["", "200s a second", "mean", "p50", "p95", "p99", "other answers", "threads", "lab's cores", "all cores"]
+HEAD = [
+    "",
+    "200s a second",
+    "CPU a 200",
+    "mean",
+    "p50",
+    "p95",
+    "p99",
+    "other answers",
+    "threads",
+    "lab's cores",
+    "all cores",
+]
 
 
 def rows(study: Study) -> str:
@@ -80,12 +93,17 @@ def _case(name: str, repeats: list[Row]) -> list[str]:
     return [
         label(name, measured),
         rps.text(".1f" if rps.median < 100 else ",.0f"),  # noqa: PLR2004  # three digits
+        _cpu(estimate(value(row, "cpu_ms") for row in repeats)),
         *(milliseconds(time.median) for time in times),
         _others(repeats),
         seen.text(".0f"),
         estimate(_lab_cores(row) for row in repeats).text(".2f"),
         _machine(repeats),
     ]
+
+
+def _cpu(milliseconds: Estimate) -> str:
+    return "–" if isnan(milliseconds.median) else f"{milliseconds.median:.2f} ms"
 
 
 def _others(repeats: list[Row]) -> str:

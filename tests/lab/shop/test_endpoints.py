@@ -17,7 +17,8 @@ from tests.harness.service import NO_CAS
 from tests.lab.shop.serving import SECONDS, Lab, problem
 
 SELECTS = ("/sync_select", "/async_select")
-ORDERS = ("/orders/async", "/orders/async_to_thread", "/orders/sync", "/orders/async_process_pool")
+POOLED = "/orders/async_process_pool"
+ORDERS = ("/orders/async", "/orders/async_to_thread", "/orders/sync", "/orders/sync_shared_threads", POOLED)
 BUYER, PIECES = 15, 102  # of the shop at this scale
 
 
@@ -29,9 +30,9 @@ def test_a_select(lab: Lab, path: str) -> None:
     assert len({user["id"] for user in users}) > 1
 
 
-def test_the_four_ways_agree(lab: Lab) -> None:
+def test_all_ways_agree(lab: Lab) -> None:
     one, *others = [lab.get(path, user_id=BUYER, fib=18).json() for path in ORDERS]
-    assert others == [one] * 3
+    assert others == [one] * 4
     assert list(one) == ["user_id", "products", "orders", "quantity", "fibonacci"]
     assert (one["user_id"], one["quantity"], one["fibonacci"]) == (BUYER, PIECES, 2584)
     assert sum(product["quantity"] for product in one["products"]) == PIECES
@@ -142,10 +143,10 @@ def test_a_full_pool(shop: str) -> None:
 def test_a_full_pool_of_processes(shop: str) -> None:
     """One computes, one is next, and nobody waits for them without end."""
     with Lab(database_url=shop, processes=1, pool_timeout=3) as lab, ThreadPoolExecutor() as threads:
-        lab.until(200, ORDERS[3])
+        lab.until(200, POOLED)
         (process,) = lab.of_the_pool()
         process.suspend()
-        asked = [threads.submit(lab.get, ORDERS[3]) for _ in range(4)]
+        asked = [threads.submit(lab.get, POOLED) for _ in range(4)]
         refused = [problem(one.result()) for one in islice(as_completed(asked), 2)]
         process.resume()
         assert all("APP_LAB_PROCESSES" in detail for detail in refused)
@@ -156,10 +157,10 @@ def test_a_full_pool_of_processes(shop: str) -> None:
 def test_a_killed_process(shop: str) -> None:
     """Its pool makes new ones."""
     with Lab(database_url=shop, processes=1, pool_timeout=60) as lab:
-        lab.until(200, ORDERS[3])
+        lab.until(200, POOLED)
         (before,) = lab.of_the_pool()
         before.kill()
-        assert lab.until(200, ORDERS[3], user_id=BUYER, fib=20).json()["fibonacci"] == 6765
+        assert lab.until(200, POOLED, user_id=BUYER, fib=20).json()["fibonacci"] == 6765
         (after,) = lab.of_the_pool()
         assert after != before
 
@@ -171,7 +172,7 @@ def test_nothing_is_left(shop: str, sig: signal.Signals) -> None:
     with Lab(["--workers", "2"], database_url=shop) as lab:
         for _ in range(4):
             # A connection each, so that both workers get some.
-            assert httpx.get(lab.url + ORDERS[3], verify=NO_CAS, timeout=SECONDS).status_code == 200
+            assert httpx.get(lab.url + POOLED, verify=NO_CAS, timeout=SECONDS).status_code == 200
         family = lab.family()
         lab.process.send_signal(sig)
         _, alive = psutil.wait_procs(family, timeout=SECONDS)

@@ -42,7 +42,7 @@ def test_a_part_of_the_document(results: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "Verdict: **reproduced** (of 5 comparisons" in text
     assert "- gather ÷ in turn: because it was measured" in text
     assert "Measured by `make lab` on commit `0123456`, 2026-11-22, on 2 cores (a CPU)" in text
-    assert "| async_concurrent | 490 (480–500) |" in lab_documents.rows("three_tasks")
+    assert "| async_concurrent | 490 (480–500) | 1.02 ms |" in lab_documents.rows("three_tasks")
 
 
 @pytest.mark.slow
