@@ -81,6 +81,7 @@ def is_blocked(lab: Lab) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
 def test_two_workers(sig: signal.Signals) -> None:
     """All accept once the address is printed, all know the upstream; Ctrl-C, SIGTERM or a closed terminal ends all."""

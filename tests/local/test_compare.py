@@ -84,6 +84,7 @@ def test_a_new_connection_loads_the_bundle(recorded: Callable[..., Recorded]) ->
     assert _seconds(one, "event loop", State.CLIENT) > 0
 
 
+@pytest.mark.slow
 def test_batches(recorded: Callable[..., Recorded]) -> None:
     """v09: no thread works; calls have several webhooks each, which wait in a batch.
 
