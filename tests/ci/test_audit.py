@@ -2,7 +2,6 @@
 
 import json
 import runpy
-import socket
 import subprocess
 import sys
 import threading
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.harness.ports import refusing
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / ".ci" / "audit.py"
@@ -96,9 +97,8 @@ def test_an_advisory(service: Service, lock: Path) -> None:
 
 def test_a_service_that_cannot_be_reached(lock: Path) -> None:
     """One line with the reason; the build does not fail."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    ended = audit(lock, port)
+    with refusing() as port:
+        ended = audit(lock, port)
     assert ended.returncode == 0
     assert ended.stdout.count("\n") == 1
     assert ended.stdout.startswith("advisories: NOT LOOKED UP: ")

@@ -18,6 +18,7 @@ from app.settings import Release, Settings
 from app.web.main import create_app
 from loadtest.stage.queues import Embedded
 from tests.harness.inline import Inline, InlineService, charged, expected, open_inline
+from tests.harness.ports import refusing
 from tests.harness.service import Service
 from tests.web.test_contract import assert_problem
 
@@ -128,9 +129,8 @@ def _silent() -> Iterator[str]:
 @contextmanager
 def _closed() -> Iterator[str]:
     """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
+    with refusing() as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize(("chargebee", "cause"), [(_silent, "ReadTimeout"), (_closed, "ConnectError")])

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+from loadtest.stage.ports import free_port
 from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import RawSender
 from tests.harness.service import Service, environment
@@ -23,10 +24,8 @@ def test_aws_without_a_region(queue_url: str) -> None:
 
 def test_two_at_the_same_moment(aws: QueueProcess, queue_url: str) -> None:
     """Of two services that bind the same port, at most one starts, and the other reports it."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     command = [sys.executable, "-m", "app", "web"]
-    settings = environment(aws.endpoint, queue_url, port=port)
+    settings = environment(aws.endpoint, queue_url, port=free_port())
     both = [subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     while all(process.poll() is None for process in both):
         time.sleep(0.01)
