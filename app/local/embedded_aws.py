@@ -91,6 +91,8 @@ def main(port: int, delay: float, certificate: str | None = None, key: str | Non
         Delayed(app, delay),
         log_level="error",
         access_log=False,
+        # Longer than a client is idle: otherwise a call may meet the close.
+        timeout_keep_alive=3600,
         ws="none",
         interface="asgi3",
         ssl_certfile=certificate,
