@@ -42,6 +42,8 @@ class Admission:
 
         The wait of the oldest alone is too late a signal: at twice the capacity, as many again are queued behind it by
         then. And over a short time the rate is meaningless: in the first milliseconds of a burst nothing is answered.
+        After a pause of SQS of more than that share, the rate is too low until some have been answered: whether a first
+        answer ends the pause, or is one of a slow queue, cannot be told, and a 503 costs less than too long a wait.
         """
         since, answered_before = next(iter(self._waiting.values()))
         waited = monotonic() - since
