@@ -71,7 +71,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         with Web(clean_environment(local=1, port=0, live_port=port, run_dir=tmp_path)) as web:
             assert web.wait_for(f"APP_LIVE_PORT={port}: Address already in use")
-            assert httpx.get(f"{web.url}/readyz").status_code == 200
+            assert httpx.get(f"{web.url}/readyz", timeout=60).status_code == 200
 
 
 def test_only_in_local_mode() -> None:
