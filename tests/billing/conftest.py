@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 import pytest
 
-from app.billing import dynamodb
+from app.billing import dynamodb, process, rate
 from app.billing.process import Billing, open_billing
 from app.billing.schema import set_up
 from app.local import embedded_aws
@@ -38,7 +38,8 @@ def api() -> Iterator[ChargebeeApi]:
 def stage(embedded: EmbeddedAws, api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     for name, value in embedded.environment().items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(dynamodb, "CALL_SECONDS", PATIENCE)
+    for module, name in ((dynamodb, "CALL_SECONDS"), (process, "RELEASE_SECONDS"), (rate, "LATE")):
+        monkeypatch.setattr(module, name, PATIENCE)
     name = f"billing-{uuid.uuid4().hex}"
     set_up(name)
     client = boto3.client("dynamodb")

@@ -84,7 +84,7 @@ class Stage(NamedTuple):
         httpx.put(f"{self.api.url}/_/behaviour", json=behaviour).raise_for_status()
 
     def audit(self) -> dict[str, Any]:
-        answer: dict[str, Any] = httpx.get(f"{self.api.url}/_/audit").json()
+        answer: dict[str, Any] = httpx.get(f"{self.api.url}/_/audit", timeout=60).json()
         return answer
 
     def invoice(self, invoice_id: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Stage(NamedTuple):
     def close(self, invoice_id: str) -> None:
         """As a person does in Chargebee."""
         url = f"{self.api.url}/api/v2/invoices/{invoice_id}/close"
-        httpx.post(url, auth=(self.api.api_key, "")).raise_for_status()
+        httpx.post(url, auth=(self.api.api_key, ""), timeout=60).raise_for_status()
 
     def billables(self, customer_id: str) -> list[Billable]:
         answer = self.dynamodb.query(

@@ -99,9 +99,9 @@ def test_sigterm_hands_back_what_waits_and_finishes_the_rest(
 def test_what_is_not_finished_in_time_is_handed_back(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """After APP_GRACEFUL_TIMEOUT, which here is as short as it can be, its task is cancelled."""
+    """After two thirds of APP_GRACEFUL_TIMEOUT its task is cancelled; the rest is for telling SQS."""
     one = start_worker(
-        pair, "one", worker_concurrency=1, worker_prefetch=0, worker_visibility=LONG_SECONDS, graceful_timeout=1
+        pair, "one", worker_concurrency=1, worker_prefetch=0, worker_visibility=LONG_SECONDS, graceful_timeout=6
     )
     first = _held_by_one(pair, controller, event_named, 1)
     one.process.send_signal(signal.SIGTERM)

@@ -41,7 +41,7 @@ def test_it_waits_and_goes_on(
     worker.log(event_id="ev_0", outcome="closed")
     pair.send(event_named("ev_1"))
     for probe in ("healthz", "readyz"):
-        assert httpx.get(f"{worker.url}/{probe}", verify=NO_CAS).status_code == 200
+        assert httpx.get(f"{worker.url}/{probe}", verify=NO_CAS, timeout=60).status_code == 200
     between.enable(True)
     worker.wait_for("SQS answers again")
     controller.wait_for("ev_1").answer(outcome="closed")

@@ -75,6 +75,7 @@ def test_its_span_continues_the_webhooks(
     with OtlpReceiver(ExportTraceServiceRequest) as receiver:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", f"{receiver.endpoint}/v1/traces")
         monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
+        monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_always_off")
         worker = start_worker(pair)
         message_id = pair.send(event_named("ev_poison"), traceparent=f"00-{TRACE}-{SENDER}-01")
         pair.send(event_named("ev_done"), traceparent="not a trace")
