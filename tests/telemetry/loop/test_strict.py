@@ -22,7 +22,7 @@ COMMAND = [sys.executable, "-m", "tests.telemetry.loop.strict_service"]
 @pytest.mark.parametrize("release", NATIVE, ids=str)
 def test_nothing_blocks(aws: QueueProcess, queue_url: str, event: bytes, release: Release) -> None:
     """Webhooks one by one and side by side, refused ones, probes, a stop: no call, and each has its answer."""
-    with Web(environment(aws.endpoint, queue_url, release=release, sqs_timeout=60), command=COMMAND) as web:
+    with Web(environment(aws.endpoint, queue_url, release=release, sqs_timeout=60, max_wait=0), command=COMMAND) as web:
         with web.client() as client, ThreadPoolExecutor(20) as senders:
             posted = [client.post("/webhooks/chargebee", content=body).status_code for body in fresh_events(event, 5)]
             posted += [answer.status_code for answer in senders.map(web.post, fresh_events(event, 100))]

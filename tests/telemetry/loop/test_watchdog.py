@@ -64,6 +64,14 @@ def _other() -> None:
     _burn(0.01)
 
 
+def _third() -> None:
+    _burn(0.01)
+
+
+def _fourth() -> None:
+    _burn(0.01)
+
+
 async def _sleeps() -> None:
     time.sleep(4 * WARN)  # noqa: ASYNC251  # the fault
 
@@ -73,9 +81,10 @@ async def _waits_in_a_library() -> None:
 
 
 async def _computes() -> None:
-    for _ in range(20):
-        _one()
-        _other()
+    # With fewer parts, looks that come as regularly as the parts may all fall into one of them.
+    for _ in range(10):
+        for part in (_one, _other, _third, _fourth):
+            part()
 
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
@@ -86,13 +95,13 @@ async def _computes() -> None:
 )
 def test_a_line_that_blocks(run: Run, work: Callable[[], Coroutine[Any, Any, None]], computing: bool) -> None:
     """The line in the coroutine is named, and each time counted, with its seconds and whether it computed in them."""
-    watchdog = _watch(run, work)
+    watchdog = _watch(run, work, most=50)
     assert watchdog.blocked == 2
     assert sum(blocked.times for blocked in watchdog.places.values()) == 2
     for place, blocked in watchdog.places.items():
         assert (place.file, place.function) == (__file__, work.__name__)
         assert blocked.seconds >= blocked.longest > WARN
-        assert (blocked.computing > blocked.seconds / 2) == computing
+        assert (blocked.computing > blocked.times * WARN) == computing
 
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
@@ -113,9 +122,14 @@ async def _waits() -> None:
     await asyncio.sleep(4 * WARN)
 
 
+TURNS: list[float] = []
+
+
 async def _turns() -> None:
     for _ in range(40):
+        began = time.monotonic()
         _burn(0.01)
+        TURNS.append(time.monotonic() - began)
         await asyncio.sleep(0)
 
 
@@ -127,8 +141,11 @@ async def _has_a_thread() -> None:
 @pytest.mark.parametrize("work", [_waits, _turns, _has_a_thread])
 def test_a_loop_that_is_free(run: Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """One that waits in its selector, or computes and turns in between, is not blocked."""
+    TURNS.clear()
     watchdog = _watch(run, work)
-    assert (watchdog.blocked, watchdog.places) == (0, {})
+    paused = sum(seconds > WARN for seconds in TURNS)  # by the hypervisor, which looks like computing
+    assert watchdog.blocked <= paused
+    assert len(watchdog.places) <= paused
 
 
 def test_a_callback_without_frames() -> None:
@@ -136,8 +153,11 @@ def test_a_callback_without_frames() -> None:
 
     async def main() -> None:
         with watchdog:
-            asyncio.get_running_loop().call_soon(time.sleep, 4 * WARN)
-            await asyncio.sleep(WARN)
+            for _ in range(50):
+                asyncio.get_running_loop().call_soon(time.sleep, 4 * WARN)
+                await asyncio.sleep(WARN)
+                if watchdog.blocked:
+                    break
 
     watchdog = Watchdog(WARN, lambda *found: None)
     asyncio.run(main())

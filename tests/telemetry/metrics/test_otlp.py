@@ -29,9 +29,11 @@ def web(sqs: SqsStandIn, **otel: str) -> Web:
 
 
 def queued(request: ExportMetricsServiceRequest) -> bool:
-    """Whether one webhook has been counted as queued."""
-    points = metrics_of(request)["invoice_webhook.webhooks"].sum.data_points
-    return any(attributes(point.attributes) == {"outcome": "queued"} and point.as_int == 1 for point in points)
+    """Whether one webhook has been counted as queued, and its duration too: they are read one after the other."""
+    metrics = metrics_of(request)
+    points = metrics["invoice_webhook.webhooks"].sum.data_points
+    counted = any(attributes(point.attributes) == {"outcome": "queued"} and point.as_int == 1 for point in points)
+    return counted and any(point.count for point in metrics["http.server.request.duration"].histogram.data_points)
 
 
 def test_a_collector_receives_the_metrics(sqs: SqsStandIn, event: bytes) -> None:

@@ -39,7 +39,7 @@ def test_the_text() -> None:
         histogram.series(200).observe(value)
     absent = Counter("absent", "", "None.", ("kind",))
     with served([counter, histogram, gauge("now", "", "Now.", lambda: 3), absent], "127.0.0.1", 0) as port:
-        found = parsed(httpx.get(f"http://127.0.0.1:{port}/metrics", verify=NO_CAS).text)
+        found = parsed(httpx.get(f"http://127.0.0.1:{port}/metrics", verify=NO_CAS, timeout=60).text)
     assert found.value("calls_total", error_type="x") == 0
     assert [found.value("wait_seconds_bucket", code="200", le=le) for le in ("0.5", "1.0", "+Inf")] == [1, 2, 3]
     assert (found.value("wait_seconds_count", code="200"), found.value("now")) == (3, 3)
@@ -52,7 +52,7 @@ def test_open_metrics() -> None:
     metrics = Metrics(Settings(), "1.0.0", "POST", "/webhooks/chargebee")
     headers = {"Accept": "application/openmetrics-text; version=1.0.0"}
     with served(metrics.instruments, "127.0.0.1", 0) as port:
-        answer = httpx.get(f"http://127.0.0.1:{port}/metrics", headers=headers, verify=NO_CAS)
+        answer = httpx.get(f"http://127.0.0.1:{port}/metrics", headers=headers, verify=NO_CAS, timeout=60)
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
     found = openmetrics.text_string_to_metric_families(answer.text)  # type: ignore[no-untyped-call]  # of its package
     families = {family.name for family in found}
@@ -62,7 +62,7 @@ def test_open_metrics() -> None:
 def test_ipv6() -> None:
     """An address of either family."""
     with served([gauge("now", "", "Now.", lambda: 3)], "::1", 0) as port:
-        assert httpx.get(f"http://[::1]:{port}/metrics", verify=NO_CAS).status_code == 200
+        assert httpx.get(f"http://[::1]:{port}/metrics", verify=NO_CAS, timeout=60).status_code == 200
 
 
 def test_a_port_that_is_taken() -> None:

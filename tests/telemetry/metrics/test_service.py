@@ -47,7 +47,8 @@ def test_every_release_is_measured(sqs: SqsStandIn, event: bytes, release: Relea
         ignored = json.dumps(json.loads(event) | {"event_type": "customer_created"}).encode()
         assert service.post(ignored, auth=None).status_code == 401
         assert service.post(ignored).status_code == 200
-        found = scrape_until(service, lambda found: sum(outcomes(found).values()) == 5)
+        odd = ("invoice_webhook_unexpected_events_total", frozenset({("kind", "event_type")}))
+        found = scrape_until(service, lambda found: sum(outcomes(found).values()) == 5 and odd in found.samples)
     assert outcomes(found) == {"queued": 3, "ignored": 1, "unauthorized": 1}
     assert found.value("invoice_webhook_unexpected_events_total", kind="event_type") == 1
     assert found.value("invoice_webhook_info", release=release.value, version=__version__) == 1
@@ -94,13 +95,15 @@ def test_a_slow_queue(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """
     sqs.delay = SLOW_SECONDS if release is Release.V02_BLOCKING else 10 * SLOW_SECONDS
     webhooks = 20
+    calls = webhooks * sqs.delay
     with serving(sqs, event, release, metrics_port=0) as (service, senders):
         senders.post(webhooks)
         found = scrape_until(service, lambda found: outcomes(found).get("queued") == webhooks)
-    calls = webhooks * sqs.delay
+        if release is Release.V02_BLOCKING:  # the last webhook is counted in the turn whose delay is measured after it
+            late = "event_loop_delay_seconds_sum"
+            found = scrape_until(service, lambda found: found.value(late) > 0.8 * calls)
     if release is Release.V02_BLOCKING:
         assert found.value("event_loop_delay_max_seconds") >= SLOW_SECONDS
-        assert found.value("event_loop_delay_seconds_sum") > 0.8 * calls
     else:
         assert found.value("event_loop_delay_seconds_sum") < 0.5 * calls
 
