@@ -28,7 +28,9 @@ def local(tmp_path: Path) -> Iterator[LocalRun]:
 
 
 def post(run: LocalRun, path: str, **params: Any) -> None:
-    answer = httpx.post(f"{run.chargebee}/api/v2/invoices/{path}", data=params, auth=(run.chargebee_api_key, ""))
+    answer = httpx.post(
+        f"{run.chargebee}/api/v2/invoices/{path}", data=params, auth=(run.chargebee_api_key, ""), timeout=60
+    )
     answer.raise_for_status()
 
 
@@ -82,7 +84,7 @@ def test_other_terminals_find_the_stand_ins(local: LocalRun, tmp_path: Path) -> 
     """`local.json` has the addresses of all; the page is where the API is."""
     content = json.loads((tmp_path / "local.json").read_text())
     assert {"chargebee", "chargebee_api_key", "table"} <= content.keys()
-    page = httpx.get(local.chargebee)
+    page = httpx.get(local.chargebee, timeout=60)
     assert (page.status_code, "Invoices at the Chargebee stand-in" in page.text) == (200, True)
 
 

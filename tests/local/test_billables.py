@@ -132,4 +132,4 @@ def test_waiting_ends(run: LocalRun) -> None:
 
 def _post(run: LocalRun, event: dict[str, Any], operation: str, **params: Any) -> None:
     path = f"/api/v2/invoices/{event['content']['invoice']['id']}/{operation}"
-    httpx.post(run.chargebee + path, data=params, auth=(run.chargebee_api_key, "")).raise_for_status()
+    httpx.post(run.chargebee + path, data=params, auth=(run.chargebee_api_key, ""), timeout=60).raise_for_status()

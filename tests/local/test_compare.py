@@ -23,6 +23,7 @@ DELAY = 0.1
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Release], Recorded]:
     monkeypatch.setenv("APP_LOCAL_SQS_DELAY", str(DELAY))
+    monkeypatch.setenv("APP_MAX_WAIT", "0")
 
     def of(release: Release, **variables: str) -> Recorded:
         monkeypatch.setenv("APP_RELEASE", release.value)  # restored at the end, as `record` sets them
@@ -64,7 +65,7 @@ def test_threads_wait_instead(recorded: Callable[..., Recorded]) -> None:
     """v03: threads wait for SQS, at the same time, and the loop does not."""
     one = recorded(Release.V03_THREADPOOL)
     assert _seconds(one, "event loop", State.SQS) == 0
-    assert len(_of(one, "threads")) == WEBHOOKS
+    assert 1 < len(_of(one, "threads")) <= WEBHOOKS  # a webhook that comes late finds a thread that is free again
     assert _seconds(one, "threads", State.SQS) > WEBHOOKS * DELAY
     assert _seconds(one, "webhooks", State.THREAD) > WEBHOOKS * DELAY
 

@@ -28,7 +28,7 @@ PARENT = textwrap.dedent("""
 def test_it_answers(query: str, waited: int) -> None:
     """With the milliseconds that it waited; on loopback alone."""
     with start() as upstream:
-        answer = httpx.get(f"{upstream.url}/{query}")
+        answer = httpx.get(f"{upstream.url}/{query}", timeout=60)
         sockets = psutil.Process(upstream.pid).net_connections("inet")
     assert (answer.status_code, answer.json()) == (200, {"waited_ms": waited})
     assert {each.laddr.ip for each in sockets if each.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
@@ -38,7 +38,7 @@ def test_out_of_bounds() -> None:
     """400, with what is allowed."""
     with start() as upstream:
         for ms in ("-1", "10001", "1e3", "soon", "9" * 5000, "²"):
-            answer = httpx.get(upstream.url, params={"ms": ms})
+            answer = httpx.get(upstream.url, params={"ms": ms}, timeout=60)
             assert (answer.status_code, answer.json()) == (400, {"error": "ms: allowed is 0 to 10,000"})
 
 
@@ -89,6 +89,6 @@ def test_by_hand() -> None:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line.startswith("The lab's upstream on http://127.0.0.1:")
-        assert httpx.get(line.split()[-1]).json() == {"waited_ms": 0}
+        assert httpx.get(line.split()[-1], timeout=60).json() == {"waited_ms": 0}
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) in {0, -signal.SIGTERM}

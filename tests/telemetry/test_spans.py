@@ -26,7 +26,7 @@ UNSAMPLED = {"traceparent": f"00-{TRACE}-{SENDER}-00"}
 
 
 def traced(aws: QueueProcess, queue_url: str, collector: str, release: Release, **settings: object) -> Web:
-    ours = environment(aws.endpoint, queue_url, release=release.value, drain_delay=0, **settings)
+    ours = environment(aws.endpoint, queue_url, release=release.value, drain_delay=0, max_wait=0, **settings)
     otel = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector, "OTEL_BSP_SCHEDULE_DELAY": "50"}
     return Web(ours | otel | {"OTEL_TRACES_SAMPLER": "parentbased_always_off"})
 

@@ -52,7 +52,7 @@ def put(api: ChargebeeApi, path: str, content: object) -> None:
 
 
 def post(api: ChargebeeApi, path: str, **params: Any) -> int:
-    return httpx.post(f"{api.url}/api/v2/invoices/{path}", data=params, auth=(API_KEY, "")).status_code
+    return httpx.post(f"{api.url}/api/v2/invoices/{path}", data=params, auth=(API_KEY, ""), timeout=60).status_code
 
 
 def test_an_invoice_as_it_closes(page: Page, api: ChargebeeApi) -> None:
