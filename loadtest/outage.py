@@ -32,7 +32,7 @@ from loadtest.stage.stack import PASSWORD, USER, Stack, open_stack
 
 MIB = 1024 * 1024
 # What is sent so close to its begin or its end belongs to the outage: vegeta's first request, backoff, new connections.
-CLOSE_S = 2.0
+CLOSE_S = 3.0
 
 
 @click.command(help=__doc__)

@@ -31,10 +31,10 @@ def measured(stack: BillingStack, tmp_path_factory: pytest.TempPathFactory) -> M
 @pytest.mark.slow
 def test_every_200_has_its_invoice_closed(measured: Measurement) -> None:
     """With the latencies that were fixed beforehand: a webhook takes five calls at least."""
-    assert measured.statuses == {"200": 4}
+    assert measured.statuses.keys() == {"200"}
     assert measured.audit is not None
     assert measured.audit.holds
-    assert (measured.audit.accepted, measured.audit.late) == (4, 0)
+    assert (measured.audit.accepted, measured.audit.late) == (measured.requests, 0)
     assert measured.latencies.fastest > 1000 * (3 * CALL_LATENCY_S + 2 * TABLE_LATENCY_S)
 
 

@@ -17,6 +17,7 @@ from loadtest.record.shapes import Load
 from loadtest.report import charts, figures, over_time, page, pictures, tables, theme
 from loadtest.report.charts import Deadline
 from loadtest.stage import subject
+from tests.harness.browser import PATIENCE_MS
 
 pytestmark = pytest.mark.slow  # the measurement
 PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}
@@ -46,6 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, Path]:
 
 def _open(browser: Browser, made: Path, size: dict[str, int], scheme: str) -> tuple[Page, list[str]]:
     context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]  # both are typed by name
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
@@ -110,7 +112,8 @@ def test_the_pictures_are_pictures(made: tuple[Comparison, Path]) -> None:
 def test_every_webhook_is_in_the_picture(made: tuple[Comparison, Path]) -> None:
     """A panel for each release, with all webhooks of one repeat; the pictures are PNGs."""
     hits = over_time.hits(*made)
-    sent = dict.fromkeys(made[0].names("published"), 25) | {Release.V01_INLINE.value: 2}
+    runs = {name: made[0].of("published", name) for name in made[0].names("published")}
+    sent = {name: figures.middle(of_release).requests for name, of_release in runs.items()}
     assert {name: len(of_release) for name, of_release in hits.items()} == sent
     for kind in theme.THEMES:
         assert (made[1] / f"over-time-{kind}.png").read_bytes().startswith(b"\x89PNG")
@@ -120,7 +123,8 @@ def test_probes_and_a_deadline_are_drawn(made: tuple[Comparison, Path]) -> None:
     """Beside the webhooks; answers that did not occur are not in the legend."""
     raw = folders.raw(made[1] / "history.json", "published", "v09_group_commit", 0)
     requests = over_time.requests(raw)
-    assert sum(answer == "200" for _, _, answer in requests) == 25
+    accepted = made[0].of("published", "v09_group_commit")[0].accepted
+    assert sum(answer == "200" for _, _, answer in requests) == accepted > 0
     assert any(answer == charts.PROBED for _, _, answer in requests)
     spec = charts.side_by_side({"one": requests}, alt.Title("a test"), Deadline(20, "too late"))
     drawn = vl_convert.vegalite_to_svg(spec)

@@ -59,7 +59,7 @@ def _serving() -> Iterator[_Server]:
 
 def test_all_users_are_in_flight(tools: None, tmp_path: Path) -> None:
     """A server that answers only to all of them at once answers, round after round; each request is the same."""
-    load = users(USERS, 0.2, timeout_s=10)  # in which the last round ends: some of its users have stopped
+    load = users(USERS, 1, timeout_s=10)  # in which the last round ends: some of its users have stopped
     raise_limit(load)
     with _serving() as server:
         target = Target("POST", server.url("/x?ms=1"), event())

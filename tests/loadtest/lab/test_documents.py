@@ -9,6 +9,7 @@ from playwright.sync_api import Browser
 from loadtest.record.lab import Lab
 from loadtest.report import lab_documents, lab_page, lab_pictures, lab_published, lab_tables, theme
 from loadtest.report.documents import NotMeasured
+from tests.harness.browser import PATIENCE_MS
 from tests.loadtest.lab.conftest import row, study
 
 
@@ -83,6 +84,7 @@ def test_every_chart_is_drawn(browser: Browser, lab: Lab, tmp_path: Path, width:
     """No console message, no network request; each chart has marks, and nothing is wider than the screen."""
     lab_page.write(lab, tmp_path)
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]  # typed by name
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))

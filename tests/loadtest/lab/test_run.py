@@ -15,6 +15,7 @@ from loadtest.lab.run import Plan, run
 from loadtest.record import meta
 from loadtest.record.lab import Lab
 from loadtest.stage.lab import open_beside
+from tests.harness.processes import names
 
 ROOT = Path(__file__).parents[3]
 TRIAL = Plan(repeats=1, quick=True, scale=0.001)
@@ -30,7 +31,8 @@ def test_studies_are_measured(tools: None, tmp_path: Path) -> None:
             assert row.measurement.accepted == row.measurement.requests > 0
             assert row.cores is not None
             assert row.cores.lab > 0
-            assert (row.cores.database > 0) == (study.name == "database")
+            # Postgres runs beside the other study, too, where its own processes use next to nothing.
+            assert row.cores.database > 0 if study.name == "database" else row.cores.database < 0.05
             assert row.threads is not None
             assert row.threads.os >= row.threads.before
             assert (row.threads.python is None) == (row.workers > 1)
@@ -63,7 +65,7 @@ def test_ctrl_c_leaves_no_process(tools: None, tmp_path: Path) -> None:
         while not process.stderr.readline().startswith("[1/"):
             assert process.poll() is None
         started: list[psutil.Process] = []
-        while not any(child.name() == "vegeta" for child in started):
+        while "vegeta" not in names(started):
             assert process.poll() is None
             started = psutil.Process(process.pid).children(recursive=True)
             time.sleep(0.02)

@@ -96,11 +96,12 @@ def test_without_bodies(built: None, event: bytes) -> None:
 def test_visibility(sqs: "SQSClient", queue_url: str) -> None:
     """A received message is hidden, and comes back when its time-out is over; its old handle deletes nothing."""
     sqs.send_message(QueueUrl=queue_url, MessageBody="x")
-    first = sqs.receive_message(QueueUrl=queue_url, VisibilityTimeout=1)["Messages"][0]
+    first = sqs.receive_message(QueueUrl=queue_url, VisibilityTimeout=60)["Messages"][0]
     assert "Messages" not in sqs.receive_message(QueueUrl=queue_url)
     names: list[Any] = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "QueueArn"]
     told = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=names)["Attributes"]
     assert (told["ApproximateNumberOfMessages"], told["ApproximateNumberOfMessagesNotVisible"]) == ("0", "1")
+    sqs.change_message_visibility(QueueUrl=queue_url, ReceiptHandle=first["ReceiptHandle"], VisibilityTimeout=1)
     second = sqs.receive_message(QueueUrl=queue_url, WaitTimeSeconds=20, AttributeNames=["All"])["Messages"][0]
     assert second["Attributes"]["ApproximateReceiveCount"] == "2"
     sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=first["ReceiptHandle"])

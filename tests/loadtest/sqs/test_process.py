@@ -79,7 +79,7 @@ def test_the_sdk_for_go(stand_in: StandIn, queue_url: str, event: bytes, tmp_pat
         open_budget("none") as budget,
         subject.start(go, budget, environment(stand_in.endpoint, queue_url), tmp_path / "log") as running,
     ):
-        answer = httpx.post(f"{running.url}/webhooks/chargebee", content=event, auth=(USER, PASSWORD))
+        answer = httpx.post(f"{running.url}/webhooks/chargebee", content=event, auth=(USER, PASSWORD), timeout=60)
     assert answer.status_code == 200
     sqs = client(stand_in.endpoint)
     ((body, attributes),) = queues.drain(sqs, queue_url)

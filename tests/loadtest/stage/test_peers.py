@@ -30,7 +30,7 @@ def go(request: pytest.FixtureRequest, aws: QueueProcess, queue_url: str, tmp_pa
     with (
         open_budget("none") as budget,
         subject.start(go, budget, environment(aws.endpoint, queue_url), tmp_path / "log") as running,
-        httpx.Client(base_url=running.url, auth=(USER, PASSWORD)) as client,
+        httpx.Client(base_url=running.url, auth=(USER, PASSWORD), timeout=60) as client,
     ):
         yield client
 
@@ -57,7 +57,7 @@ def test_go_is_formatted_and_vetted() -> None:
 def test_the_floor_answers(tmp_path: Path) -> None:
     """With any body, once it is complete."""
     with open_budget("none") as budget, subject.start(peers.floor(), budget, {}, tmp_path / "log") as running:
-        assert httpx.post(running.url + PATH, content=b"x" * 200_000).json()["status"] == "ignored"
+        assert httpx.post(running.url + PATH, content=b"x" * 200_000, timeout=60).json()["status"] == "ignored"
 
 
 def test_go_answers_many_at_once(go: httpx.Client, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
