@@ -102,7 +102,9 @@ class Terminal:
                 start_new_session=True,
             )
         try:
-            wait_until_ready(self._server, lambda: "Listening on" in self._log.read_text(), 300)
+            # The worker says so too, of its own address.
+            ours = f"Listening on http://127.0.0.1:{self._port} "
+            wait_until_ready(self._server, lambda: ours in self._log.read_text(), 300)
         except (ChildProcessError, TimeoutError) as error:
             error.add_note(self._log.read_text())
             raise
