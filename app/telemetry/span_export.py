@@ -3,7 +3,7 @@
 import random
 import threading
 from collections.abc import Mapping, Sequence
-from time import perf_counter, time_ns
+from time import perf_counter_ns, time_ns
 
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -60,7 +60,9 @@ class SpanExport:
     ) -> None:
         """One span, from `times` of `time.perf_counter`. `own`: the ids that it has already; else random ones."""
         context = Context() if parent is None else set_span_in_context(NonRecordingSpan(_context(parent)), Context())
-        start, end = map(_epoch_ns, times)
+        # One difference of the two clocks for both, or a pause between two looks would be in the span.
+        epoch_ns = time_ns() - perf_counter_ns()
+        start, end = (epoch_ns + int(moment * 1e9) for moment in times)
         links = [Link(_context(trace)) for trace in linked]
         with self._lock:
             self._ids.set(own)
@@ -89,8 +91,3 @@ class _Given(IdGenerator):
 
 def _context(trace: Trace) -> SpanContext:
     return SpanContext(trace.trace_id, trace.span_id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
-
-
-def _epoch_ns(moment: float) -> int:
-    """Of `time.perf_counter`, in nanoseconds since the epoch."""
-    return time_ns() - int((perf_counter() - moment) * 1e9)
