@@ -63,7 +63,7 @@ class Stack:
     def slow(self, seconds: float) -> Iterator[None]:
         """Delays every response of the queue."""
         toxic = {"name": "slow", "type": "latency", "attributes": {"latency": round(seconds * 1000)}}
-        httpx.post(f"{self._toxics}/proxies/sqs/toxics", json=toxic).raise_for_status()
+        httpx.post(f"{self._toxics}/proxies/sqs/toxics", json=toxic, timeout=60).raise_for_status()
         yield
         httpx.delete(f"{self._toxics}/proxies/sqs/toxics/slow").raise_for_status()
 

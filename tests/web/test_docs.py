@@ -89,7 +89,7 @@ def test_a_script_in_the_page_does_not_run(browser: Browser, service: Service) -
 @pytest.mark.parametrize("path", PAGES[:-1])
 def test_the_headers(service: Service, path: str) -> None:
     """On the page and whatever it loads: no guessing of types, no frames, no script but ours; HEAD says the same."""
-    got = httpx.get(f"{service.url}{path}")
+    got = httpx.get(f"{service.url}{path}", timeout=60)
     assert got.status_code == 200
     assert got.headers["x-content-type-options"] == "nosniff"
     assert got.headers["x-frame-options"] == "DENY"
@@ -102,13 +102,13 @@ def test_the_headers(service: Service, path: str) -> None:
 def test_the_page_names_no_other_host(service: Service) -> None:
     """No address with a host in our page and script."""
     for path in PAGES[:2]:
-        assert "//" not in httpx.get(f"{service.url}{path}").text
+        assert "//" not in httpx.get(f"{service.url}{path}", timeout=60).text
 
 
 def test_off_unless_enabled(aws: QueueProcess, queue_url: str) -> None:
     """A deployment without APP_DOCS has neither page nor document: 404, as a problem."""
     with Service(aws.endpoint, queue_url) as service:
-        answers = [httpx.get(f"{service.url}{path}") for path in PAGES]
+        answers = [httpx.get(f"{service.url}{path}", timeout=60) for path in PAGES]
     assert {(answer.status_code, answer.headers["content-type"]) for answer in answers} == {
         (404, "application/problem+json")
     }
@@ -117,7 +117,7 @@ def test_off_unless_enabled(aws: QueueProcess, queue_url: str) -> None:
 def test_off_in_local_mode_when_disabled(tmp_path: Path) -> None:
     """APP_DOCS=0 overrides the local mode's default."""
     with Web(clean_environment(local=1, port=0, run_dir=tmp_path, docs=0)) as web:
-        assert httpx.get(f"{web.url}/docs").status_code == 404
+        assert httpx.get(f"{web.url}/docs", timeout=60).status_code == 404
 
 
 def test_without_its_package() -> None:
@@ -143,7 +143,7 @@ def test_without_its_package() -> None:
 
 def test_the_document(service: Service) -> None:
     """Every answer of the contract; unique operation ids; the app itself generates the same document."""
-    document = httpx.get(f"{service.url}/openapi.json").json()
+    document = httpx.get(f"{service.url}/openapi.json", timeout=60).json()
     assert set(document["paths"]) == {"/healthz", "/readyz", "/webhooks/chargebee"}
     assert set(document["paths"]["/webhooks/chargebee"]["post"]["responses"]) == {
         *("200", "401", "408", "413", "415", "422", "503")

@@ -126,7 +126,7 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, w
 def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path) -> None:
     """APP_PROFILE: four files a webhook, no more than are kept, and nothing for a probe."""
     with Service(aws.endpoint, queue_url, profile=1, run_dir=tmp_path) as service:
-        httpx.get(f"{service.url}/healthz")
+        httpx.get(f"{service.url}/healthz", timeout=60)
         for _ in range(KEPT + 2):
             assert service.post(event).status_code == 200
         service.wait_for(f"Profile {KEPT + 2} written")

@@ -75,7 +75,7 @@ def test_shedding_by_time(sqs: SqsStandIn, event: bytes, release: Release) -> No
             sender.send(event)  # it may; the connection goes on
             sender.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert sender.answer().startswith(b"HTTP/1.1 200 ")
-        assert httpx.post(f"{service.url}/webhooks/chargebee", content=event).status_code == 401
+        assert httpx.post(f"{service.url}/webhooks/chargebee", content=event, timeout=60).status_code == 401
         service.wait_for_number(2, "overloaded")
         assert sqs.count(send_action(release)) == 1
         sqs.release()
