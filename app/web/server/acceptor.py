@@ -64,10 +64,13 @@ class Acceptor:
         self._listener.close()
 
     def _accept(self) -> None:
-        for _ in range(self._at_once):
-            if self._full() and not self._waits.make_room():
-                self._pause(f"{self._bound} connections are open, and none of them idle")
-                return
+        for accepted in range(self._at_once):
+            if self._full():
+                if accepted:
+                    return  # room is made when somebody waits for it: then the listener is ready again
+                if not self._waits.make_room():
+                    self._pause(f"{self._bound} connections are open, and none of them idle")
+                    return
             if not self._accept_one():
                 return
 

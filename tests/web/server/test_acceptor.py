@@ -5,7 +5,7 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import psutil
@@ -64,6 +64,39 @@ def test_how_many_are_accepted_in_each_turn(
         assert fewest <= runner.run(turns()) <= most
 
 
+@pytest.mark.parametrize("new_loop", [uvloop.new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"])
+def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    """None is closed before there is one that waits."""
+    idle: list[asyncio.Transport] = []
+
+    async def at_the_bound() -> None:
+        listening = socket.create_server(("127.0.0.1", 0))
+        waits = Connections(asyncio.get_running_loop(), head_timeout=600, keep_alive_timeout=600)
+
+        class Idle(asyncio.Protocol):
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                self.transport = cast("asyncio.Transport", transport)
+                idle.append(self.transport)
+                waits.expect(self, 600, self.transport.abort)
+
+        acceptor = Acceptor(listening, Idle, waits, lambda: len(idle), bound=2, at_once=CONNECTIONS)
+        acceptor.start()
+        with ExitStack() as stack:
+            stack.callback(waits.close)
+            stack.callback(acceptor.close)
+            for number in (1, 2):
+                stack.enter_context(socket.create_connection(listening.getsockname()))
+                while len(idle) < number or acceptor.connecting:  # noqa: ASYNC110  # the loop's turns are what it takes
+                    await asyncio.sleep(0)
+            closing = [one.is_closing() for one in idle]
+            for one in idle:
+                one.abort()
+        assert closing == [False, False]
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        runner.run(at_the_bound())
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -102,7 +135,7 @@ def test_waiting_connections_are_accepted_before_the_listener_closes(event: byte
 
 def test_the_bound_on_connections(aws: QueueProcess, queue_url: str, event: bytes) -> None:
     """Beyond it, the longest idle connection is closed for a new one; a request in flight continues."""
-    with Service(aws.endpoint, queue_url, max_connections=20) as service, ExitStack() as stack:
+    with Service(aws.endpoint, queue_url, max_connections=20, body_timeout=60) as service, ExitStack() as stack:
         busy = stack.enter_context(RawSender(service.address))
         busy.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         busy.wait_until_read()
@@ -117,7 +150,7 @@ def test_the_bound_on_connections(aws: QueueProcess, queue_url: str, event: byte
 
 def test_the_bound_without_idle_connections(aws: QueueProcess, queue_url: str, event: bytes) -> None:
     """New connections wait until a request has been answered; the log reports it once."""
-    with Service(aws.endpoint, queue_url, max_connections=2) as service, ExitStack() as stack:
+    with Service(aws.endpoint, queue_url, max_connections=2, body_timeout=60) as service, ExitStack() as stack:
         senders = [stack.enter_context(RawSender(service.address)) for _ in range(2)]
         for sender in senders:
             sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue", "Connection: close")
