@@ -104,8 +104,9 @@ async def test_tried_again(sqs: SqsStandIn, failure: Failure) -> None:
     assert (error.value.cause, batches(sqs)) == (failure.code, 6)
 
 
-async def test_the_start_opens_connections(sqs: SqsStandIn) -> None:
+async def test_the_start_opens_connections(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     """One call for the URL; all calls after it are on one connection while nobody sends at the same time."""
+    monkeypatch.setattr(lean, "WARM_SECONDS", 60)
     async with open_lean(Settings(sqs_queue_url=sqs.queue_url)) as queue:
         for _ in range(3):
             assert await send(queue) == [None, None, None]

@@ -13,8 +13,9 @@ pytestmark = pytest.mark.anyio
 MESSAGE = Message("body", {}, 4)
 
 
-async def test_the_start_opens_connections(sqs: SqsStandIn) -> None:
+async def test_the_start_opens_connections(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first message finds the URL resolved and a connection open."""
+    monkeypatch.setattr(native, "WARM_SECONDS", 60)
     async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
         before = {call.peer for call in sqs.calls}
         await queue.send(MESSAGE)
