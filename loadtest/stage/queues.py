@@ -13,6 +13,7 @@ from app.local import embedded_aws
 from app.local.embedded_aws import EmbeddedAws
 from app.local.tls import Certificates
 from loadtest.stage.elasticmq import ElasticMq
+from loadtest.stage.ports import free_port
 from loadtest.stage.stand_in import StandIn, launch
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Embedded:
     def __init__(self, tls: Certificates | None = None) -> None:
         self._tls = tls
         self._running: AbstractContextManager[EmbeddedAws] | None = None
-        self._port = 0
+        self._port = free_port()  # which nobody takes before it comes back
 
     def start(self) -> None:
         self._running = embedded_aws.start(self._port, tls=self._tls)

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from app.local.tls import Certificates
 from loadtest.record.folders import ROOT
+from loadtest.stage.ports import free_port
 
 SOURCES = ROOT / "loadtest" / "sqs"
 BINARY = SOURCES / "bin" / "sqs"
@@ -52,7 +53,7 @@ class StandIn:
     def __init__(self, *, bodies: bool = True, tls: Certificates | None = None) -> None:
         self._bodies, self._tls = bodies, tls
         self._process: subprocess.Popen[bytes] | None = None
-        self._port = 0
+        self._port = free_port()  # which nobody takes before it comes back
 
     def start(self) -> None:
         """Raises FileNotFoundError where it is not built, ChildProcessError where it ends instead of listening."""
