@@ -15,7 +15,7 @@ class Load:
     """
 
     def __init__(self, address: tuple[str, int], event: bytes, senders: int = 8, *, keep_alive: bool = True) -> None:
-        self.seen: Counter[str] = Counter()
+        self._outcomes: list[str] = []  # threads may append at the same time, but not count
         self._address = address
         self._event = event
         self._keep_alive = keep_alive
@@ -26,7 +26,7 @@ class Load:
 
     def _send_on(self) -> None:
         while (outcome := self._send()) != "ConnectionRefusedError":
-            self.seen[outcome] += 1
+            self._outcomes.append(outcome)
             self._answered.release()
 
     def _send(self) -> str:
@@ -39,10 +39,14 @@ class Load:
                     status = answer[9:12].decode() or "closed without an answer"
                     if status not in ("200", "503") or not self._keep_alive or b"connection: close" in answer.lower():
                         return status
-                    self.seen[status] += 1
+                    self._outcomes.append(status)
                     self._answered.release()
         except OSError as error:
             return type(error).__name__
+
+    @property
+    def seen(self) -> Counter[str]:
+        return Counter(self._outcomes)
 
     def wait_for_answers(self, number: int) -> None:
         for _ in range(number):

@@ -425,8 +425,8 @@ def tight(serve: Serve) -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def hasty(serve: Serve) -> Iterator[tuple[Service, Queued]]:
-    """The same with an APP_BODY_TIMEOUT of half a second."""
-    service, queued = serve("hasty", **TIGHT, body_timeout=0.5)
+    """The same with an APP_BODY_TIMEOUT of two seconds, more than a pause of the machine between head and body."""
+    service, queued = serve("hasty", **TIGHT, body_timeout=2)
     with service:
         yield service, queued
 
@@ -482,8 +482,7 @@ def test_a_refused_sender_keeps_no_place(hasty: tuple[Service, Queued], event: b
     service, _ = hasty
     with RawSender(service.address) as slow, RawSender(service.address) as long:
         slow.head(f"Content-Length: {len(event)}")
-        long.head("Transfer-Encoding: chunked")
-        long.send(b"4000\r\n" + b"x" * 0x4000 + b"\r\n")
+        long.head("Transfer-Encoding: chunked", body=b"4000\r\n" + b"x" * 0x4000 + b"\r\n")
         assert long.answer().startswith(b"HTTP/1.1 413 ")
         assert slow.answer().startswith(b"HTTP/1.1 408 ")
         assert [service.post(event).status_code for _ in range(3)] == [200, 200, 200]
@@ -503,7 +502,7 @@ def test_the_queue_ends_and_starts_again(restartable_aws: QueueProcess, release:
     sqs = client(restartable_aws.endpoint)
     queue_url = sqs.create_queue(QueueName="restarted")["QueueUrl"]
     restartable_aws.kill()
-    with Service(restartable_aws.endpoint, queue_url, release=release, sqs_timeout=5) as service:
+    with Service(restartable_aws.endpoint, queue_url, release=release, sqs_timeout=60) as service:
         for _ in range(2):
             response = service.post(event)
             assert_problem(response, 503)

@@ -96,7 +96,7 @@ def test_the_headers(service: Service, path: str) -> None:
     policy = dict(part.strip().split(" ", 1) for part in got.headers["content-security-policy"].split(";"))
     assert policy["default-src"] == policy["frame-ancestors"] == "'none'"
     assert policy["script-src"] == policy["style-src"] == "'self'"
-    assert httpx.head(f"{service.url}{path}").headers["content-length"] == got.headers["content-length"]
+    assert httpx.head(f"{service.url}{path}", timeout=60).headers["content-length"] == got.headers["content-length"]
 
 
 def test_the_page_names_no_other_host(service: Service) -> None:

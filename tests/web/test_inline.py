@@ -97,7 +97,7 @@ def test_no_200_for_what_chargebee_refuses(service: InlineService, body: bytes) 
     """It closes no invoice without a line: 503, each time."""
     empty = json.loads(body)
     empty["content"]["invoice"] |= {"line_items": [], "customer_id": "nobody-has-used-anything"}
-    httpx.put(f"{service.inline.run.chargebee}/_/invoices", json=[{"event": empty}]).raise_for_status()
+    httpx.put(f"{service.inline.run.chargebee}/_/invoices", json=[{"event": empty}], timeout=60).raise_for_status()
     assert_problem(Service.post(service, json.dumps(empty).encode()), 503)  # without seeding
     assert service.log(event_id=empty["id"])["cause"] == "Chargebee: invalid_request"
     assert service.inline.invoice(json.dumps(empty).encode())["status"] == "pending"

@@ -53,7 +53,7 @@ class Senders:
 @contextmanager
 def serving(sqs: SqsStandIn, event: bytes, release: Release, **settings: object) -> Iterator[tuple[Service, Senders]]:
     """The release with SQS's stand-in, and senders; at the end every held call is released and its webhook has 200."""
-    quiet = {"log_level": "INFO", "sqs_timeout": 60, "max_wait": 0, **settings}
+    quiet = {"log_level": "INFO", "sqs_timeout": 60, "body_timeout": 60, "max_wait": 0, **settings}
     with Service(sqs.endpoint, sqs.queue_url, release=release, **quiet) as service:
         senders = Senders(service, event)
         try:
@@ -213,7 +213,7 @@ NO_ACKNOWLEDGEMENT = {
 def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """Any answer without a message id is a 503, never a 200 or 500."""
     sqs.raw = {"GetQueueUrl": NO_ACKNOWLEDGEMENT["a fault"]}  # else v08 and v09 know the URL before the first webhook
-    with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=1) as service:
+    with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=5) as service:
         seen = {}
         for action in ("GetQueueUrl", "Send"):
             for name, answer in NO_ACKNOWLEDGEMENT.items():

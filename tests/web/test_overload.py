@@ -35,7 +35,7 @@ def test_a_queue_that_hangs(sqs: SqsStandIn, event: bytes, release: Release) -> 
     """Each of 200 senders has its 503 after APP_SQS_TIMEOUT; what the log calls "not sent" is never in the queue."""
     sqs.hold(send_action(release))
     bodies = list(fresh_events(event, 200))
-    with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=3, sqs_batches=1, max_wait=0) as service:
+    with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=5, sqs_batches=1, max_wait=0) as service:
         with ThreadPoolExecutor(len(bodies)) as pool:
             responses = list(pool.map(service.post, bodies))
         assert {response.status_code for response in responses} == {503}

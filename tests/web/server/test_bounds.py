@@ -126,11 +126,14 @@ def test_bodies_without_a_reader_are_discarded(service: Service, path: str) -> N
 
 
 def test_large_heads_ahead_of_their_answers(service: Service) -> None:
-    """One at a time: behind a request that is not answered yet, a large head is refused (h11 does not even read it)."""
+    """One at a time: behind a request that is not answered yet, a large head is refused (h11 does not even read it).
+
+    Where the first one arrives alone, it is answered before the others are there.
+    """
     large = b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n" % (b"y" * 20_000)
     with RawSender(service.address) as sender:
         sender.send(large + large + large.replace(b"X:", b"Connection: close\r\nX:"))
-        assert sender.rest().count(b"HTTP/1.1 200 ") in (1, 3)
+        assert sender.rest().count(b"HTTP/1.1 200 ") in (1, 2, 3)
     with RawSender(service.address) as sender:
         for _ in range(3):
             sender.send(large)

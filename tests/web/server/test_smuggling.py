@@ -31,7 +31,7 @@ def parser(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def running(aws: QueueProcess, sqs: "SQSClient", parser: str) -> Iterator[tuple[Service, str]]:
     queue_url = sqs.create_queue(QueueName=f"smuggling-{parser}")["QueueUrl"]
-    with Service(aws.endpoint, queue_url, http=parser) as service:
+    with Service(aws.endpoint, queue_url, http=parser, max_wait=0) as service:
         yield service, queue_url
 
 

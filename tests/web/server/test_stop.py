@@ -35,7 +35,7 @@ def test_sigterm_under_load(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
 ) -> None:
     """Webhooks before the listener closes get 200 or 503, without resets where the kernel allows it; exit code 0."""
-    with Service(aws.endpoint, queue_url, drain_delay=2, **settings) as service:
+    with Service(aws.endpoint, queue_url, drain_delay=3, **settings) as service:
         load = Load(service.address, event)
         load.wait_for_answers(50)
         code = service.stop()
