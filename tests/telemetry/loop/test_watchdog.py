@@ -183,10 +183,10 @@ THROTTLED = """if True:
 
     async def main():
         longest = 0
-        with Watchdog(0.1, lambda *found: None) as watchdog:
-            for _ in range(20):
+        with Watchdog(0.25, lambda *found: None) as watchdog:
+            for _ in range(10):
                 started, wall = time.thread_time(), time.monotonic()
-                while time.thread_time() - started < 0.02:
+                while time.thread_time() - started < 0.05:
                     pass
                 longest = max(longest, time.monotonic() - wall)
                 await asyncio.sleep(0)
@@ -199,7 +199,7 @@ THROTTLED = """if True:
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", [CgroupV1, CgroupV2])
 def test_a_throttled_process(budget: type[CgroupV1] | type[CgroupV2]) -> None:
-    """A turn of 20 ms takes far longer at a twentieth of a core; nothing is named, as no line is to blame for that."""
+    """A turn of 50 ms takes far longer at a twentieth of a core; nothing is named, as no line is to blame for that."""
     try:
         limited = budget(Limits(0.05, 512 * MIB))
     except Unavailable as reason:
@@ -210,7 +210,7 @@ def test_a_throttled_process(budget: type[CgroupV1] | type[CgroupV2]) -> None:
     finally:
         limited.close()
     longest, blocked = ended.stdout.split(maxsplit=2)[:2]
-    assert float(longest) > 2 * WARN
+    assert float(longest) > 0.5
     assert blocked == "0", ended.stdout
 
 
