@@ -78,10 +78,12 @@ class Stage(NamedTuple):
             self.dynamodb.put_item(TableName=self.table, Item=item_of(customer_id, billable))
 
     def register(self, *bodies: dict[str, Any]) -> None:
-        httpx.put(f"{self.api.url}/_/invoices", json=[{"event": body} for body in bodies]).raise_for_status()
+        httpx.put(
+            f"{self.api.url}/_/invoices", json=[{"event": body} for body in bodies], timeout=60
+        ).raise_for_status()
 
     def behave(self, **behaviour: Any) -> None:
-        httpx.put(f"{self.api.url}/_/behaviour", json=behaviour).raise_for_status()
+        httpx.put(f"{self.api.url}/_/behaviour", json=behaviour, timeout=60).raise_for_status()
 
     def audit(self) -> dict[str, Any]:
         answer: dict[str, Any] = httpx.get(f"{self.api.url}/_/audit", timeout=60).json()

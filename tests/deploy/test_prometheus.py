@@ -54,7 +54,7 @@ pytestmark = pytest.mark.skipif(shutil.which("prometheus") is None, reason="Prom
 
 class Prometheus:
     def __init__(self, url: str) -> None:
-        self._http = httpx.Client(base_url=url, verify=NO_CAS)
+        self._http = httpx.Client(base_url=url, verify=NO_CAS, timeout=60)
 
     def query(self, expression: str) -> list[Any]:
         answer = self._http.get("/api/v1/query", params={"query": expression}).json()

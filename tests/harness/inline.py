@@ -33,7 +33,7 @@ class Inline:
         }
 
     def behave(self, **behaviour: Any) -> None:
-        httpx.put(f"{self.run.chargebee}/_/behaviour", json=behaviour, verify=NO_CAS).raise_for_status()
+        httpx.put(f"{self.run.chargebee}/_/behaviour", json=behaviour, verify=NO_CAS, timeout=60).raise_for_status()
 
     def calls(self, kind: str) -> int:
         """How many calls of that kind the stand-in has answered."""

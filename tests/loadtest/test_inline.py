@@ -71,7 +71,7 @@ def test_it_stands_in_the_report(measured: Measurement) -> None:
 def _bill_wrongly(stack: BillingStack, body: bytes) -> None:
     invoice = body[body.index(b'"draft_inv_') + 1 :].partition(b'"')[0].decode()
     with httpx.Client(
-        base_url=f"{stack.chargebee.url}/api/v2/invoices/{invoice}", auth=(stack.chargebee.api_key, "")
+        base_url=f"{stack.chargebee.url}/api/v2/invoices/{invoice}", auth=(stack.chargebee.api_key, ""), timeout=60
     ) as api:
         api.post("/add_charge", data={"amount": 1, "description": "Nobody's [bl_unknown]"}).raise_for_status()
         api.post("/close").raise_for_status()

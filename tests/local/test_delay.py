@@ -9,7 +9,7 @@ from loadtest.stage.queues import client
 
 
 def _put(endpoint: str, body: str, **headers: str) -> int:
-    return httpx.put(endpoint + delay.PATH, content=body, headers=headers).status_code
+    return httpx.put(endpoint + delay.PATH, content=body, headers=headers, timeout=60).status_code
 
 
 def test_it_changes_at_once() -> None:

@@ -43,7 +43,7 @@ def test_repeated_until_it_works() -> None:
 
 def test_an_answer_that_breaks_off() -> None:
     """Over a socket: the connection ends in the middle of the body, and the charge is there."""
-    with start(errors=1, rate=10_000) as api, httpx.Client(base_url=api.url, auth=(API_KEY, "")) as http:
+    with start(errors=1, rate=10_000) as api, httpx.Client(base_url=api.url, auth=(API_KEY, ""), timeout=60) as http:
         http.put("/_/invoices", json=[invoice()])
         amount = next(amount for amount in range(1, 100) if _breaks_off(http, amount))
         audited = http.get("/_/audit").json()

@@ -48,7 +48,7 @@ def page(browser: Browser, api: ChargebeeApi) -> Iterator[Page]:
 
 
 def put(api: ChargebeeApi, path: str, content: object) -> None:
-    httpx.put(f"{api.url}/_/{path}", content=orjson.dumps(content)).raise_for_status()
+    httpx.put(f"{api.url}/_/{path}", content=orjson.dumps(content), timeout=60).raise_for_status()
 
 
 def post(api: ChargebeeApi, path: str, **params: Any) -> int:

@@ -24,7 +24,7 @@ def api() -> Iterator[ChargebeeApi]:
 
 
 def register(api: ChargebeeApi, *entries: dict[str, Any]) -> None:
-    httpx.put(f"{api.url}/_/invoices", content=orjson.dumps(entries)).raise_for_status()
+    httpx.put(f"{api.url}/_/invoices", content=orjson.dumps(entries), timeout=60).raise_for_status()
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_a_wrong_key(api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_too_many_calls(api: ChargebeeApi, sdk: Chargebee) -> None:
     """OperationFailedError with the time to wait."""
-    httpx.put(f"{api.url}/_/behaviour", json={"rate": 1}).raise_for_status()
+    httpx.put(f"{api.url}/_/behaviour", json={"rate": 1}, timeout=60).raise_for_status()
     sdk.Invoice.retrieve("draft_inv_1")
     with pytest.raises(OperationFailedError) as raised:
         sdk.Invoice.retrieve("draft_inv_1")
@@ -129,7 +129,7 @@ def test_too_many_calls(api: ChargebeeApi, sdk: Chargebee) -> None:
 
 def test_errors_of_the_server(api: ChargebeeApi, sdk: Chargebee) -> None:
     """Those of the API as OperationFailedError; a gateway's page and half an answer as what the SDK makes of them."""
-    httpx.put(f"{api.url}/_/behaviour", json={"errors": 1}).raise_for_status()
+    httpx.put(f"{api.url}/_/behaviour", json={"errors": 1}, timeout=60).raise_for_status()
     seen = {_error(sdk) for _ in range(16)}
     assert seen == {"internal_error", "internal_temporary_error", "gateway_timeout", "cut_off"}
 
