@@ -35,8 +35,8 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 class Terminal:
     """Runs the commands of a document; `make run` stays open as it would in a terminal of its own.
 
-    Ports 8000 and 9464 of the documents are replaced by free ones. With `quick`, demos of thousands of webhooks send
-    250, attacks take 2 s, and the lab's experiments are trial runs: the output has the same form.
+    Ports 8000 and 9464 of the documents are replaced by free ones. The lab's experiments, which take an hour, are trial
+    runs; with `quick`, demos of thousands of webhooks send 250, and attacks take 2 s: the output has the same form.
     """
 
     def __init__(self, folder: Path, quick: bool) -> None:
@@ -86,7 +86,7 @@ class Terminal:
         if self._quick:
             text = re.sub(r"--count \d{4}\b", "--count 250", text)
             text = re.sub(r"(loadtest/attack\.sh .*)", r"\1 --duration 2s", text)
-            text = text.replace('make lab ARGS="--only', 'make lab ARGS="--quick --only')
+        text = text.replace('make lab ARGS="--only', 'make lab ARGS="--quick --only')
         text = text.replace("127.0.0.1:8000", f"127.0.0.1:{self._port}")
         return text.replace("127.0.0.1:9464", f"127.0.0.1:{self._metrics_port}")
 
