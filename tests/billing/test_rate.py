@@ -100,6 +100,7 @@ async def test_who_would_wait_too_long_is_told_so(table: Table, stage: Stage) ->
     assert stage.dynamodb.get_item(TableName=stage.table, Key=RATE)["Item"]["next_at"] == {"N": str(until)}
 
 
+@pytest.mark.slow
 async def test_a_429_holds_everyone_back(table: Table) -> None:
     """Slots that this process has reserved for before are thrown away; of several answers the longest counts."""
     ours, theirs = Budget(table, 20), Budget(table, 20)

@@ -27,6 +27,7 @@ def test_the_bundle(share: float, kept: int) -> None:
     assert not files.key.exists()
 
 
+@pytest.mark.slow
 def test_the_embedded_aws_over_tls() -> None:
     """boto3 trusts it with the bundle alone; a look into the queue needs the bundle, too."""
     with certificates() as files, embedded_aws.start(tls=files) as aws:

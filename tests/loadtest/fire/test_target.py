@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pytest
+
 from loadtest.fire import vegeta
 from loadtest.fire.case import Case, users
 from loadtest.fire.target import Target, event
@@ -57,6 +59,7 @@ def _serving() -> Iterator[_Server]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_all_users_are_in_flight(tools: None, tmp_path: Path) -> None:
     """A server that answers only to all of them at once answers, round after round; each request is the same."""
     load = users(USERS, 1, timeout_s=10)  # in which the last round ends: some of its users have stopped
