@@ -132,6 +132,7 @@ def test_a_stop_while_the_loop_is_blocked() -> None:
         assert b"" in answers()
 
 
+@pytest.mark.slow
 def test_a_lab_that_is_killed() -> None:
     """SIGKILL: its workers and the upstream end, too."""
     with Lab("--workers", "2") as lab:

@@ -7,11 +7,13 @@ import subprocess
 import sys
 
 import psutil
+import pytest
 
 from tests.harness.service import clean_environment
 from tests.live.events import viewing
 
 
+@pytest.mark.slow
 def test_two_services_and_one_page() -> None:
     """Both have metrics and answer; Ctrl-C ends all of it, with exit code 0."""
     command = [sys.executable, "-m", "app", "race", "v09", "v10"]

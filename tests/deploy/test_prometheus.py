@@ -128,6 +128,7 @@ def worker(
     return start_worker(Pair(sqs, aws.endpoint, queue_url, dead), metrics_port=0)
 
 
+@pytest.mark.slow
 def test_every_panel_has_data(
     prometheus: tuple[Prometheus, Path],
     aws: QueueProcess,

@@ -133,6 +133,7 @@ def _closed() -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chargebee", "cause"), [(_silent, "ReadTimeout"), (_closed, "ConnectError")])
 def test_chargebee_cannot_be_reached(inline: Inline, body: bytes, chargebee: Callable[[], Any], cause: str) -> None:
     """503 after APP_CHARGEBEE_TIMEOUT."""
@@ -144,6 +145,7 @@ def test_chargebee_cannot_be_reached(inline: Inline, body: bytes, chargebee: Cal
     assert inline.invoice(body)["status"] == "pending"
 
 
+@pytest.mark.slow
 def test_a_wrong_key(inline: Inline, body: bytes) -> None:
     """A fault of the deployment: 503, so that Chargebee keeps the webhook. The log says why."""
     with InlineService(inline, chargebee_api_key="wrong") as service:

@@ -172,6 +172,7 @@ def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> Non
         assert service.post(event).status_code == 200
 
 
+@pytest.mark.slow
 def test_no_descriptors(aws: QueueProcess, queue_url: str) -> None:
     """When they run out, the log reports it once a minute, and the service continues."""
     with Service(aws.endpoint, queue_url, max_connections=0) as service, ExitStack() as stack:

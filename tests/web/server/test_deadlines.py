@@ -72,6 +72,7 @@ def test_a_head_that_stops(service: Service) -> None:
         assert sender.rest().startswith(b"HTTP/1.1 408 Request Timeout\r\n")
 
 
+@pytest.mark.slow
 def test_between_two_requests(service: Service) -> None:
     """A kept connection has APP_KEEP_ALIVE_TIMEOUT, which is longer; its next request is served."""
     with RawSender(service.address) as sender:
