@@ -5,13 +5,12 @@ https://apidocs.chargebee.com/docs/api/invoices. Enumerations grow without notic
 plain strings; fields that are not named here are allowed and not validated.
 """
 
-import json
-from typing import Annotated, Any, Literal, NoReturn, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.errors import Flaw, InvalidEvent
+from app.flaws import refuse, refuse_constants
 
 PENDING_INVOICE_CREATED = "pending_invoice_created"
 
@@ -21,9 +20,6 @@ EventType = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 ApiVersion = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,20}$")]
 MinorUnits = Annotated[int, Field(description="An amount in the currency's minor units (cents).")]
 UnixSeconds = Annotated[int, Field(ge=0)]
-
-# The message of jiter, pydantic's parser, for a value nested deeper than 200 levels.
-_TOO_DEEP = "Invalid JSON: recursion limit exceeded"
 
 
 class _Open(BaseModel):
@@ -124,37 +120,10 @@ def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:
         try:
             event = UnwantedEvent.model_validate_json(body)
         except ValidationError:
-            _refuse(error)
+            refuse(error)
         if event.event_type in wanted:
-            _refuse(error)
+            refuse(error)
     # jiter, which parses for pydantic, takes NaN and ±Infinity; JSON (RFC 8259) has no such numbers.
     if b"NaN" in body or b"Infinity" in body:
-        _refuse_constants(body)
+        refuse_constants(body)
     return event
-
-
-def _refuse(error: ValidationError) -> NoReturn:
-    flaws: list[Flaw] = [
-        {"loc": list(flaw["loc"]), "msg": flaw["msg"], "type": flaw["type"]}
-        for flaw in error.errors(include_url=False, include_context=False, include_input=False)
-    ]
-    first = flaws[0]
-    if first["type"] != "json_invalid":
-        detail = "The body is not a Chargebee event"
-    elif first["msg"].startswith(_TOO_DEEP):
-        # The rest of it, which the parser has not read, may be valid JSON.
-        first["type"], first["msg"] = "json_too_deep", first["msg"].replace("Invalid JSON", "JSON nested too deeply", 1)
-        detail = "The body is nested too deeply"
-    else:
-        detail = "The body is not JSON"
-    raise InvalidEvent(detail, flaws) from None
-
-
-def _refuse_constants(body: bytes) -> None:
-    """Raises InvalidEvent for NaN or Infinity in place of a number (inside a string it is text)."""
-
-    def constant(name: str) -> NoReturn:
-        flaw: Flaw = {"loc": [], "msg": f"Invalid JSON: {name} is not a JSON number", "type": "json_invalid"}
-        raise InvalidEvent("The body is not JSON", [flaw])
-
-    json.loads(body, parse_constant=constant)
