@@ -14,7 +14,7 @@ from app.errors import WebhookRefused
 from app.settings import Settings
 from app.sqs.message import Message, traceparents
 from app.sqs.queue import BatchQueue, BatchRefused, refusal
-from app.sqs.waiting import Waiting, too_late
+from app.sqs.waiting import Waiting, settle_all, too_late
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 # SendMessageBatch's limit.
@@ -106,9 +106,9 @@ class GroupCommit:
         except BatchRefused as refused:
             await self._send_parts(batch, refused)
         except WebhookRefused as error:
-            _settle(batch, error)
+            settle_all(batch, error)
         finally:
-            _settle(batch, too_late("Cancelled", sent=True))  # those without an answer by now
+            settle_all(batch, too_late("Cancelled", sent=True))  # those without an answer by now
             batch.clear()  # as in `send`: the error's traceback has this frame, too
 
     async def _call(self, batch: list[Waiting]) -> list[WebhookRefused | None]:
@@ -135,11 +135,6 @@ class GroupCommit:
         size = (len(batch) + 1) // 2 if refused.too_long else 1
         for start in range(0, len(batch), size):
             await self._send(batch[start : start + size])
-
-
-def _settle(batch: list[Waiting], error: WebhookRefused) -> None:
-    for waiting in batch:
-        waiting.settle(error)
 
 
 @asynccontextmanager

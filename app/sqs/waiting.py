@@ -32,5 +32,11 @@ class Waiting:
             self.sent.exception()  # marks it as retrieved: a cancelled caller never will
 
 
+def settle_all(batch: list[Waiting], error: WebhookRefused) -> None:
+    """Ends the waits that have not ended yet."""
+    for waiting in batch:
+        waiting.settle(error)
+
+
 def too_late(cause: str, *, sent: bool) -> QueueUnavailable:
     return QueueUnavailable("The webhook was not sent in time; send it again", cause, sent=sent)
