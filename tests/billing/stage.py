@@ -78,9 +78,8 @@ class Stage(NamedTuple):
             self.dynamodb.put_item(TableName=self.table, Item=item_of(customer_id, billable))
 
     def register(self, *bodies: dict[str, Any]) -> None:
-        httpx.put(
-            f"{self.api.url}/_/invoices", json=[{"event": body} for body in bodies], timeout=60
-        ).raise_for_status()
+        entries = [{"event": body} for body in bodies]
+        httpx.put(f"{self.api.url}/_/invoices", json=entries, timeout=60).raise_for_status()
 
     def behave(self, **behaviour: Any) -> None:
         httpx.put(f"{self.api.url}/_/behaviour", json=behaviour, timeout=60).raise_for_status()
