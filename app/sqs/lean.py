@@ -20,6 +20,7 @@ from app.errors import WebhookRefused
 from app.settings import Settings
 from app.sqs.account import Account
 from app.sqs.answers import SqsError, parsed
+from app.sqs.background import in_background
 from app.sqs.failures import code_of
 from app.sqs.message import Message
 from app.sqs.pool import Connections
@@ -68,7 +69,7 @@ class LeanQueue:
         while True:
             await asyncio.sleep(RENEW_SECONDS)
             with suppress(Exception):  # the next call that finds them expired says so
-                self._credentials = await asyncio.to_thread(self._account.credentials)
+                self._credentials = await in_background(self._account.credentials)
 
     def close(self) -> None:
         self._connections.close()
@@ -94,8 +95,8 @@ class LeanQueue:
     async def _prepare(self) -> None:
         async with self._preparing:
             if self._url is None:
-                self._credentials = await asyncio.to_thread(self._account.credentials)
-                self._url = await asyncio.to_thread(self._account.queue_url)
+                self._credentials = await in_background(self._account.credentials)
+                self._url = await in_background(self._account.queue_url)
 
     async def _call(self, body: bytes, record: CallRecord) -> dict[str, Any]:
         """SQS's answer to a SendMessageBatch; up to ATTEMPTS, with full jitter between them."""
@@ -124,7 +125,7 @@ class LeanQueue:
         `signed_with`: the clock's offset at the time.
         """
         if error.expired:
-            self._credentials = await asyncio.to_thread(self._account.credentials)
+            self._credentials = await in_background(self._account.credentials)
             return True
         offset = error.clock_offset
         if offset is None or abs(offset - signed_with) <= SKEW_SECONDS:

@@ -1,0 +1,40 @@
+"""Stopping a real process whose SQS accepts connections and has not answered since the start."""
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from app.settings import NEWEST, Release
+from tests.harness.service import Service
+from tests.harness.sqs_stand_in import SqsStandIn
+
+# botocore makes two attempts, of half of it each.
+SQS_SECONDS = 60
+# Long enough for a busy machine, and less than an attempt.
+STOP_SECONDS = 20
+
+
+@pytest.fixture
+def silent() -> Iterator[SqsStandIn]:
+    with SqsStandIn() as sqs:
+        sqs.hold("GetQueueUrl")
+        yield sqs
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("release", [Release.V09_GROUP_COMMIT, NEWEST], ids=str)
+def test_one_signal(silent: SqsStandIn, release: Release, sig: signal.Signals) -> None:
+    """The process ends with code 0, and waits for no call of the start."""
+    settings = {"release": release, "drain_delay": 0, "sqs_timeout": SQS_SECONDS}
+    with Service(silent.endpoint, silent.queue_url, **settings) as service:
+        assert service.stop(sig, STOP_SECONDS) == 0
+
+
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal(silent: SqsStandIn, second: signal.Signals) -> None:
+    """The process ends at once, with code 0."""
+    with Service(silent.endpoint, silent.queue_url, drain_delay=300, sqs_timeout=SQS_SECONDS) as service:
+        service.process.send_signal(signal.SIGTERM)
+        service.wait_for("Draining")
+        assert service.stop(second, STOP_SECONDS) == 0
