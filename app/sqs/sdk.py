@@ -1,0 +1,86 @@
+"""The configuration of the AWS SDK, checked before anything listens or is called."""
+
+import os
+import ssl
+from urllib.parse import urlsplit
+
+import botocore.session
+from botocore.exceptions import BotoCoreError, InvalidRegionError
+from botocore.utils import is_valid_endpoint_url, is_valid_ipv6_endpoint_url, validate_region_name
+
+from app.errors import ConfigurationError
+from app.settings.text import shown
+
+_ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
+_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+
+
+def require_sdk() -> None:
+    """Raises ConfigurationError if a client of the AWS SDK could never connect.
+
+    Checks profile, region, keys, CA bundle and endpoints. Credentials may come later, from a metadata service.
+    """
+    # A session of its own: the SDK's default one stays cold until a release uses it.
+    session = botocore.session.Session()
+    try:
+        session.get_scoped_config()  # reads the profile even if variables name the region
+        region, bundle = (session.get_config_variable(name) for name in ("region", "ca_bundle"))
+        _require_region(region)
+        _require_keys()
+        _require_endpoints()
+        if bundle is not None:
+            _require_certificates(bundle)
+    except (BotoCoreError, ValueError) as error:
+        raise ConfigurationError(f"AWS: {_one_line(str(error))}") from None
+
+
+def _require_region(region: str | None) -> None:
+    if not region:
+        raise ConfigurationError("AWS_DEFAULT_REGION is not set: allowed is a region, as in eu-central-1")
+    try:
+        validate_region_name(region)
+    except InvalidRegionError:
+        raise ConfigurationError(
+            f"AWS_DEFAULT_REGION={_one_line(region)} (or the profile's region): allowed is a region, as in eu-central-1"
+        ) from None
+
+
+def _require_keys() -> None:
+    missing = [name for name in _KEYS if not os.environ.get(name)]
+    if len(missing) == 1:
+        raise ConfigurationError(f"{missing[0]} is not set: allowed are both of {' and '.join(_KEYS)}, or neither")
+
+
+def _require_endpoints() -> None:
+    for name in _ENDPOINTS:
+        if (url := os.environ.get(name)) and not _is_url(url):
+            raise ConfigurationError(
+                f"{name}={_one_line(shown(url))}: allowed is a URL with http or https, as in http://127.0.0.1:4566"
+            )
+
+
+def _is_url(text: str) -> bool:
+    """Whether `text` is a URL without user, query, fragment and white space: the SDK's clients differ in these."""
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in {"http", "https"} and parts.port != 0
+    except ValueError:  # of the port
+        return False
+    plain = text.isprintable() and not set(text) & set(" ?#") and "@" not in parts.netloc
+    return known and plain and (is_valid_endpoint_url(text) or is_valid_ipv6_endpoint_url(text))
+
+
+def _require_certificates(bundle: str) -> None:
+    try:
+        ssl.create_default_context(cafile=bundle)
+    except ssl.SSLError:
+        reason = "it has none"
+    except OSError as error:
+        reason = str(error.strerror)
+    else:
+        return
+    raise ConfigurationError(f"AWS_CA_BUNDLE={bundle}: allowed is a file with certificates ({reason})")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
