@@ -10,7 +10,7 @@ from loguru import logger
 from app.local.run import LocalRun, announce, deployed, local_run
 from app.settings import Settings, load_settings
 from app.settings.text import listing
-from app.sqs.account import require_region
+from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_observers
 from app.web.endpoint import entrance
@@ -46,7 +46,7 @@ def web() -> None:
             local = partial(_announce, run, settings, _live_page(stack, settings))
             settings = deployed(settings, run)
         settings.require_production()
-        require_region()
+        require_sdk()
         observers = make_observers(settings, "POST", PATH)
         app = create_app(settings, observers)
         metrics_port = stack.enter_context(exported(observers, settings))

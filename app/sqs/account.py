@@ -4,7 +4,6 @@ botocore finds them in the environment, in files, and from the metadata services
 Identity). It blocks, so that an Account is made, and its methods are called, in a thread.
 """
 
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -39,7 +38,7 @@ class Account:
     """SQS as it is configured for this process. `endpoint`: its URL, split; `ca_bundle`: a file."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises ConfigurationError where SQS is behind a proxy, or the CA bundle is missing."""
+        """Raises ConfigurationError where SQS is behind a proxy."""
         seconds = settings.sqs_timeout / ATTEMPTS
         config = Config(connect_timeout=seconds, read_timeout=seconds, retries={"total_max_attempts": ATTEMPTS})
         self._session = botocore.session.Session()
@@ -49,8 +48,6 @@ class Account:
         self.endpoint = urlsplit(url)
         self.region: str = self._client.meta.region_name
         self.ca_bundle = str(self._session.get_config_variable("ca_bundle") or get_cert_path(True))
-        if not Path(self.ca_bundle).is_file():
-            raise ConfigurationError(f"AWS_CA_BUNDLE={self.ca_bundle}: there is no such file")
         if self.endpoint.scheme in get_environ_proxies(url):
             raise ConfigurationError(
                 f"{url} is behind a proxy ({self.endpoint.scheme.upper()}_PROXY): allowed with this release is a direct"

@@ -8,6 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from app.errors import ConfigurationError
 from app.sqs.message import Seen
+from app.sqs.sdk import require_sdk
 
 
 class Counts(NamedTuple):
@@ -22,6 +23,7 @@ class QueueInspector:
     """One queue. Every method raises ConfigurationError where SQS answers with an error."""
 
     def __init__(self, queue_url: str) -> None:
+        require_sdk()
         try:
             self._sqs = boto3.client("sqs")
         except BotoCoreError as error:

@@ -6,6 +6,9 @@ import subprocess
 import sys
 import time
 
+import pytest
+
+from app.settings import NEWEST, Release
 from loadtest.stage.ports import free_port
 from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import RawSender
@@ -17,9 +20,57 @@ def test_aws_without_a_region(queue_url: str) -> None:
     settings = environment("http://127.0.0.1:9", queue_url)
     del settings["AWS_DEFAULT_REGION"]
     command = [sys.executable, "-m", "app", "web"]
-    ended = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert ended.stderr == "error: AWS_DEFAULT_REGION is not set: allowed is a region, as in eu-central-1\n"
+    found = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr == "error: AWS_DEFAULT_REGION is not set: allowed is a region, as in eu-central-1\n"
+
+
+NOT_URLS = ["foo", "127.0.0.1:4566", "http://", "http://host:99999", "ftp://host", "http://a b"]
+WRONG = [
+    *(({"AWS_ENDPOINT_URL": url}, f"AWS_ENDPOINT_URL={url}: allowed is a URL with http or https") for url in NOT_URLS),
+    ({"AWS_ENDPOINT_URL_SQS": "foo"}, "AWS_ENDPOINT_URL_SQS=foo: allowed is a URL with http or https"),
+    ({"AWS_PROFILE": "nope"}, "AWS: The config profile (nope) could not be found"),
+    (
+        {"AWS_CA_BUNDLE": "/nope"},
+        "AWS_CA_BUNDLE=/nope: allowed is a file with certificates (No such file or directory)",
+    ),
+    ({"AWS_CA_BUNDLE": __file__}, f"AWS_CA_BUNDLE={__file__}: allowed is a file with certificates (it has none)"),
+    ({"AWS_CA_BUNDLE": "/"}, "AWS_CA_BUNDLE=/: allowed is a file with certificates"),
+    ({"AWS_CONFIG_FILE": __file__}, "AWS: Unable to parse config file"),
+]
+REGION = "(or the profile's region): allowed is a region, as in eu-central-1"
+REJECTED = [
+    ({"AWS_DEFAULT_REGION": "eu_central_1"}, f"AWS_DEFAULT_REGION=eu_central_1 {REGION}"),
+    ({"AWS_SECRET_ACCESS_KEY": ""}, "AWS_SECRET_ACCESS_KEY is not set: allowed are both"),
+    ({"AWS_ACCESS_KEY_ID": ""}, "AWS_ACCESS_KEY_ID is not set: allowed are both"),
+    ({"AWS_ENDPOINT_URL": "http://user:word@host"}, "AWS_ENDPOINT_URL=(hidden): allowed is a URL with http or https"),
+    ({"AWS_ENDPOINT_URL": "http://host/?a=b"}, "AWS_ENDPOINT_URL=(hidden): allowed is a URL with http or https"),
+]
+
+
+def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    billing = {"billing_table": "billing", "chargebee_url": "http://127.0.0.1:9", "chargebee_api_key": "key"}
+    queues = {name: f"http://127.0.0.1:9/000000000000/{name}" for name in ("sqs_queue_url", "dead_letter_queue_url")}
+    settings = environment("http://127.0.0.1:9", None, release=release, **billing, **queues)
+    settings = {name: value for name, value in settings.items() if not name.lower().endswith("_proxy")}
+    call = [sys.executable, "-m", "app", command]
+    return subprocess.run(call, env=settings | wrong, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("command", "release", "wrong", "expected"),
+    [
+        *(("web", NEWEST, wrong, expected) for wrong, expected in WRONG + REJECTED),
+        *(("web", release, *WRONG[0]) for release in Release if release is not NEWEST),
+    ],
+)
+def test_a_wrong_configuration_of_the_sdk(command: str, release: str, wrong: dict[str, str], expected: str) -> None:
+    """One line that names the variable, and exit code 2, before anything listens or is called."""
+    found = ended(command, release, wrong)
+    [line] = found.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert expected in line
+    assert found.returncode == 2
 
 
 def test_two_at_the_same_moment(aws: QueueProcess, queue_url: str) -> None:
@@ -45,11 +96,11 @@ def test_a_port_that_is_taken(aws: QueueProcess, queue_url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         command = [sys.executable, "-m", "app", "web"]
-        ended = subprocess.run(
+        found = subprocess.run(
             command, env=environment(aws.endpoint, queue_url, port=port), capture_output=True, text=True, check=False
         )
-    assert ended.returncode == 2
-    [line] = ended.stderr.splitlines()
+    assert found.returncode == 2
+    [line] = found.stderr.splitlines()
     assert f"APP_HOST=127.0.0.1, APP_PORT={port}: cannot listen there" in line
 
 
