@@ -2,6 +2,7 @@
 
 import os
 import ssl
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import botocore.session
@@ -13,10 +14,20 @@ from app.settings.text import shown
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+# Variables that are checked here, or that botocore takes as they are.
+_PLAIN = {
+    *_ENDPOINTS,
+    *_KEYS,
+    *("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_SESSION_TOKEN", "AWS_CA_BUNDLE", "AWS_PROFILE"),
+    *("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_EC2_METADATA_DISABLED"),
+    # What EKS sets in a pod with a role.
+    *("AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_STS_REGIONAL_ENDPOINTS"),
+    *("AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"),
+}
 
 
 def require_sdk() -> None:
-    """Raises ConfigurationError if a client of the AWS SDK could never connect.
+    """Raises ConfigurationError if a client of the AWS SDK could not be built, or could never connect.
 
     Checks profile, region, keys, CA bundle and endpoints. Credentials may come later, from a metadata service.
     """
@@ -30,6 +41,8 @@ def require_sdk() -> None:
         _require_endpoints()
         if bundle is not None:
             _require_certificates(bundle)
+        if not _is_plain(session):
+            _build_client(session)
     except (BotoCoreError, ValueError) as error:
         raise ConfigurationError(f"AWS: {_one_line(str(error))}") from None
 
@@ -80,6 +93,22 @@ def _require_certificates(bundle: str) -> None:
     else:
         return
     raise ConfigurationError(f"AWS_CA_BUNDLE={bundle}: allowed is a file with certificates ({reason})")
+
+
+def _is_plain(session: botocore.session.Session) -> bool:
+    """Whether botocore has nothing else to reject, so that the usual start need not build a client."""
+    files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # without an error for an unknown user, as botocore
+    variables = {name for name in os.environ if name.startswith("AWS_")}
+    return variables <= _PLAIN and not any(Path(file).is_file() for file in files)
+
+
+def _build_client(session: botocore.session.Session) -> None:
+    """Builds a client and throws it away. Raises what botocore says of the configuration, BotoCoreError or ValueError.
+
+    The sources of credentials are configured, and not asked: a metadata service may be slow.
+    """
+    session.get_component("credential_provider")
+    session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret
 
 
 def _one_line(text: str) -> str:

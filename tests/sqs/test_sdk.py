@@ -1,0 +1,49 @@
+"""The check of the AWS SDK's configuration: files, and when it builds a client."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.errors import ConfigurationError
+from app.sqs import sdk
+from tests.harness import queues
+
+FILES = ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"]
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in queues.environment("http://127.0.0.1:9").items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.parametrize("variable", FILES)
+@pytest.mark.parametrize("wrong", ["retry_mode = nope", "metadata_service_timeout = abc", "defaults_mode = nope"])
+def test_a_file_with_a_wrong_value(variable: str, wrong: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The error is one line, as for the variable."""
+    file = tmp_path / "file"
+    file.write_text(f"[default]\n{wrong}\n")
+    monkeypatch.setenv(variable, str(file))
+    with pytest.raises(ConfigurationError, match=r"^AWS: [^\n]*$"):
+        sdk.require_sdk()
+
+
+def test_the_usual_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Region, keys, endpoint and empty files: no client is built, which would delay every start."""
+    monkeypatch.setattr(sdk, "_build_client", lambda session: pytest.fail("a client was built"))
+    sdk.require_sdk()
+
+
+def test_a_working_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Valid values are accepted, and no source of credentials is asked: a process would be one."""
+    file = tmp_path / "config"
+    asked = tmp_path / "asked"
+    file.write_text(f"[default]\nretry_mode = standard\ncredential_process = touch {asked}\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(file))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    sdk.require_sdk()
+    assert not asked.exists()
