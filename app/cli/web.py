@@ -10,6 +10,7 @@ from loguru import logger
 from app.local.run import LocalRun, announce, deployed, local_run
 from app.settings import Settings, load_settings
 from app.settings.text import listing
+from app.sqs.account import require_direct
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_observers
@@ -47,6 +48,8 @@ def web() -> None:
             settings = deployed(settings, run)
         settings.require_production()
         require_sdk()
+        if settings.release.direct:
+            require_direct(settings)
         observers = make_observers(settings, "POST", PATH)
         app = create_app(settings, observers)
         metrics_port = stack.enter_context(exported(observers, settings))

@@ -32,6 +32,11 @@ class Release(StrEnum):
         return self is not Release.V01_INLINE
 
     @property
+    def direct(self) -> bool:
+        """Whether it connects to SQS without the user's proxy."""
+        return self >= Release.V10_LEAN_CLIENT
+
+    @property
     def accepted(self) -> str:
         """The status in its 200s."""
         return "queued" if self.enqueues else "processed"

@@ -6,6 +6,7 @@ Identity). It blocks, so that an Account is made, and its methods are called, in
 
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import botocore.session
 from botocore.config import Config
@@ -32,6 +33,12 @@ def require_region() -> None:
         raise ConfigurationError(f"AWS: {error}") from None
     if region is None:
         raise ConfigurationError("AWS_DEFAULT_REGION is not set: allowed is a region, as in eu-central-1")
+
+
+def require_direct(settings: Settings) -> None:
+    """Raises ConfigurationError if SQS is behind a proxy, which the lean client does not support."""
+    if getproxies():  # rare: only then is a client built here, which knows SQS's address
+        Account(settings)
 
 
 class Account:

@@ -48,6 +48,13 @@ REJECTED = [
     ({"AWS_RETRY_MODE": "nope"}, 'AWS: Invalid value provided to "mode": "nope"'),
     ({"AWS_METADATA_SERVICE_TIMEOUT": "abc"}, "AWS: invalid literal for int() with base 10: 'abc'"),
 ]
+PROXIED = [
+    ({"HTTP_PROXY": "http://127.0.0.1:9"}, "http://127.0.0.1:9 is behind a proxy (HTTP_PROXY)"),
+    (
+        {"HTTPS_PROXY": "http://127.0.0.1:9", "AWS_ENDPOINT_URL": "https://sqs.example"},
+        "is behind a proxy (HTTPS_PROXY)",
+    ),
+]
 
 
 def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -62,7 +69,7 @@ def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.Compl
 @pytest.mark.parametrize(
     ("command", "release", "wrong", "expected"),
     [
-        *(("web", NEWEST, wrong, expected) for wrong, expected in WRONG + REJECTED),
+        *(("web", NEWEST, wrong, expected) for wrong, expected in WRONG + REJECTED + PROXIED),
         *(("web", release, *WRONG[0]) for release in Release if release is not NEWEST),
     ],
 )
