@@ -10,7 +10,6 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from itertools import count
 from typing import Any
 
 import orjson
@@ -24,7 +23,7 @@ from app.sqs.background import in_background
 from app.sqs.failures import code_of
 from app.sqs.message import Message
 from app.sqs.pool import Connections
-from app.sqs.queue import QueueAddress, batch_refused, outcomes, refusal
+from app.sqs.queue import Entries, QueueAddress, batch_refused, outcomes, refusal
 from app.sqs.signing import Credentials, Signer
 from app.telemetry.record import CallRecord
 
@@ -54,7 +53,7 @@ class LeanQueue:
         self._credentials: Credentials | None = None
         self._url: str | None = None
         self._clock_offset = 0.0  # SQS's time minus ours, where they differ by minutes
-        self._calls = count()
+        self._entries = Entries()
 
     async def warm(self) -> None:
         """Credentials, URL and connections. SQS may be down: that is logged, after WARM_SECONDS at most."""
@@ -78,16 +77,13 @@ class LeanQueue:
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
         """See `BatchQueue.send_batch`."""
-        # No two calls have an entry's id in common: the answer to one acknowledges nothing of another.
-        call = next(self._calls)
-        ids = [f"{call}-{number}" for number in range(len(messages))]
+        entries = self._entries.of(messages)
         try:
             async with asyncio.timeout_at(deadline):
                 if self._url is None or self._credentials is None:
                     await self._prepare()
-                entries = [{"Id": name, **message.parameters()} for name, message in zip(ids, messages, strict=True)]
                 answer = await self._call(orjson.dumps({"QueueUrl": self._url, "Entries": entries}), record)
-                return outcomes(answer, ids, record)
+                return outcomes(answer, [entry["Id"] for entry in entries], record)
         except Exception as error:
             code = record.code = error.code if isinstance(error, SqsError) else code_of(error)
             raise batch_refused(code) or refusal(code) from error

@@ -14,7 +14,7 @@ from app.errors import WebhookRefused
 from app.settings import Settings
 from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of
 from app.sqs.message import Message, traceparents
-from app.sqs.queue import QueueAddress, batch_refused, outcomes, refusal
+from app.sqs.queue import Entries, QueueAddress, batch_refused, outcomes, refusal
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class NativeQueue:
         self._client = client
         self._observe = observe
         self._address = QueueAddress.of(settings)
+        self._entries = Entries()
         self.fifo = self._address.fifo
         self._timeout = settings.sqs_timeout
         self._url: str | None = None
@@ -75,7 +76,7 @@ class NativeQueue:
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
         """See `BatchQueue.send_batch`."""
-        entries: list[Any] = [{"Id": str(number), **message.parameters()} for number, message in enumerate(messages)]
+        entries: list[Any] = self._entries.of(messages)
         try:
             async with asyncio.timeout_at(deadline):
                 url = self._url or await self._resolve()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any, NamedTuple, Protocol, Self
 
 from app.errors import Flaw, InvalidEvent, QueueUnavailable, WebhookRefused
@@ -35,6 +36,18 @@ class QueueAddress(NamedTuple):
         """As GetQueueUrl takes them."""
         owner = {"QueueOwnerAWSAccountId": self.account} if self.account else {}
         return {"QueueName": self.name, **owner}
+
+
+class Entries:
+    """Makes the entries of SendMessageBatch. No two calls have an id in common, so an answer acknowledges one call."""
+
+    def __init__(self) -> None:
+        self._calls = count()
+
+    def of(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """Returns an entry for each message of the next call."""
+        call = next(self._calls)
+        return [{"Id": f"{call}-{number}", **message.parameters()} for number, message in enumerate(messages)]
 
 
 class BatchQueue(Protocol):

@@ -1,4 +1,7 @@
-"""The asynchronous client's start."""
+"""The asynchronous client: its start, and what an answer to a batch says."""
+
+import asyncio
+import json
 
 import pytest
 
@@ -6,6 +9,7 @@ from app.settings import Settings
 from app.sqs import native
 from app.sqs.message import Message
 from app.sqs.native import WARM_CONNECTIONS, open_queue
+from app.telemetry.record import CallRecord
 from tests.harness.sqs_stand_in import SqsStandIn
 
 pytestmark = pytest.mark.anyio
@@ -40,3 +44,14 @@ async def test_sqs_hangs_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.Monke
         sqs.release()
         await queue.send(MESSAGE)
     assert sqs.messages == ["body"]
+
+
+async def test_an_answer_to_another_call(sqs: SqsStandIn) -> None:
+    """It acknowledges nothing: no two calls have an entry's id in common."""
+    async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+        deadline = asyncio.get_running_loop().time() + 60
+        assert await queue.send_batch([MESSAGE], deadline, CallRecord("SendMessageBatch")) == [None]
+        successful = [{"Id": entry["Id"], "MessageId": "m"} for entry in sqs.calls[-1].data["Entries"]]
+        sqs.raw = {"SendMessageBatch": (200, json.dumps({"Successful": successful}).encode())}
+        [outcome] = await queue.send_batch([MESSAGE], deadline, CallRecord("SendMessageBatch"))
+    assert getattr(outcome, "cause", None) == "Unanswered"
