@@ -110,10 +110,11 @@ def refusal(code: str) -> WebhookRefused:
 def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) -> list[WebhookRefused | None]:
     """For each entry of an answered SendMessageBatch None, or why SQS did not take it; `record` gets the codes.
 
-    What does not have the shape of an answer raises anything.
+    An entry in both lists failed: a repeated webhook does no harm, a lost one does. What does not have the shape of an
+    answer raises anything.
     """
-    acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")}
     codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed", [])}
+    acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")} - codes.keys()
     failed = {name: codes.get(name, "Unanswered") for name in ids if name not in acknowledged}
     record.code, record.refused = None, list(failed.values())
     return [refusal(failed[name]) if name in failed else None for name in ids]

@@ -164,6 +164,16 @@ async def test_each_entry_has_its_own_outcome(sqs: SqsStandIn) -> None:
     assert outcomes[1].cause == "Unanswered"
 
 
+async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
+    """It has failed; the others have not."""
+    successful = [{"Id": f"0-{number}", "MessageId": "m"} for number in range(3)]
+    answer = {"Successful": successful, "Failed": [{"Id": "0-1", "Code": "InternalError"}]}
+    sqs.raw = {"SendMessageBatch": (200, json.dumps(answer).encode())}
+    async with open_lean(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+        outcomes = await send(queue)
+    assert [getattr(outcome, "cause", None) for outcome in outcomes] == [None, "InternalError", None]
+
+
 NO_ACKNOWLEDGEMENTS = [b"<html>", b"", b"\xff", b"[]", b"null", b"{}", b'{"Successful": []}', b'{"Successful": null}']
 NO_ACKNOWLEDGEMENTS += [
     b'{"Successful": ["0", "1", "2"]}',

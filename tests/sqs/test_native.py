@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from app.errors import QueueUnavailable
 from app.settings import Settings
 from app.sqs import native
 from app.sqs.message import Message
@@ -44,6 +45,19 @@ async def test_sqs_hangs_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.Monke
         sqs.release()
         await queue.send(MESSAGE)
     assert sqs.messages == ["body"]
+
+
+async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
+    """It has failed; the other one has not."""
+    successful = [{"Id": name, "MessageId": "m"} for name in ("0-0", "0-1")]
+    answer = {"Successful": successful, "Failed": [{"Id": "0-1", "Code": "InternalError", "SenderFault": False}]}
+    sqs.raw = {"SendMessageBatch": (200, json.dumps(answer).encode())}
+    async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+        deadline = asyncio.get_running_loop().time() + 60
+        first, second = await queue.send_batch([MESSAGE] * 2, deadline, CallRecord("SendMessageBatch"))
+    assert first is None
+    assert isinstance(second, QueueUnavailable)
+    assert second.cause == "InternalError"
 
 
 async def test_an_answer_to_another_call(sqs: SqsStandIn) -> None:

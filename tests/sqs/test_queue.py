@@ -4,7 +4,8 @@ import pytest
 
 from app.errors import ConfigurationError, InvalidEvent, QueueUnavailable
 from app.settings import Settings
-from app.sqs.queue import QueueAddress, batch_refused, refusal
+from app.sqs.queue import QueueAddress, batch_refused, outcomes, refusal
+from app.telemetry.record import CallRecord
 
 AWS = "https://sqs.eu-central-1.amazonaws.com"
 
@@ -57,3 +58,16 @@ def test_what_concerns_every_call_refuses_no_entry(code: str) -> None:
 def test_characters_are_the_senders_fault() -> None:
     """422, not 503: the same body would be refused again."""
     assert isinstance(refusal("InvalidMessageContents"), InvalidEvent)
+
+
+@pytest.mark.parametrize("order", [["Successful", "Failed"], ["Failed", "Successful"]])
+def test_an_entry_in_both_lists_of_an_answer(order: list[str]) -> None:
+    """It counts as failed, in whatever order the lists come; the others keep their own outcome."""
+    lists = {
+        "Successful": [{"Id": name, "MessageId": "m"} for name in "ab"],
+        "Failed": [{"Id": name, "Code": "InternalError"} for name in "bc"],
+    }
+    record = CallRecord("SendMessageBatch", 3)
+    found = outcomes({name: lists[name] for name in order}, ["a", "b", "c"], record)
+    assert [getattr(outcome, "cause", None) for outcome in found] == [None, "InternalError", "InternalError"]
+    assert record.refused == ["InternalError", "InternalError"]
