@@ -5,6 +5,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError, HTTPClientError
 
+from app.sqs.acknowledgement import has_message_id
+
 
 class NotAcknowledgedError(Exception):
     """An answer of 200 without a message id: a proxy's page, or an endpoint that is not SQS."""
@@ -15,8 +17,7 @@ def require_acknowledgement(answer: Mapping[str, Any]) -> None:
 
     botocore parses the body of any 200 into a dictionary, and does not check that it has the members of the answer.
     """
-    message_id = answer.get("MessageId")
-    if not isinstance(message_id, str) or not message_id:
+    if not has_message_id(answer):
         raise NotAcknowledgedError
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from app.errors import Flaw, InvalidEvent, QueueUnavailable, WebhookRefused
 from app.settings import Settings
+from app.sqs.acknowledgement import has_message_id
 from app.sqs.message import Message
 from app.telemetry.record import CallRecord
 
@@ -113,8 +114,8 @@ def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) 
     An entry in both lists failed: a repeated webhook does no harm, a lost one does. What does not have the shape of an
     answer raises anything.
     """
-    codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed", [])}
-    acknowledged = {entry["Id"] for entry in answer.get("Successful", []) if entry.get("MessageId")} - codes.keys()
+    codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed") or []}
+    acknowledged = {entry["Id"] for entry in answer.get("Successful") or [] if has_message_id(entry)} - codes.keys()
     failed = {name: codes.get(name, "Unanswered") for name in ids if name not in acknowledged}
     record.code, record.refused = None, list(failed.values())
     return [refusal(failed[name]) if name in failed else None for name in ids]

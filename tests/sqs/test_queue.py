@@ -60,6 +60,27 @@ def test_characters_are_the_senders_fault() -> None:
     assert isinstance(refusal("InvalidMessageContents"), InvalidEvent)
 
 
+NO_IDS: list[object] = [None, True, 1, ["m"], {"a": 1}, "", " ", "\n"]
+
+
+@pytest.mark.parametrize("message_id", NO_IDS, ids=repr)
+def test_an_entry_without_a_message_id(message_id: object) -> None:
+    """An id that is no text, or an empty one, acknowledges nothing."""
+    record = CallRecord("SendMessageBatch", 2)
+    entries = [{"Id": "a", "MessageId": message_id}, {"Id": "b", "MessageId": "m"}]
+    found = outcomes({"Successful": entries}, ["a", "b"], record)
+    assert [getattr(outcome, "cause", None) for outcome in found] == ["Unanswered", None]
+    assert record.refused == ["Unanswered"]
+
+
+def test_lists_that_are_null() -> None:
+    """An answer with null instead of a list says the same as an answer with an empty one."""
+    entry, record = {"Id": "a", "MessageId": "m"}, CallRecord("SendMessageBatch", 1)
+    assert outcomes({"Successful": [entry], "Failed": None}, ["a"], record) == [None]
+    [failed] = outcomes({"Successful": None, "Failed": [{"Id": "a", "Code": "InternalError"}]}, ["a"], record)
+    assert getattr(failed, "cause", None) == "InternalError"
+
+
 @pytest.mark.parametrize("order", [["Successful", "Failed"], ["Failed", "Successful"]])
 def test_an_entry_in_both_lists_of_an_answer(order: list[str]) -> None:
     """It counts as failed, in whatever order the lists come; the others keep their own outcome."""
