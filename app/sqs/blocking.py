@@ -57,7 +57,7 @@ class BlockingQueue:
         with self._observed(CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))) as record:
             answer = self._client.send_message(QueueUrl=url, **message.parameters())
             record.retries = retries_of(answer, ATTEMPTS)
-            require_acknowledgement(answer)
+            require_acknowledgement(answer, message.body, fifo=self.fifo)
 
     @contextmanager
     def _observed(self, record: CallRecord) -> Iterator[CallRecord]:

@@ -5,19 +5,20 @@ from typing import Any
 
 from botocore.exceptions import ClientError, HTTPClientError
 
-from app.sqs.acknowledgement import has_message_id
+from app.sqs.acknowledgement import has_digest_of, has_message_id
 
 
 class NotAcknowledgedError(Exception):
-    """An answer of 200 without a message id: a proxy's page, or an endpoint that is not SQS."""
+    """An answer of 200 that acknowledges another message or none: a proxy's page, or an endpoint that is not SQS."""
 
 
-def require_acknowledgement(answer: Mapping[str, Any]) -> None:
-    """Raises NotAcknowledgedError unless `answer` (of SendMessage, or a Successful entry) has a MessageId.
+def require_acknowledgement(answer: Mapping[str, Any], body: str, *, fifo: bool) -> None:
+    """Raises NotAcknowledgedError unless `answer` (of SendMessage) has a MessageId, and the MD5 of `body`.
 
+    On a FIFO queue, the MD5 of an event that is sent again may be that of its first body, which is not compared.
     botocore parses the body of any 200 into a dictionary, and does not check that it has the members of the answer.
     """
-    if not has_message_id(answer):
+    if not (has_message_id(answer) and (fifo or has_digest_of(body, answer))):
         raise NotAcknowledgedError
 
 

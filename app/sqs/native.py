@@ -63,7 +63,7 @@ class NativeQueue:
                 url = self._url or await self._resolve()
                 answer = await self._client.send_message(QueueUrl=url, **message.parameters())
                 record.retries = retries_of(answer, ATTEMPTS)
-                require_acknowledgement(answer)
+                require_acknowledgement(answer, message.body, fifo=self.fifo)
                 record.code = None
         except Exception as error:
             record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
