@@ -11,7 +11,7 @@ from botocore.config import Config
 from botocore.endpoint import MAX_POOL_CONNECTIONS
 
 from app.settings import Settings
-from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of
+from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of, without_tracebacks
 from app.sqs.message import Message, traceparents
 from app.sqs.queue import QueueAddress, refusal
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
@@ -67,7 +67,7 @@ class BlockingQueue:
             record.code = None
         except Exception as error:
             record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
-            raise refusal(record.code) from error
+            raise refusal(record.code) from without_tracebacks(error)
         finally:
             record.ended = perf_counter()
             self._observe(record)

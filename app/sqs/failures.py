@@ -50,3 +50,16 @@ def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
     answer = found.response if isinstance(found, ClientError) else found
     metadata = answer.get("ResponseMetadata") if isinstance(answer, Mapping) else None
     return int(metadata.get("RetryAttempts", 0)) if isinstance(metadata, Mapping) else 0
+
+
+def without_tracebacks(error: Exception) -> Exception:
+    """Returns `error` after removing the tracebacks of `error` and of the errors that caused it.
+
+    botocore and aiohttp raise errors that a frame of their traceback refers to. Such a cycle would keep the frames of
+    the whole call, and so its messages, until the garbage collector comes.
+    """
+    link: BaseException | None = error
+    while link is not None:
+        link.with_traceback(None)
+        link = link.__cause__ or link.__context__
+    return error

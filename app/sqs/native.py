@@ -12,7 +12,7 @@ from loguru import logger
 
 from app.errors import WebhookRefused
 from app.settings import Settings
-from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of
+from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of, without_tracebacks
 from app.sqs.message import Message, traceparents
 from app.sqs.queue import Entries, QueueAddress, batch_refused, outcomes, refusal
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
@@ -67,7 +67,7 @@ class NativeQueue:
                 record.code = None
         except Exception as error:
             record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
-            raise refusal(record.code) from error
+            raise refusal(record.code) from without_tracebacks(error)
         finally:
             record.ended = perf_counter()
             self._observe(record)
@@ -85,7 +85,7 @@ class NativeQueue:
                 return outcomes(answer, [entry["Id"] for entry in entries], record)
         except Exception as error:
             record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
-            raise batch_refused(record.code) or refusal(record.code) from error
+            raise batch_refused(record.code) or refusal(record.code) from without_tracebacks(error)
 
     async def _resolve(self) -> str:
         async with self._resolving:

@@ -1,7 +1,9 @@
 """The asynchronous client: its start, and what an answer to a batch says."""
 
 import asyncio
+import gc
 import json
+from types import FrameType
 
 import pytest
 
@@ -11,6 +13,8 @@ from app.sqs import native
 from app.sqs.message import Message
 from app.sqs.native import WARM_CONNECTIONS, open_queue
 from app.telemetry.record import CallRecord
+from tests.harness import queues
+from tests.harness.faulty_sqs import Fault, FaultySqs, close
 from tests.harness.sqs_stand_in import SqsStandIn
 
 pytestmark = pytest.mark.anyio
@@ -69,3 +73,30 @@ async def test_an_answer_to_another_call(sqs: SqsStandIn) -> None:
         sqs.raw = {"SendMessageBatch": (200, json.dumps({"Successful": successful}).encode())}
         [outcome] = await queue.send_batch([MESSAGE], deadline, CallRecord("SendMessageBatch"))
     assert getattr(outcome, "cause", None) == "Unanswered"
+
+
+def kept_frames(file: str) -> list[str]:
+    """The functions of `file` whose frames only the garbage collector could free."""
+    gc.collect()
+    frames = [found for found in gc.garbage if isinstance(found, FrameType)]
+    return [frame.f_code.co_name for frame in frames if frame.f_code.co_filename == file]
+
+
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200", b"garbage\r\n\r\n"])
+async def test_an_error_keeps_no_call(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The frames of a failed call, with its messages, are in no cycle of botocore's or aiohttp's."""
+    with FaultySqs() as sqs:
+        for name, value in queues.environment(sqs.endpoint).items():
+            monkeypatch.setenv(name, value)
+        sqs.fault = Fault(lambda ids: sent, close)
+        async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+            gc.collect()
+            gc.set_debug(gc.DEBUG_SAVEALL)
+            try:
+                deadline = asyncio.get_running_loop().time() + 60
+                with pytest.raises(QueueUnavailable):
+                    await queue.send_batch([MESSAGE], deadline, CallRecord("SendMessageBatch"))
+                assert kept_frames(native.__file__) == []
+            finally:
+                gc.set_debug(0)
+                gc.garbage.clear()
