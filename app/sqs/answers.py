@@ -22,13 +22,13 @@ class SqsError(Exception):
     def __init__(self, answer: Answer) -> None:
         self.code = _code(answer)
         super().__init__(self.code)
-        self._answer = answer
+        self._status, self._date = answer.status, answer.headers.get(b"date")
         self._plain = self.code.rpartition(".")[2]  # of AWS.SimpleQueueService.…
 
     @property
     def transient(self) -> bool:
         """The same call may succeed later."""
-        return self._answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or self._plain in _AGAIN
+        return self._status >= HTTPStatus.INTERNAL_SERVER_ERROR or self._plain in _AGAIN
 
     @property
     def expired(self) -> bool:
@@ -38,11 +38,10 @@ class SqsError(Exception):
     @property
     def clock_offset(self) -> float | None:
         """SQS's time minus ours, in seconds, where the signature's time can be the cause."""
-        date = self._answer.headers.get(b"date")
-        if self._plain not in _SKEWED or date is None:
+        if self._plain not in _SKEWED or self._date is None:
             return None
         try:
-            return parsedate_to_datetime(date.decode("ascii", "replace")).timestamp() - time.time()
+            return parsedate_to_datetime(self._date.decode("ascii", "replace")).timestamp() - time.time()
         except ValueError:
             return None
 
