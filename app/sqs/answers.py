@@ -42,7 +42,7 @@ class SqsError(Exception):
             return None
         try:
             return parsedate_to_datetime(self._date.decode("ascii", "replace")).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):  # no date, or numbers that are too long for one
             return None
 
 

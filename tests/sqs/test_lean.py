@@ -257,11 +257,19 @@ async def test_a_wrong_clock(ahead: float, known: list[Credentials], monkeypatch
     assert (clock.refused, len(server.requests)) == (1, 3)
 
 
-async def test_an_error_with_a_date_that_is_none(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
+NO_DATES = [b"", b"yesterday", b"Mon, 99 Foo", b"Mon, 99 Jan 2026 00:00:00 GMT", b"Thu, 01 Jan 2026 00:00:00 +2400"]
+NO_DATES += [b"Mon, 01 Jan 99999 00:00:00 GMT", b"Fri, 01 Jan 2026 00:00:00 -%s" % (b"9" * 20), b"\xff"]
+NO_DATES += [b"Mon, 01 Jan %s 00:00:00 GMT" % (b"9" * digits) for digits in (20, 5000)]
+
+
+@pytest.mark.parametrize("date", NO_DATES)
+async def test_an_error_with_a_date_that_is_none(
+    date: bytes, known: list[Credentials], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The error's code is what is said."""
 
     async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
-        writer.write(failing("RequestExpired", b"Date: yesterday"))
+        writer.write(failing("RequestExpired", b"Date: " + date))
 
     async with raw_sqs(answer, monkeypatch) as (server, queue):
         with pytest.raises(QueueUnavailable) as error:
