@@ -29,7 +29,6 @@ class Connection(asyncio.Protocol):
     """One connection. Its methods on_… are what the parser calls."""
 
     def __init__(self) -> None:
-        self._parser = httptools.HttpResponseParser(self)
         self._answered: asyncio.Future[Answer] | None = None
         self._headers: dict[bytes, bytes] = {}
         self._body = bytearray()
@@ -55,10 +54,14 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
+        self._parser = httptools.HttpResponseParser(self)  # not before, since connection_lost ends their cycle
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.usable = False
         self._fail("The connection was closed before the answer was complete")
+        # Parser and connection refer to each other. With APP_GC's thresholds, thousands of closed connections, each
+        # with a TLS buffer of 256 KiB, would wait for the garbage collector.
+        del self._parser
 
     def eof_received(self) -> None:
         self.usable = False
