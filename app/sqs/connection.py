@@ -10,7 +10,9 @@ from typing import NamedTuple, cast
 
 import httptools
 
-MAX_ANSWER_BYTES = 1024 * 1024
+# Head and body together. SQS's longest answer to ten entries has some 5 kB, its longest error a few kB.
+MAX_ANSWER_BYTES = 64 * 1024
+_TOO_LONG = f"The answer is longer than {MAX_ANSWER_BYTES} bytes"
 
 
 class AnswerError(ConnectionError):
@@ -72,14 +74,12 @@ class Connection(asyncio.Protocol):
             return
         self._received += len(data)
         if self._received > MAX_ANSWER_BYTES:
-            self._fail(f"The answer is longer than {MAX_ANSWER_BYTES} bytes")
-            self.abort()
+            self._refuse(_TOO_LONG)
             return
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._fail(str(error) or type(error).__name__)
-            self.abort()
+            self._refuse(str(error) or type(error).__name__)
 
     def on_message_begin(self) -> None:
         if self._answered is None or self._answered.done():
@@ -88,6 +88,11 @@ class Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers[name.lower()] = value
+
+    def on_headers_complete(self) -> None:
+        length = self._headers.get(b"content-length")
+        if length is not None and int(length) > MAX_ANSWER_BYTES:  # llhttp has checked that it is a number
+            self._refuse(_TOO_LONG)
 
     def on_body(self, body: bytes) -> None:
         self._body += body
@@ -101,6 +106,10 @@ class Connection(asyncio.Protocol):
             self.abort()  # a second answer to one request
         else:
             self._answered.set_result(Answer(status, self._headers, bytes(self._body)))
+
+    def _refuse(self, reason: str) -> None:
+        self._fail(reason)
+        self.abort()
 
     def _fail(self, reason: str) -> None:
         if self._answered is not None and not self._answered.done():

@@ -227,7 +227,10 @@ NONSENSE = {
     "a length and chunks": whole(b"a", b"Transfer-Encoding: chunked"),
     "an upgrade": b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
     "too long": whole(b"x" * (MAX_ANSWER_BYTES + 1)),
-    "a long head": b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: %0999d\r\n" % (n, n) for n in range(1100)),
+    "too long, announced": b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (MAX_ANSWER_BYTES + 1),
+    "too long, in chunks": CHUNKED[:-5] + b"1000\r\n" + b"x" * MAX_ANSWER_BYTES,
+    "too long, an error": whole(b"x" * (MAX_ANSWER_BYTES + 1), status=b"404 Not Found"),
+    "a long head": b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: %0999d\r\n" % (n, n) for n in range(70)),
 }
 
 
