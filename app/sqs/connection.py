@@ -5,6 +5,7 @@ reach another caller.
 """
 
 import asyncio
+import ssl
 from http import HTTPStatus
 from typing import NamedTuple, cast
 
@@ -35,6 +36,7 @@ class Connection(asyncio.Protocol):
         self._headers: dict[bytes, bytes] = {}
         self._body = bytearray()
         self._received = 0
+        self._until_end = False  # the answer announces no length, so the end of the connection is its end
         self.usable = True
 
     async def request(self, head: bytes, body: bytes) -> Answer:
@@ -67,6 +69,8 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> None:
         self.usable = False
+        if self._until_end and self._ended():
+            self.on_message_complete()  # llhttp would call it at the end, but httptools does not tell llhttp
 
     def data_received(self, data: bytes) -> None:
         if self._answered is None:
@@ -91,6 +95,7 @@ class Connection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         length = self._headers.get(b"content-length")
+        self._until_end = length is None and b"transfer-encoding" not in self._headers
         if length is not None and int(length) > MAX_ANSWER_BYTES:  # llhttp has checked that it is a number
             self._refuse(_TOO_LONG)
 
@@ -98,6 +103,7 @@ class Connection(asyncio.Protocol):
         self._body += body
 
     def on_message_complete(self) -> None:
+        self._until_end = False
         status = self._parser.get_status_code()
         if status < HTTPStatus.OK:  # 100 Continue: the answer is still to come
             return
@@ -106,6 +112,14 @@ class Connection(asyncio.Protocol):
             self.abort()  # a second answer to one request
         else:
             self._answered.set_result(Answer(status, self._headers, bytes(self._body)))
+
+    def _ended(self) -> bool:
+        """Whether the other side has ended the connection, not an attacker in between: over TLS, it says so."""
+        tls: ssl.SSLObject | None = self._transport.get_extra_info("ssl_object")
+        try:
+            return tls is None or not tls.read(1)
+        except ssl.SSLError:  # it waits for more
+            return False
 
     def _refuse(self, reason: str) -> None:
         self._fail(reason)

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple, cast
 
 import pytest
+import trustme
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -208,15 +209,56 @@ async def test_split_anywhere(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(server.tasks) == 1
 
 
-@pytest.mark.parametrize("end", [asyncio.StreamWriter.close, reset])
-@pytest.mark.parametrize("sent", [whole(b"abcde", b"A: b"), CHUNKED, b"HTTP/1.1 200 OK\r\n\r\nabc\n"])
+UNTIL_END = b"HTTP/1.1 200 OK\r\n\r\nabc"
+
+
+@pytest.mark.parametrize(
+    ("sent", "end"),
+    [
+        *((sent, end) for sent in (whole(b"abcde", b"A: b"), CHUNKED) for end in (asyncio.StreamWriter.close, reset)),
+        (UNTIL_END[:-3], asyncio.StreamWriter.close),  # the end of the connection may end a body, not a head
+        (UNTIL_END + b"x", reset),
+        (UNTIL_END.replace(b"\r\n\r", b"\r\nTransfer-Encoding: gzip\r\n\r"), asyncio.StreamWriter.close),
+    ],
+)
 async def test_truncated_anywhere(sent: bytes, end: Callable[[asyncio.StreamWriter], None]) -> None:
-    """Never an answer. Where it has no length, the connection's end does not tell that it is complete."""
+    """Never an answer."""
     for length in range(len(sent)):
         async with talking(sent[:length], end) as (_, connections):
             with pytest.raises(ConnectionError):
                 await ask(connections)
             assert (await ask(connections, b"own")).body == b"own"
+
+
+def cut(writer: asyncio.StreamWriter) -> None:
+    """Ends the connection below TLS, as an attacker in between can."""
+    writer.transport.abort()
+
+
+LOOPS = [("asyncio", {"use_uvloop": False}), ("asyncio", {"use_uvloop": True})]
+
+
+@pytest.mark.parametrize("anyio_backend", LOOPS, ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize("first", [b"HTTP/1.1 200 OK", b"HTTP/1.0 200 OK", b"HTTP/1.1 200 OK\r\nConnection: close"])
+@pytest.mark.parametrize("secure", [False, True], ids=["plain", "TLS"])
+async def test_an_answer_without_a_length(first: bytes, secure: bool) -> None:
+    """It ends with the connection. Over TLS, only the other side itself can end it: nobody can cut an answer short."""
+    ca, ends = trustme.CA(), [asyncio.StreamWriter.close, cut]
+    server_tls, client_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
+    ca.issue_cert("127.0.0.1").configure_cert(server_tls)
+    ca.configure_trust(client_tls)
+
+    async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
+        writer.write(first + b"\r\n\r\n" + request.body)
+        ends[request.number](writer)
+
+    async with raw_server(answer, server_tls if secure else None) as server:
+        connections = Connections("127.0.0.1", server.port, client_tls if secure else None, 10)
+        assert (await ask(connections, b"own"))[::2] == (200, b"own")
+        if secure:
+            with pytest.raises(AnswerError):
+                await ask(connections)
+        connections.close()
 
 
 NONSENSE = {
@@ -229,6 +271,7 @@ NONSENSE = {
     "too long": whole(b"x" * (MAX_ANSWER_BYTES + 1)),
     "too long, announced": b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (MAX_ANSWER_BYTES + 1),
     "too long, in chunks": CHUNKED[:-5] + b"1000\r\n" + b"x" * MAX_ANSWER_BYTES,
+    "too long, without a length": UNTIL_END + b"x" * MAX_ANSWER_BYTES,
     "too long, an error": whole(b"x" * (MAX_ANSWER_BYTES + 1), status=b"404 Not Found"),
     "a long head": b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: %0999d\r\n" % (n, n) for n in range(70)),
 }
