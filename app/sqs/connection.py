@@ -41,6 +41,8 @@ class Connection(asyncio.Protocol):
 
     async def request(self, head: bytes, body: bytes) -> Answer:
         """Raises ConnectionError. Cancelled, it closes the connection."""
+        if not self.usable:  # closed just after it was opened: nothing would end the wait for an answer
+            raise AnswerError("The connection was closed before the request")
         self._answered = asyncio.get_running_loop().create_future()
         self._received = 0
         self._transport.write(head + body)  # together: each write is a TLS record of its own

@@ -261,6 +261,18 @@ async def test_an_answer_without_a_length(first: bytes, secure: bool) -> None:
         connections.close()
 
 
+@pytest.mark.parametrize("anyio_backend", LOOPS, ids=["asyncio", "uvloop"])
+async def test_closed_before_the_request() -> None:
+    """A connection that was opened, and closed again at once, ends the call instead of having it wait for an answer."""
+    async with talking(b"") as (server, connections):
+        connection = await connections.connect()
+        connection.eof_received()
+        with pytest.raises(AnswerError):
+            await asyncio.wait_for(connection.request(b"", b""), 10)
+        connection.abort()
+    assert server.requests == []
+
+
 NONSENSE = {
     "garbage": b"garbage",
     "TLS": b"\x16\x03\x01\x00",
