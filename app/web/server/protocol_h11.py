@@ -17,7 +17,11 @@ class _Checked(h11.Connection):
     """h11 checks Host, and the size of an unfinished head; what it accepts besides is checked here."""
 
     def next_event(self) -> _Event:
-        event = super().next_event()
+        try:
+            event = super().next_event()
+        except h11.RemoteProtocolError as error:
+            # h11 raises it in a method of its own, so its traceback refers to it, and keeps connection and head.
+            raise error.with_traceback(None) from None
         if isinstance(event, h11.Request):
             try:
                 heads.check(event.method, event.target, event.http_version.decode(), event.headers)
