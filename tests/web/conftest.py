@@ -1,0 +1,48 @@
+"""Fixtures: a service whose cyclic garbage is kept."""
+
+import contextlib
+import signal
+import ssl
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from app.local.tls import certificates
+from tests.harness.faulty_sqs import FaultySqs
+from tests.harness.service import Web, environment
+
+SECONDS = 3  # of waiting for SQS
+
+
+class Stage:
+    """A service whose garbage is kept, and its SQS."""
+
+    def __init__(self, service: Web, sqs: FaultySqs) -> None:
+        self.service, self.sqs = service, sqs
+        self._reports = 0
+
+    def garbage(self) -> dict[str, int]:
+        """Objects in cycles since the last call, by type."""
+        self.service.process.send_signal(signal.SIGUSR1)
+        self._reports += 1
+        return dict(self.service.log(message="garbage", number=self._reports)["types"])
+
+
+@pytest.fixture(scope="module", params=["httptools", "h11"])
+def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
+    """v10 on uvloop; asyncio's own transports refer to themselves. One of both parsers also has an SQS with TLS."""
+    with contextlib.ExitStack() as stack:
+        files = stack.enter_context(certificates(0))
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(files.certificate, files.key)
+        sqs = stack.enter_context(FaultySqs(tls if request.param == "httptools" else None))
+        limits = {"sqs_timeout": SECONDS, "body_timeout": 1, "head_timeout": 1, "max_wait": 0}
+        variables = environment(
+            sqs.endpoint, sqs.queue_url, release="v10_lean_client", loop="uvloop", http=request.param, **limits
+        )
+        command = [sys.executable, "-m", "tests.harness.garbage", "web"]
+        service = stack.enter_context(Web(variables | {"AWS_CA_BUNDLE": str(files.bundle)}, command=command))
+        stage = Stage(service, sqs)
+        stage.garbage()  # of the start
+        yield stage
