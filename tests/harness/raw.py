@@ -24,6 +24,10 @@ class RawSender:
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
+    def half_close(self) -> None:
+        """Ends what this side sends; it still receives."""
+        self._socket.shutdown(socket.SHUT_WR)
+
     def wait_until_read(self) -> None:
         """With `Expect: 100-continue`: returns when the service has begun to read the body."""
         expected = b"HTTP/1.1 100 Continue\r\n\r\n"

@@ -57,6 +57,11 @@ class Connections:
         """The connection has no deadline any more."""
         self._waiting.pop(connection, None)
 
+    def lost(self, connection: Connection) -> None:
+        """The connection is closed."""
+        self.settle(connection)
+        self.drop_head(connection)
+
     def make_room(self) -> bool:
         """Closes the connection that has been idle longest; False where there is none."""
         for connection in islice(self._waiting, _LOOKED_AT):

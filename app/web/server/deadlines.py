@@ -32,6 +32,7 @@ class Deadlines:
         self._heard = False  # at least one byte of a head
         self._between = False  # between two requests: the next byte begins a head
         self._last = False  # the next response closes the connection
+        self._ended = False  # the client has half-closed the connection: it sends nothing more
 
     def rest_expected(self) -> bool:
         """Whether the newest request has been answered before its body was complete."""
@@ -48,11 +49,27 @@ class Deadlines:
         self._waits.expect(self, self._waits.head_timeout, self._expire)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._waits.settle(self)
-        self._waits.drop_head(self)
+        self._waits.lost(self)
         super().connection_lost(exc)  # type: ignore[misc]
         # After a reset, uvicorn 0.54 does not cancel its timer, which would hold the connection until it expires.
         self._unset_keepalive_if_required()  # type: ignore[attr-defined]
+
+    def eof_received(self) -> Any:  # a bool: uvicorn's own declares None
+        """Keeps a half-closed connection open (True) while a complete request on it waits for its answer.
+
+        asyncio's transports close the connection otherwise. From here on, they notice only by writing that the client
+        has gone.
+        """
+        self._ended = True
+        if self.answer_expected():
+            return True
+        self.give_up()
+        self._waits.expect(self, LINGER_SECONDS, self.transport.abort)  # for earlier answers that are not read
+        return False
+
+    def answer_expected(self) -> bool:
+        """Whether a request that is complete has not been answered yet."""
+        return self.busy() and not self.cycle.more_body
 
     def head_begun(self) -> None:
         """Bytes have arrived after a response, but not a whole head."""
@@ -71,6 +88,9 @@ class Deadlines:
         super().on_response_complete()  # type: ignore[misc]
         if self.cycle.response_complete:
             drop_body(self.cycle)
+        if self._ended and not self.answer_expected():
+            self.give_up()
+            self.transport.close()
         self.rearm()
 
     def busy(self) -> bool:
