@@ -1,0 +1,106 @@
+"""A client may close its side of a connection after its request (shutdown) and still gets its answer."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from app.local.sample_events import fresh_events
+from tests.harness.raw import RawSender
+from tests.harness.service import Service
+from tests.harness.sqs_stand_in import SqsStandIn
+
+PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+OTHERS = [pytest.param(pair, marks=pytest.mark.slow) for pair in [("httptools", "asyncio"), ("h11", "uvloop")]]
+VARIANTS = [("httptools", "uvloop"), ("h11", "asyncio"), *OTHERS]
+BOUND = 20
+
+
+@pytest.fixture(scope="module")
+def sqs() -> Iterator[SqsStandIn]:
+    with SqsStandIn() as stand_in:
+        yield stand_in
+
+
+@pytest.fixture(scope="module", params=VARIANTS, ids="-".join)
+def service(sqs: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
+    parser, loop = request.param
+    limits = {"max_connections": BOUND, "sqs_timeout": 60, "max_wait": 0, "body_timeout": 60}
+    with Service(sqs.endpoint, sqs.queue_url, http=parser, loop=loop, **limits) as service:
+        yield service
+
+
+@pytest.fixture(autouse=True)
+def _held(sqs: SqsStandIn) -> Iterator[None]:
+    """SQS answers only once a test releases it."""
+    sqs.calls.clear()
+    sqs.messages.clear()
+    sqs.hold("SendMessageBatch")
+    yield
+    sqs.release()
+
+
+def wait_until_noticed(service: Service) -> None:
+    """Returns when the event loop has read everything that was sent before: a later probe is answered."""
+    for _ in range(2):
+        assert httpx.get(f"{service.url}/healthz", timeout=60).status_code == 200
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    """Returns when `condition` is true."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)  # between two looks
+
+
+def test_the_answer_to_a_complete_request(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+    """200 once SQS has the message, and then the connection is closed."""
+    with RawSender(service.address) as sender:
+        sender.head(f"Content-Length: {len(event)}", body=event)
+        sender.half_close()
+        sqs.wait_for("SendMessageBatch", 1)
+        wait_until_noticed(service)
+        sqs.release()
+        assert sender.answer().startswith(b"HTTP/1.1 200 ")
+        assert sender.closed()
+
+
+def test_a_body_that_is_not_complete(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+    """The request ends as with a client that disconnects: no answer, nothing enqueued."""
+    with RawSender(service.address) as sender:
+        sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+        sender.wait_until_read()
+        sender.send(event[:-1])
+        sender.half_close()
+        assert sender.rest() == b""
+    sqs.release()
+    assert service.post(event).status_code == 200
+    assert len(sqs.messages) == 1
+
+
+@pytest.mark.parametrize("unfinished", [b"", b"GET /heal"], ids=["idle", "head"])
+def test_no_request(service: Service, unfinished: bytes) -> None:
+    """A connection without a complete request is closed at once, new or kept alive."""
+    for before in (b"", PROBE):
+        with RawSender(service.address) as sender:
+            if before:
+                sender.send(before)
+                assert sender.answer().startswith(b"HTTP/1.1 200 ")
+            sender.send(unfinished)
+            sender.half_close()
+            assert sender.rest() == b""
+
+
+def test_clients_that_have_gone(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+    """Each connection ends with the answer, which no client receives; nothing is logged as an error."""
+    for body in fresh_events(event, BOUND // 2):
+        with RawSender(service.address) as sender:
+            sender.head(f"Content-Length: {len(body)}", body=body)
+    sqs.wait_for("SendMessageBatch", 4)
+    wait_until_noticed(service)
+    sqs.release()
+    eventually(lambda: service.connections() == 0)
+    assert len(sqs.messages) == BOUND // 2
+    assert not [line for line in service.lines if "Traceback" in str(line)]
