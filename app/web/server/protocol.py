@@ -40,6 +40,9 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     def rest_expected(self) -> bool:
         return self.cycle is not None and self.cycle.response_complete and self.cycle.more_body
 
+    def answer_expected(self) -> bool:
+        return bool(self.pipeline) or super().answer_expected()  # a request is complete where another one follows it
+
     def data_received(self, data: bytes) -> None:
         if self._deaf:
             return

@@ -93,6 +93,34 @@ def test_no_request(service: Service, unfinished: bytes) -> None:
             assert sender.rest() == b""
 
 
+def test_a_request_behind_another(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+    """Both are answered, in their order, before the connection is closed."""
+    with RawSender(service.address) as sender:
+        sender.head(f"Content-Length: {len(event)}", body=event + PROBE)
+        sender.half_close()
+        sqs.wait_for("SendMessageBatch", 1)
+        wait_until_noticed(service)
+        sqs.release()
+        answers = sender.rest()
+    assert answers.count(b"HTTP/1.1 200 ") == 2
+    assert answers.endswith(b'{"status":"alive"}')
+
+
+def test_an_unfinished_request_behind_another(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+    """The complete one is answered, and the other is not enqueued."""
+    unfinished = b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"
+    with RawSender(service.address) as sender:
+        sender.head(f"Content-Length: {len(event)}", body=event + unfinished)
+        sender.half_close()
+        sqs.wait_for("SendMessageBatch", 1)
+        wait_until_noticed(service)
+        sqs.release()
+        answers = sender.rest()
+    assert answers.startswith(b"HTTP/1.1 200 ")
+    assert answers.count(b"HTTP/1.1") == 1
+    assert len(sqs.messages) == 1
+
+
 def test_clients_that_have_gone(service: Service, sqs: SqsStandIn, event: bytes) -> None:
     """Each connection ends with the answer, which no client receives; nothing is logged as an error."""
     for body in fresh_events(event, BOUND // 2):
