@@ -42,6 +42,7 @@ class Connections:
         self.keep_alive_timeout = keep_alive_timeout
         self._loop = loop
         self._waiting: dict[Connection, tuple[float, Callable[[], None]]] = {}
+        self._half_closed: dict[Connection, None] = {}
         self._large_heads: dict[Connection, int] = {}
         self._head_bytes = 0
         self._turn_bytes = 0
@@ -57,19 +58,25 @@ class Connections:
         """The connection has no deadline any more."""
         self._waiting.pop(connection, None)
 
+    def half_closed(self, connection: Connection) -> None:
+        """The client of a connection sends nothing more, and waits for an answer or has gone: nothing tells which."""
+        self._half_closed[connection] = None
+
     def lost(self, connection: Connection) -> None:
         """The connection is closed."""
         self.settle(connection)
         self.drop_head(connection)
+        self._half_closed.pop(connection, None)
 
     def make_room(self) -> bool:
-        """Closes the connection that has been idle longest; False where there is none."""
-        for connection in islice(self._waiting, _LOOKED_AT):
-            if not has_unread(connection):
-                connection.transport.abort()
-                self.settle(connection)
-                return True
-        return False
+        """Closes the connection that has been idle longest, else the oldest half-closed one; False if there is none."""
+        idle = (connection for connection in islice(self._waiting, _LOOKED_AT) if not has_unread(connection))
+        connection = next(idle, None) or next(iter(self._half_closed), None)
+        if connection is None:
+            return False
+        connection.transport.abort()
+        self.lost(connection)
+        return True
 
     def read(self, size: int) -> bool:
         """`size` bytes have been read; False where that is too much for this loop iteration and they must be dropped.

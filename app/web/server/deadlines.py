@@ -62,6 +62,7 @@ class Deadlines:
         """
         self._ended = True
         if self.answer_expected():
+            self._waits.half_closed(self)
             return True
         self.give_up()
         self._waits.expect(self, LINGER_SECONDS, self.transport.abort)  # for earlier answers that are not read

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -119,6 +120,23 @@ def test_an_unfinished_request_behind_another(service: Service, sqs: SqsStandIn,
     assert answers.startswith(b"HTTP/1.1 200 ")
     assert answers.count(b"HTTP/1.1") == 1
     assert len(sqs.messages) == 1
+
+
+def test_they_make_room(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+    """At APP_MAX_CONNECTIONS, the oldest half-closed connection is closed for a new one; its webhook is still sent."""
+    with ExitStack() as stack:
+        senders = []
+        for body in fresh_events(event, 3 * BOUND):
+            senders.append(stack.enter_context(RawSender(service.address)))
+            senders[-1].head(f"Content-Length: {len(body)}", body=body)
+            senders[-1].half_close()
+        wait_until_noticed(service)
+        assert service.connections() <= BOUND
+        sqs.release()
+        answers = [sender.rest() for sender in senders]
+    assert answers[0] == b""
+    assert answers[-1].startswith(b"HTTP/1.1 200 ")
+    eventually(lambda: len(sqs.messages) == 3 * BOUND)
 
 
 def test_clients_that_have_gone(service: Service, sqs: SqsStandIn, event: bytes) -> None:
