@@ -3,16 +3,34 @@
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, SecretStr, StringConstraints, field_validator
+from pydantic.config import JsonDict
 from pydantic_settings import NoDecode
 
 KIB, MIB = 1024, 1024 * 1024
 
+# An empty one of these does not count as unset, as other variables do: a Secret without its value is a mistake.
+CREDENTIALS = (
+    "basic_auth_username",
+    "basic_auth_password",
+    "basic_auth_previous_username",
+    "basic_auth_previous_password",
+)
+_PAIR: JsonDict = {"allowed": "any text, neither empty nor only spaces"}
+
 
 class GateSettings(BaseModel):
-    basic_auth_username: str | None = Field(None, description="User that Chargebee authenticates with.")
-    basic_auth_password: SecretStr | None = Field(None, description="Password that Chargebee authenticates with.")
-    basic_auth_previous_username: str | None = Field(None, description="Second pair, accepted during rotation.")
-    basic_auth_previous_password: SecretStr | None = Field(None, description="Second pair, accepted during rotation.")
+    basic_auth_username: str | None = Field(
+        None, description="User that Chargebee authenticates with.", json_schema_extra=_PAIR
+    )
+    basic_auth_password: SecretStr | None = Field(
+        None, description="Password that Chargebee authenticates with.", json_schema_extra=_PAIR
+    )
+    basic_auth_previous_username: str | None = Field(
+        None, description="Second pair, accepted during rotation.", json_schema_extra=_PAIR
+    )
+    basic_auth_previous_password: SecretStr | None = Field(
+        None, description="Second pair, accepted during rotation.", json_schema_extra=_PAIR
+    )
 
     event_types: Annotated[
         frozenset[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,100}$")]], NoDecode, Field(min_length=1)
@@ -36,6 +54,14 @@ class GateSettings(BaseModel):
     )
     max_in_flight: int = Field(4096, ge=1, description="Webhooks in flight, per process; past it, 503.")
     max_buffered_bytes: int = Field(64 * MIB, ge=1, description="Bytes of bodies in memory, per process; past it, 503.")
+
+    @field_validator(*CREDENTIALS)
+    @classmethod
+    def _not_blank(cls, value: str | SecretStr | None) -> str | SecretStr | None:
+        text = value.get_secret_value() if isinstance(value, SecretStr) else value
+        if text is not None and not text.strip():
+            raise ValueError("blank")
+        return value
 
     @field_validator("event_types", mode="before")
     @classmethod

@@ -68,7 +68,8 @@ def complaint(settings: type[BaseSettings], error: ErrorDetails) -> str:
         return error["msg"].removeprefix("Value error, ")
     name = str(error["loc"][0])
     field = settings.model_fields[name]
-    value = "(hidden)" if SecretStr in _kinds(field) else shown(str(error["input"]))
+    given = str(error["input"])
+    value = "(hidden)" if given and SecretStr in _kinds(field) else shown(given)
     return f"{variable(name, _prefix(settings))}={value}: allowed is {allowed(field)}"
 
 

@@ -3,11 +3,12 @@
 import os
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from app.errors import ConfigurationError
 from app.settings import Release, Settings, load_settings
 from app.settings.text import listing, table
+from app.web.gate.auth import accepted_pairs
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +63,28 @@ def test_unknown_or_contradictory(monkeypatch: pytest.MonkeyPatch, variables: di
         load_settings()
     assert message in str(error.value)
     assert "hidden" not in str(error.value)
+
+
+@pytest.mark.parametrize("blank", ["", "  "], ids=["empty", "spaces"])
+@pytest.mark.parametrize("pair", ["APP_BASIC_AUTH", "APP_BASIC_AUTH_PREVIOUS"])
+@pytest.mark.parametrize("which", [["USERNAME"], ["PASSWORD"], ["USERNAME", "PASSWORD"]], ids="-".join)
+def test_blank_credentials(monkeypatch: pytest.MonkeyPatch, which: list[str], pair: str, blank: str) -> None:
+    """A user or password that is empty or only spaces is refused, and does not count as unset; a line for each."""
+    for name in ("USERNAME", "PASSWORD"):
+        monkeypatch.setenv(f"{pair}_{name}", blank if name in which else "chargebee")
+    with pytest.raises(ConfigurationError) as error:
+        load_settings()
+    lines = str(error.value).splitlines()
+    assert [line.partition("=")[0] for line in lines] == [f"{pair}_{name}" for name in which]
+    assert all(line.endswith(": allowed is any text, neither empty nor only spaces") for line in lines)
+
+
+def test_a_blank_pair_is_never_accepted() -> None:
+    """Neither by the settings, nor by the gate where a copy of the settings has not been validated."""
+    blank = {"basic_auth_username": "", "basic_auth_password": SecretStr("")}
+    with pytest.raises(ValidationError):
+        Settings.model_validate(blank)
+    assert accepted_pairs(Settings().model_copy(update=blank)) == []
 
 
 @pytest.mark.parametrize("local", ["0", "1"])
