@@ -14,6 +14,7 @@ from app.sqs.account import require_direct
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_observers
+from app.web import exposure
 from app.web.endpoint import entrance
 from app.web.main import create_app
 from app.web.server.serve import serve
@@ -50,6 +51,7 @@ def web() -> None:
         require_sdk()
         if settings.release.direct:
             require_direct(settings)
+        exposure.warn(settings, local=local is not None)
         observers = make_observers(settings, "POST", PATH)
         app = create_app(settings, observers)
         metrics_port = stack.enter_context(exported(observers, settings))

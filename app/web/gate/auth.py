@@ -10,6 +10,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.errors import Unauthorized
 from app.settings import Settings
 
+# A shorter password can be guessed; `demo` is one.
+LEAST_CHARACTERS = 8
+
+
+def weak_passwords(settings: Settings) -> list[str]:
+    """The variables of the passwords, current and previous, that can be guessed."""
+    passwords = {
+        "APP_BASIC_AUTH_PASSWORD": settings.basic_auth_password,
+        "APP_BASIC_AUTH_PREVIOUS_PASSWORD": settings.basic_auth_previous_password,
+    }
+    return [name for name, password in passwords.items() if password and len(password) < LEAST_CHARACTERS]
+
 
 def accepted_pairs(settings: Settings) -> list[bytes]:
     """`user:password` of the current pair, and of the previous one while passwords rotate."""

@@ -1,0 +1,41 @@
+"""One warning at the start if strangers can use the service."""
+
+from collections.abc import Iterator
+
+import pytest
+from loguru import logger
+
+from app.settings import Settings
+from app.web import exposure
+from tests.harness.service import Service
+from tests.harness.sqs_stand_in import SqsStandIn
+
+DEMO = {"basic_auth_username": "demo", "basic_auth_password": "demo"}
+STRONG = {"basic_auth_username": "chargebee", "basic_auth_password": "8-characters"}
+SHORT = {"basic_auth_previous_username": "chargebee", "basic_auth_previous_password": "seven-7"}
+
+
+@pytest.fixture
+def warnings() -> Iterator[list[str]]:
+    found: list[str] = []
+    sink = logger.add(lambda message: found.append(message.record["message"]), level="WARNING")
+    yield found
+    logger.remove(sink)
+
+
+def test_credentials_that_can_be_guessed() -> None:
+    """demo:demo, and a previous password of seven characters: one warning, and the service starts."""
+    with SqsStandIn() as sqs, Service(sqs.endpoint, sqs.queue_url, **DEMO, **SHORT) as service:
+        service.wait_for("Listening on")
+        found = [line["message"] for line in service.lines if line["level"] == "WARNING"]
+    assert found == [
+        "APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_PREVIOUS_PASSWORD: fewer than 8 characters (as demo's) can be guessed"
+    ]
+
+
+@pytest.mark.parametrize(("given", "number"), [(STRONG, 0), (STRONG | SHORT, 1), (DEMO, 1)], ids=str)
+def test_which_credentials(warnings: list[str], given: dict[str, str], number: int) -> None:
+    """Either pair counts; no warning repeats a password."""
+    exposure.warn(Settings.model_validate(given), local=False)
+    assert len(warnings) == number
+    assert "seven-7" not in "".join(warnings)
