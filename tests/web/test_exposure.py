@@ -1,13 +1,14 @@
 """One warning at the start if strangers can use the service."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from loguru import logger
 
 from app.settings import Settings
 from app.web import exposure
-from tests.harness.service import Service
+from tests.harness.service import Service, Web, clean_environment
 from tests.harness.sqs_stand_in import SqsStandIn
 
 DEMO = {"basic_auth_username": "demo", "basic_auth_password": "demo"}
@@ -39,3 +40,35 @@ def test_which_credentials(warnings: list[str], given: dict[str, str], number: i
     exposure.warn(Settings.model_validate(given), local=False)
     assert len(warnings) == number
     assert "seven-7" not in "".join(warnings)
+
+
+def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
+    """APP_LOCAL=1 APP_HOST=0.0.0.0: one warning, with what they reach."""
+    settings = {"local": 1, "port": 0, "run_dir": tmp_path, "host": "0.0.0.0"}  # noqa: S104  # the subject
+    with Web(clean_environment(**settings)) as service:
+        found = [line["message"] for line in service.lines if line["level"] == "WARNING"]
+    assert found == [
+        "APP_LOCAL=1 is for this machine alone, but others reach POST /webhooks/chargebee with credentials that can be"
+        " guessed (demo:…); the probes; /docs and /openapi.json; all by APP_HOST=0.0.0.0"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"host": "127.0.0.1"}, None),
+        ({"host": "localhost", "metrics_port": 0}, None),
+        ({"host": "::1", "metrics_host": "0.0.0.0"}, None),  # noqa: S104  # it has no port
+        ({"metrics_port": 9000, "metrics_host": "::"}, "/metrics by APP_METRICS_HOST=::"),
+        (
+            {"host": "0.0.0.0", **STRONG},  # noqa: S104  # no socket is bound
+            "POST /webhooks/chargebee; the probes; all by APP_HOST=0.0.0.0",
+        ),
+    ],
+    ids=str,
+)
+def test_what_others_reach(warnings: list[str], given: dict[str, object], expected: str | None) -> None:
+    """Only what is there, and what does not listen on loopback."""
+    exposure.warn(Settings.model_validate({**DEMO, **given}), local=True)
+    wanted = f"APP_LOCAL=1 is for this machine alone, but others reach {expected}"
+    assert warnings == ([wanted] if expected else [])
