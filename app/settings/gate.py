@@ -50,7 +50,10 @@ class GateSettings(BaseModel):
         5.0,
         ge=0,
         le=300,
-        description="Seconds; while the expected wait for a response is longer, new webhooks get 503. 0: no limit.",
+        description=(
+            "Seconds; while the expected wait for a response is longer, new webhooks get 503."
+            " 0: no limit, the default of v01 to v07 with APP_LOCAL=1."
+        ),
     )
     max_in_flight: int = Field(4096, ge=1, description="Webhooks in flight, per process; past it, 503.")
     max_buffered_bytes: int = Field(64 * MIB, ge=1, description="Bytes of bodies in memory, per process; past it, 503.")
