@@ -52,7 +52,7 @@ def web() -> None:
         if settings.release.direct:
             require_direct(settings)
         exposure.warn(settings, local=local is not None)
-        observers = make_observers(settings, "POST", PATH)
+        observers = make_observers(settings, "POST", PATH, fine=local is not None)
         app = create_app(settings, observers)
         metrics_port = stack.enter_context(exported(observers, settings))
         on_bound = partial(local, metrics_port) if local else None

@@ -2,6 +2,7 @@
 
 import threading
 
+from app.telemetry.metrics.bounds import bounds
 from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Series
 from app.telemetry.record import CallRecord
 
@@ -35,15 +36,15 @@ def kind_of(code: str) -> str:
 
 
 class CallMetrics:
-    """`observe` is called by the event loop, and by the threads of v02 to v07."""
+    """`observe` is called by the event loop, and by the threads of v02 to v07. `fine`: as in `bounds`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, fine: bool = False) -> None:
         self._lock = threading.Lock()
         self._durations = Histogram(
             "messaging.client.operation.duration",
             "s",
             "Calls to SQS, retries included.",
-            SECONDS,
+            bounds(SECONDS, fine=fine),
             ("messaging.system", "messaging.operation.name"),
         )
         sizes = Histogram("invoice_webhook.sqs.batch.size", "{message}", "Messages in a call to SQS.", SIZES)

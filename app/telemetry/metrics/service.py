@@ -6,6 +6,7 @@ from typing import Any
 
 from app.settings import Settings
 from app.telemetry.loop.delay import LoopDelay
+from app.telemetry.metrics.bounds import bounds
 from app.telemetry.metrics.calls import CallMetrics
 from app.telemetry.metrics.garbage import GarbageMetrics
 from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, gauge
@@ -18,12 +19,16 @@ Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
 class LoopMetrics:
-    """Of any process with an event loop: its delay, thread tokens, garbage collection, CPU, memory, files."""
+    """Of any process with an event loop: its delay, thread tokens, garbage collection, CPU, memory, files.
 
-    def __init__(self) -> None:
+    `fine`: as in `bounds`.
+    """
+
+    def __init__(self, *, fine: bool = False) -> None:
+        seconds = bounds(DELAY_SECONDS, fine=fine)
         self._threads = ThreadTokens()
         self._garbage = GarbageMetrics()
-        delays = Histogram("event_loop.delay", "s", "Event loop: how much later than due a timer runs.", DELAY_SECONDS)
+        delays = Histogram("event_loop.delay", "s", "Event loop: how much later than due a timer runs.", seconds)
         self._delay = LoopDelay(delays.series().observe)
         self.instruments: list[Instrument] = [
             delays,
@@ -47,12 +52,15 @@ class LoopMetrics:
 
 
 class Metrics:
-    """Of this service: observers to hand out, and the instruments that a collection reads. Made once a process."""
+    """Of this service: observers to hand out, and the instruments that a collection reads. Made once a process.
 
-    def __init__(self, settings: Settings, version: str, method: str, route: str) -> None:
-        self.webhooks = WebhookMetrics(method, route, settings.event_types)
-        self.calls = CallMetrics()
-        self._loop = LoopMetrics()
+    `fine`: as in `bounds`.
+    """
+
+    def __init__(self, settings: Settings, version: str, method: str, route: str, *, fine: bool = False) -> None:
+        self.webhooks = WebhookMetrics(method, route, settings.event_types, fine=fine)
+        self.calls = CallMetrics(fine=fine)
+        self._loop = LoopMetrics(fine=fine)
         self.instruments: list[Instrument] = [
             _info(settings, version),
             *self.webhooks.instruments,

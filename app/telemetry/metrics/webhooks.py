@@ -5,6 +5,7 @@ from http import HTTPStatus
 from time import time
 
 from app.events import Event, UnwantedEvent
+from app.telemetry.metrics.bounds import bounds
 from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Labels, Series
 from app.telemetry.record import UNANSWERED, WebhookRecord
 
@@ -17,9 +18,12 @@ _EVENT_TYPE, _API_VERSION, _TRUNCATED = ("event_type",), ("api_version",), ("tru
 
 
 class WebhookMetrics:
-    """`observe` is called on the event loop. No value of a payload becomes a label, so the series are bounded."""
+    """`observe` is called on the event loop. No value of a payload becomes a label, so the series are bounded.
 
-    def __init__(self, method: str, route: str, wanted: frozenset[str]) -> None:
+    `fine`: as in `bounds`.
+    """
+
+    def __init__(self, method: str, route: str, wanted: frozenset[str], *, fine: bool = False) -> None:
         self._labels = (method, route)
         self._wanted = wanted
         self._known: dict[str, tuple[Labels, Series]] = {}
@@ -27,7 +31,7 @@ class WebhookMetrics:
             "http.server.request.duration",
             "s",
             "From a webhook's head to the end of its response.",
-            SECONDS,
+            bounds(SECONDS, fine=fine),
             ("http.request.method", "http.route", "http.response.status_code"),
         )
         self._outcomes = Counter("invoice_webhook.webhooks", "{webhook}", "Webhooks by outcome.", ("outcome",))
