@@ -6,6 +6,9 @@ import pytest
 
 from app.telemetry.metrics import calls, service, webhooks
 from app.telemetry.metrics.bounds import bounds
+from app.telemetry.metrics.instruments import Histogram
+from app.telemetry.metrics.webhooks import WebhookMetrics
+from app.telemetry.record import WebhookRecord
 
 FEW = (webhooks.SECONDS, calls.SECONDS, service.DELAY_SECONDS)
 
@@ -20,3 +23,16 @@ def test_the_middle_of_a_fine_bucket_is_near(few: tuple[float, ...]) -> None:
     assert set(few) < set(fine)
     assert (fine[0], fine[-1]) == (few[0], few[-1])
     assert bounds(few, fine=False) == few
+
+
+def test_fine_durations_appear_with_their_first_webhook() -> None:
+    """Outcomes begin at 0 either way; a histogram of 91 buckets is not scraped before it has a value."""
+    metrics = WebhookMetrics("POST", "/webhooks/chargebee", frozenset(), fine=True)
+    metrics.expect([("queued", 200), ("overloaded", 503)])
+    outcomes = next(one for one in metrics.instruments if one.what.name == "invoice_webhook.webhooks")
+    durations = next(one for one in metrics.instruments if isinstance(one, Histogram) and one.what.labels)
+    assert dict(outcomes.points()) == {("queued",): 0, ("overloaded",): 0}
+    assert durations.points() == []
+    metrics.observe(WebhookRecord(1.0, "overloaded", 503, answered=1.5))
+    assert [labels[-1] for labels, _ in durations.points()] == [503]
+    assert dict(outcomes.points()) == {("queued",): 0, ("overloaded",): 1}
