@@ -7,9 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.errors import Draining, Overloaded
 from app.settings import Settings
-
-# The share of APP_MAX_WAIT that the oldest webhook must have waited before its wait is used as an estimate.
-TELLING_SHARE = 0.2
+from app.web.gate.estimate import Estimate
 
 
 class Admission:
@@ -19,9 +17,7 @@ class Admission:
         self._max_in_flight = settings.max_in_flight
         self._max_buffered_bytes = settings.max_buffered_bytes
         self._max_wait = settings.max_wait
-        self._answered = 0
-        # Webhooks with a complete body, oldest first: since when, and how many had been answered by then.
-        self._waiting: dict[Place, tuple[float, int]] = {}
+        self._estimate = Estimate(settings.max_wait)
         self.in_flight = 0
         self.buffered_bytes = 0
         self.draining = False
@@ -33,24 +29,9 @@ class Admission:
         """
         if self.in_flight >= self._max_in_flight:
             return f"{self._max_in_flight} webhooks are in flight; send it again"
-        if self._max_wait and self._waiting and self._expected_wait() > self._max_wait:
+        if self._max_wait and self._estimate.seconds(monotonic()) > self._max_wait:
             return f"Webhooks wait longer than {self._max_wait:g} seconds; send it again"
         return None
-
-    def _expected_wait(self) -> float:
-        """Seconds that a webhook arriving now would wait: those waiting ÷ the rate of answers since the oldest arrived.
-
-        The wait of the oldest alone is too late a signal: at twice the capacity, as many again are queued behind it by
-        then. And over a short time the rate is meaningless: in the first milliseconds of a burst nothing is answered.
-        After a pause of SQS of more than that share, the rate is too low until some have been answered: whether a first
-        answer ends the pause, or is one of a slow queue, cannot be told, and a 503 costs less than too long a wait.
-        """
-        since, answered_before = next(iter(self._waiting.values()))
-        waited = monotonic() - since
-        answered = self._answered - answered_before
-        if not answered or waited < TELLING_SHARE * self._max_wait:
-            return waited
-        return len(self._waiting) * waited / answered
 
     def drain(self) -> None:
         """From now on, no webhook is admitted."""
@@ -73,11 +54,11 @@ class Admission:
 
     def waits(self, place: "Place") -> None:
         """The body at `place` is complete: from now on, its client waits for the service."""
-        self._waiting[place] = (monotonic(), self._answered)
+        self._estimate.begin(place, monotonic())
 
     def left(self, place: "Place", held: int) -> None:
         """A webhook with `held` bytes of body has been handled, or its client has disconnected."""
-        self._answered += self._waiting.pop(place, None) is not None
+        self._estimate.end(place, monotonic())
         self.in_flight -= 1
         self.buffered_bytes -= held
 
