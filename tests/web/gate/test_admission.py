@@ -81,6 +81,33 @@ def test_one_that_hangs_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch
     hanging.leave()
 
 
+def test_a_pause_rejects_no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQS pauses for longer than the telling time, three times: what comes then and afterwards is answered in time."""
+    service = Service(monkeypatch)
+    for pause in (1.2, 2, 4):
+        for until, answers in ((5.0, 2), (pause, 0), (5.0, 20)):  # 200/s come, and 2,000/s can be answered
+            for _ in range(round(until / 0.01)):
+                service.now += 0.01
+                assert service.comes(2) == 2
+                service.answers(min(answers, len(service.waiting) - 2))
+
+
+@pytest.mark.parametrize("factor", [2, 3])
+@pytest.mark.parametrize("before", [0, 10], ids=["cold", "busy"])
+def test_a_slow_queue_seems_to_pause_once(monkeypatch: pytest.MonkeyPatch, before: float, factor: int) -> None:
+    """Forty answers every two seconds: past the first of them, the line does not grow beyond the bound."""
+    service = Service(monkeypatch)
+    for tick in range(round(100 * (before + 120))):
+        service.now = tick / 100
+        if service.now < before:
+            service.answers(len(service.waiting))
+        elif tick % 200 == 0:
+            service.answers(40)
+        service.comes(factor if tick % 5 == 0 else 0)
+        if service.now > before + 30:
+            assert len(service.waiting) <= 20 * 5 + 40  # the bound, and a call's worth
+
+
 def test_nothing_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the oldest webhook's waiting time decides."""
     service = Service(monkeypatch)
