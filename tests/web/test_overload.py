@@ -83,6 +83,27 @@ def test_shedding_by_time(sqs: SqsStandIn, event: bytes, release: Release) -> No
         assert client.post("/webhooks/chargebee", content=event).status_code == 200
 
 
+@pytest.mark.slow
+def test_a_queue_that_pauses(sqs: SqsStandIn, event: bytes) -> None:
+    """SQS pauses for longer than a fifth of APP_MAX_WAIT: every webhook is accepted, then and afterwards."""
+    bodies = list(fresh_events(event, 24))
+    max_wait = 20
+    sqs.hold("SendMessageBatch")
+    with (
+        Service(sqs.endpoint, sqs.queue_url, max_wait=max_wait, sqs_timeout=60) as service,
+        ThreadPoolExecutor(len(bodies)) as pool,
+    ):
+        waiting = [pool.submit(service.post, body) for body in bodies[:2]]
+        sqs.wait_for("SendMessageBatch", 2)
+        sqs.release(1)  # an answer before the pause: it is not the rate
+        time.sleep(0.25 * max_wait)  # the pause
+        waiting += [pool.submit(service.post, body) for body in bodies[2:12]]
+        sqs.wait_for("SendMessageBatch", 5)
+        sqs.release()
+        waiting += [pool.submit(service.post, body) for body in bodies[12:]]
+        assert {future.result(60).status_code for future in waiting} == {200}
+
+
 def test_no_bound_on_waiting(sqs: SqsStandIn, event: bytes) -> None:
     """APP_MAX_WAIT=0, as the published service had it."""
     sqs.hold("SendMessageBatch")
