@@ -128,6 +128,7 @@ func (s *service) send(writer http.ResponseWriter, answer action, from call) {
 		_, _ = answer(from)
 		reset(writer)
 	default:
-		reply(writer, answer, from)
+		set, _ := s.faults.get()
+		reply(writer, answer, from, writings[set.Answer])
 	}
 }

@@ -101,11 +101,11 @@ func (s *service) receiveCall(writer http.ResponseWriter, request *http.Request)
 		s.send(writer, answer, from)
 		return
 	}
-	reply(writer, answer, from)
+	reply(writer, answer, from, writeWhole)
 }
 
-// reply writes the answer or the refusal.
-func reply(writer http.ResponseWriter, answer action, from call) {
+// reply writes the answer by `write`, or the refusal.
+func reply(writer http.ResponseWriter, answer action, from call, write func(http.ResponseWriter, []byte)) {
 	result, refused := answer(from)
 	if refused != nil {
 		refused.write(writer)
@@ -115,7 +115,7 @@ func reply(writer http.ResponseWriter, answer action, from call) {
 	if err != nil {
 		panic(err) // no answer of ours can fail
 	}
-	writeJSON(writer, http.StatusOK, body)
+	write(writer, body)
 }
 
 // decode parses the call into `shape`, which names its queue by URL or name.

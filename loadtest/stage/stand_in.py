@@ -75,7 +75,7 @@ class StandIn:
         """What the queue of that name or URL was given. Raises HTTPError where there is none."""
         return Digests(**self._ask("GET", f"messages?queue={quote(queue, safe='')}"))
 
-    def faults(self, **planted: float | bool) -> dict[str, Any]:
+    def faults(self, **planted: float | bool | str) -> dict[str, Any]:
         """Plants those, by the names of loadtest/sqs/faults.go, in place of the ones before: none are left without."""
         answer: dict[str, Any] = self._ask("PUT", "faults", json.dumps(planted).encode())
         return answer
