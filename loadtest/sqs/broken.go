@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,6 +13,8 @@ const (
 	drippedEvery = time.Millisecond // between two bytes
 	resetAfter   = 5 * time.Millisecond
 	staysOpen    = 5 * time.Second // after a doubled answer, unless the client closes or asks again
+	small        = 900 << 10       // below the bound that a client may have for an answer
+	large        = 32 << 20
 )
 
 // writings are the ways to write an answer of 200, by the value of the setting `answer`; all but "" are faults.
@@ -21,6 +25,7 @@ var writings = map[string]func(http.ResponseWriter, []byte){
 	"drip":      writeDripping,
 	"close":     writeAndClose,
 	"reset":     writeAndReset,
+	"giant":     writeGiant,
 }
 
 func writeWhole(writer http.ResponseWriter, body []byte) { writeJSON(writer, http.StatusOK, body) }
@@ -74,5 +79,30 @@ func writeDripping(writer http.ResponseWriter, body []byte) {
 			return
 		}
 		time.Sleep(drippedEvery)
+	}
+}
+
+var giants atomic.Uint64
+
+// writeGiant pads the answer with spaces, which JSON allows: in turn a large 200, a small 404, a small 200 and a large
+// 404. Each ends the connection.
+func writeGiant(writer http.ResponseWriter, body []byte) {
+	turn := giants.Add(1)
+	status, size := http.StatusOK, large
+	if turn%2 == 0 {
+		status = http.StatusNotFound
+		body, _ = json.Marshal(map[string]string{"__type": namespace + "NotFound", "message": "planted"})
+	}
+	if turn%4 > 1 {
+		size = small
+	}
+	writer.Header().Set("Connection", "close")
+	writer.Header().Set("Content-Length", fmt.Sprint(len(body)+size))
+	writeJSON(writer, status, body)
+	spaces := bytes.Repeat([]byte(" "), 64<<10)
+	for sent := 0; sent < size; sent += len(spaces) {
+		if _, err := writer.Write(spaces[:min(len(spaces), size-sent)]); err != nil {
+			return
+		}
 	}
 }

@@ -107,6 +107,15 @@ def test_close(stand_in: StandIn, queue_url: str) -> None:
     assert b"connection: close" in closed.head.lower()
 
 
+def test_giant(stand_in: StandIn, queue_url: str) -> None:
+    """Tens of megabytes of valid JSON, then less than one, each as 200 and as 404; the connection ends."""
+    found = [broken(stand_in, queue_url, "giant") for _ in range(4)]
+    sizes = {(answer.head.split()[1], round(len(answer.body) / MIB)) for answer in found}
+    assert sizes == {(b"200", 32), (b"404", 32), (b"200", 1), (b"404", 1)}
+    assert all(len(answer.body) == answer.promised for answer in found)
+    assert {b"MessageId" in answer.body and "MessageId" in json.loads(answer.body) for answer in found} == {True, False}
+
+
 def test_an_unknown_answer(stand_in: StandIn) -> None:
     """It is refused, so that no test plants nothing."""
     with pytest.raises(OSError, match="400"):
