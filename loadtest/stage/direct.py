@@ -1,0 +1,36 @@
+"""A queue in the stand-in for SQS without a proxy, which would hide how connections end."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+
+from app.local.tls import certificates
+from loadtest.stage import queues
+from loadtest.stage.stack import choose, variables
+from loadtest.stage.stand_in import StandIn
+
+
+@dataclass(frozen=True)
+class DirectQueue:
+    """`variables`: with which a service uses the queue."""
+
+    process: StandIn
+    url: str
+    tls: bool
+    variables: dict[str, str]
+
+
+@contextmanager
+def open_direct(*, tls: bool) -> Iterator[DirectQueue]:
+    """Starts the stand-in with an empty queue, and kills it at the end. Raises FileNotFoundError without Go."""
+    with certificates() if tls else nullcontext() as files:
+        process = choose("stand-in", files)
+        assert isinstance(process, StandIn)
+        try:
+            process.start()
+            sqs = queues.client(process.endpoint, files.ca if files else None)
+            url = sqs.create_queue(QueueName="memory")["QueueUrl"]
+            sqs.close()
+            yield DirectQueue(process, url, tls, variables(process.endpoint, files, url))
+        finally:
+            process.kill()
