@@ -1,10 +1,16 @@
 """The service's memory under faults of SQS."""
 
+import pytest
+
+from app.settings import NEWEST
+from loadtest.interleaved import closed_loop
+from loadtest.memory import FAULTS, measure
 from loadtest.record.comparison import Environment
 from loadtest.record.memory import LIMIT_MIB, Memory, Mode
 from loadtest.record.shapes import Audit
 from loadtest.report import memory as report
 
+pytestmark = pytest.mark.usefixtures("tools")
 HOLDS = Audit(accepted=1, lost=[], unasked=0, altered=0, duplicates=0, late=0)
 
 
@@ -27,3 +33,15 @@ def test_the_table() -> None:
     assert table.startswith("v10, 64 users, 30 s for each fault:\n")
     assert "| close, TLS | 200 MiB | no answer: 1, 200: 5, 503: 1,234 | holds |" in table
     assert "| close, TLS | 201 MiB (over 200) |" in table
+
+
+@pytest.mark.slow
+def test_two_faults(thorough: bool) -> None:
+    """Over TLS and plain, webhooks are answered as the fault demands, and the process's peak is measured."""
+    faults = ("close", "truncated", *FAULTS) if thorough else ("close", "truncated")
+    measured = {found.name: found for found in measure(NEWEST, closed_loop(8, 1), tuple(dict.fromkeys(faults)))}
+    assert len(measured) == 2 * len(set(faults))
+    for connected in ("TLS", "plain"):
+        assert measured[f"close, {connected}"].statuses.keys() == {"200"}
+        assert measured[f"truncated, {connected}"].statuses.keys() == {"503"}
+    assert all(found.audit.holds and found.peak_mib > 10 for found in measured.values())
