@@ -8,24 +8,33 @@ close       a valid answer ends the connection
 reset       SQS resets the connection in the middle of the answer
 giant       answers of 32 MiB, and of just below one, as 200 and as 404
 
-Each fault has a service of its own, and users who send the next webhook after the response to the last one.
+Each fault has a service of its own, and users who send the next webhook after the response to the last one. Exits
+with 1 if a peak is over 200 MiB, or if a webhook with a 200 is not in the queue as sent. Writes memory.json to
+loadtest/results/<date>-<commit>.
 """
 
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
+import click
 import psutil
 
 from app.errors import ConfigurationError
-from app.settings import Release
+from app.settings import NEWEST, Release
+from loadtest import interleaved
+from loadtest.failures import exit_on_failure
 from loadtest.fire import progress, vegeta
 from loadtest.fire.arrivals import Ledger
 from loadtest.fire.measure import look
 from loadtest.fire.precheck import check_one
 from loadtest.fire.traffic import Traffic
-from loadtest.record.memory import Mode
+from loadtest.interleaved import USERS
+from loadtest.record import folders
+from loadtest.record.memory import Memory, Mode
 from loadtest.record.shapes import Load
+from loadtest.report import memory as report
 from loadtest.stage import subject
 from loadtest.stage.budget import LIMITS, Budget
 from loadtest.stage.budget.limits import MIB
@@ -35,6 +44,8 @@ from loadtest.stage.open_files import raise_limit
 from loadtest.stage.stack import PASSWORD, USER
 from loadtest.stage.subject import Running
 
+RELEASES = [release.value for release in subject.QUEUEING]
+SECONDS = 30.0
 # With a short time-out, many answers are too late for it; dripping answers are, too, from four messages on.
 IMPATIENT = {"APP_SQS_TIMEOUT": "1"}
 LATE_MS = 1200
@@ -47,6 +58,32 @@ FAULTS: dict[str, tuple[dict[str, int | str], dict[str, str]]] = {  # planted in
     "reset": ({"answer": "reset"}, {}),
     "giant": ({"answer": "giant"}, {}),
 }
+
+
+@click.command(help=__doc__.replace("\n\n", "\n\n\b\n", 1))
+@click.option("--release", type=click.Choice(RELEASES), default=NEWEST.value, show_default=True)
+@click.option("--seconds", type=click.FloatRange(1, 600), default=SECONDS, show_default=True, help="For each fault.")
+@click.option("--users", type=click.IntRange(1, 1000), default=USERS, show_default=True)
+@click.option("--only", multiple=True, type=click.Choice(list(FAULTS)), help="Only this fault (repeatable).")
+def main(release: str, seconds: float, users: int, only: tuple[str, ...]) -> None:
+    with exit_on_failure():
+        load = interleaved.closed_loop(users, seconds)
+        where = interleaved.environment()
+        arguments = f' ARGS="{" ".join(sys.argv[1:])}"' if sys.argv[1:] else ""
+        done = Memory(
+            environment=where,
+            command=f"make memory{arguments}",
+            release=release,
+            users=users,
+            seconds=seconds,
+            modes=measure(Release(release), load, only or tuple(FAULTS)),
+        )
+        click.echo(report.text(done))
+        file = folders.comparison(where, quick=bool(only) or seconds < SECONDS) / "memory.json"
+        folders.write(file, done)
+        click.echo(file)
+    if failed := [mode.name for mode in done.modes if not mode.holds]:
+        raise SystemExit(f"too much memory, or a failed audit: {'; '.join(failed)}")
 
 
 def measure(release: Release, load: Load, faults: tuple[str, ...]) -> list[Mode]:
@@ -88,3 +125,7 @@ def _peak_mib(budget: Budget, running: Running, fault: str) -> float:
     if peak is None:
         raise ConfigurationError("the peak of memory is VmHWM of /proc, which only Linux has")
     return peak / MIB
+
+
+if __name__ == "__main__":
+    main()

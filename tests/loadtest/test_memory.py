@@ -1,11 +1,15 @@
 """The service's memory under faults of SQS."""
 
+import subprocess
+import sys
+
 import pytest
 
 from app.settings import NEWEST
 from loadtest.interleaved import closed_loop
 from loadtest.memory import FAULTS, measure
 from loadtest.record.comparison import Environment
+from loadtest.record.folders import ROOT
 from loadtest.record.memory import LIMIT_MIB, Memory, Mode
 from loadtest.record.shapes import Audit
 from loadtest.report import memory as report
@@ -45,3 +49,11 @@ def test_two_faults(thorough: bool) -> None:
         assert measured[f"close, {connected}"].statuses.keys() == {"200"}
         assert measured[f"truncated, {connected}"].statuses.keys() == {"503"}
     assert all(found.audit.holds and found.peak_mib > 10 for found in measured.values())
+
+
+def test_an_unknown_fault() -> None:
+    """The exit code is 2, and the message names the faults."""
+    command = [sys.executable, "-m", "loadtest.memory", "--only", "loud"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 2
+    assert "'late', 'twice', 'truncated', 'drip', 'close', 'reset', 'giant'" in ended.stderr
