@@ -1,0 +1,31 @@
+"""The names with which `make billing` tries the recognition of charges."""
+
+from loadtest.fire.deliveries import ODD, deliveries
+from loadtest.fire.hostile import TWINS
+
+
+def test_two_events_of_one_id_are_among_them() -> None:
+    """With different amounts, so that the audit tells them apart."""
+    planned = deliveries(400, 3, ODD)
+    twins = [some for some in planned.charges.values() if len({name for name, _ in some}) < len(some)]
+    assert 0 < len(twins) < 2 * TWINS * len(planned.charges)
+    assert all(len(set(some)) == len(some) for some in planned.charges.values())
+
+
+def test_lines_imitate_references_and_keep_their_period() -> None:
+    """The subscription's lines have other names; the line of somebody else is ad-hoc, and longer than all of them."""
+    planned = deliveries(400, 3, ODD)
+    for event in planned.events:
+        *own, foreign = event["content"]["invoice"]["line_items"]
+        assert foreign["entity_type"] == "adhoc"
+        assert foreign["date_from"] < min(line["date_from"] for line in own)
+        assert foreign["date_to"] > max(line["date_to"] for line in own)
+    names = {line["description"] for event in planned.events for line in event["content"]["invoice"]["line_items"]}
+    assert any(name.startswith("Usage [billable:") for name in names)
+
+
+def test_usage_of_other_years_is_in_the_table_and_not_to_be_charged() -> None:
+    """Two events for each invoice."""
+    planned = deliveries(400, 3, ODD)
+    charged = sum(map(len, planned.charges.values()))
+    assert len(planned.billables) == charged + 2 * len(planned.events)
