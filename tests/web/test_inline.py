@@ -74,6 +74,22 @@ def test_a_repeated_webhook_charges_nothing_twice(service: InlineService, body: 
     assert len(invoice["closes"]) == 1
 
 
+def test_a_plan_with_brackets_and_a_period_backwards(service: InlineService, body: bytes) -> None:
+    """The name of a plan changes no charge; a period that cannot be is a 422, and nothing is charged."""
+    event = json.loads(body)
+    for line in event["content"]["invoice"]["line_items"]:
+        line["description"] += " [EUR]"
+    named = json.dumps(event).encode()
+    assert service.post(named).status_code == 200
+    assert sorted(charged(service.inline.invoice(named))) == sorted(expected(body))
+    lines = event["content"]["invoice"]["line_items"]
+    changed = [line | {"date_from": line["date_to"] + 1} for line in lines]
+    backwards = event | {"id": "ev_backwards", "content": {"invoice": {**event["content"]["invoice"], "id": "b"}}}
+    backwards["content"]["invoice"]["line_items"] = changed
+    problem = assert_problem(service.post(json.dumps(backwards).encode()), 422)
+    assert [error["type"] for error in problem["errors"]] == ["invalid_period"]
+
+
 @pytest.mark.slow
 def test_work_that_was_interrupted_goes_on(service: InlineService, event: bytes) -> None:
     """Chargebee fails half of the calls, half of these after having done their work: 503s, then each charge once."""
