@@ -20,8 +20,9 @@ from tests.harness.service import NO_CAS, Service
 class Inline:
     """What it works with. `run` is what `app.local.billables` seeds."""
 
-    def __init__(self, run: LocalRun) -> None:
+    def __init__(self, run: LocalRun, dynamodb: Any) -> None:
         self.run = run
+        self.dynamodb = dynamodb
 
     def settings(self) -> dict[str, object]:
         run = self.run
@@ -34,6 +35,10 @@ class Inline:
 
     def behave(self, **behaviour: Any) -> None:
         httpx.put(f"{self.run.chargebee}/_/behaviour", json=behaviour, verify=NO_CAS, timeout=60).raise_for_status()
+
+    def put(self, item: dict[str, Any]) -> None:
+        """Writes an item of the table."""
+        self.dynamodb.put_item(TableName=self.run.table, Item=item)
 
     def calls(self, kind: str) -> int:
         """How many calls of that kind the stand-in has answered."""
@@ -70,9 +75,9 @@ def open_inline(endpoint: str, **behaviour: Any) -> Iterator[Inline]:
         aws_secret_access_key="local",
     )
     table = create_table(dynamodb)
-    dynamodb.close()
     with process.start(**{"rate": 1_000_000, **behaviour}) as api:
-        yield Inline(LocalRun(0, endpoint, "", "", api.url, api.api_key, table))
+        yield Inline(LocalRun(0, endpoint, "", "", api.url, api.api_key, table), dynamodb)
+    dynamodb.close()
 
 
 class InlineService(Service):

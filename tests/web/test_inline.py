@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from app.errors import ConfigurationError
+from app.local.billables import charges as billables
 from app.local.billables import seed
 from app.local.sample_events import SAMPLES, fresh_events
 from app.settings import Release, Settings
@@ -88,6 +89,21 @@ def test_a_plan_with_brackets_and_a_period_backwards(service: InlineService, bod
     backwards["content"]["invoice"]["line_items"] = changed
     problem = assert_problem(service.post(json.dumps(backwards).encode()), 422)
     assert [error["type"] for error in problem["errors"]] == ["invalid_period"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"id": {"S": "a b"}}, {"amount": {"N": "0"}}, {"id": {"S": "another"}}, {"invoice_id": {"NULL": True}}]
+)
+def test_an_item_that_cannot_be_charged(service: InlineService, body: bytes, change: dict[str, Any]) -> None:
+    """503 before anything is charged; a person corrects the item."""
+    seed(service.inline.run, [body])
+    [item, *_] = [one.item() for one in billables(json.loads(body))]
+    changed = item | change
+    if change == {"id": {"S": "a b"}}:
+        changed["sk"] = {"S": f"{item['sk']['S'].rpartition('#')[0]}#a b"}
+    service.inline.put(changed)
+    assert_problem(service.post(body), 503)
+    assert service.inline.invoice(body)["charges"] == []
 
 
 @pytest.mark.slow
