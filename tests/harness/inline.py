@@ -40,6 +40,16 @@ class Inline:
         """Writes an item of the table."""
         self.dynamodb.put_item(TableName=self.run.table, Item=item)
 
+    def items(self, body: bytes) -> list[Any]:
+        """The billable events of the webhook's customer."""
+        customer = json.loads(body)["content"]["invoice"]["customer_id"]
+        found: list[Any] = self.dynamodb.query(
+            TableName=self.run.table,
+            KeyConditionExpression="pk = :pk",
+            ExpressionAttributeValues={":pk": {"S": f"customer#{customer}"}},
+        )["Items"]
+        return found
+
     def calls(self, kind: str) -> int:
         """How many calls of that kind the stand-in has answered."""
         found: dict[str, list[float]] = self._audit()["calls"].get(kind, {})

@@ -106,6 +106,16 @@ def test_an_item_that_cannot_be_charged(service: InlineService, body: bytes, cha
     assert service.inline.invoice(body)["charges"] == []
 
 
+def test_what_it_charges_is_reserved_before(service: InlineService, body: bytes) -> None:
+    """So that a worker, which takes over, knows that the charge may be there."""
+    service.inline.behave(errors=1, seed=1)
+    assert_problem(service.post(body), 503)
+    service.inline.behave(errors=0)
+    assert service.post(body).status_code == 200
+    assert sorted(charged(service.inline.invoice(body))) == sorted(expected(body))
+    assert all("reserved_at" in item for item in service.inline.items(body))
+
+
 @pytest.mark.slow
 def test_work_that_was_interrupted_goes_on(service: InlineService, event: bytes) -> None:
     """Chargebee fails half of the calls, half of these after having done their work: 503s, then each charge once."""
