@@ -10,7 +10,7 @@ from urllib.request import getproxies
 
 import botocore.session
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, NoCredentialsError
+from botocore.exceptions import NoCredentialsError
 from botocore.httpsession import get_cert_path
 from botocore.utils import get_environ_proxies
 
@@ -21,18 +21,6 @@ from app.sqs.queue import QueueAddress
 from app.sqs.signing import Credentials
 
 ATTEMPTS = 2
-
-
-def require_region() -> None:
-    """Raises ConfigurationError where the SDK would not find a region, or the profile it is configured for."""
-    # A session of its own: the SDK's default one stays cold until a release uses it.
-    session = botocore.session.Session()
-    try:
-        region = session.get_config_variable("region")
-    except BotoCoreError as error:
-        raise ConfigurationError(f"AWS: {error}") from None
-    if region is None:
-        raise ConfigurationError("AWS_DEFAULT_REGION is not set: allowed is a region, as in eu-central-1")
 
 
 def require_direct(settings: Settings) -> None:

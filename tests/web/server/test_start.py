@@ -55,6 +55,7 @@ PROXIED = [
         "is behind a proxy (HTTPS_PROXY)",
     ),
 ]
+COMMANDS = ["worker", "setup", "redrive", "reconcile", "queue"]
 
 
 def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -71,6 +72,11 @@ def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.Compl
     [
         *(("web", NEWEST, wrong, expected) for wrong, expected in WRONG + REJECTED + PROXIED),
         *(("web", release, *WRONG[0]) for release in Release if release is not NEWEST),
+        *(
+            (command, NEWEST, *wrong)
+            for command in COMMANDS
+            for wrong in [WRONG[0], WRONG[-5], REJECTED[0], REJECTED[-2]]
+        ),
     ],
 )
 def test_a_wrong_configuration_of_the_sdk(command: str, release: str, wrong: dict[str, str], expected: str) -> None:
