@@ -18,6 +18,12 @@ EventId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 # Both become SQS message attributes, which may be neither empty nor hold control characters.
 EventType = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 ApiVersion = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,20}$")]
+# Chargebee documents both ids as "string, max chars=50".
+CustomerId = Annotated[str, Field(min_length=1, max_length=50)]
+# It becomes a segment of a path, which control characters, or dots alone, would make another path.
+InvoiceId = Annotated[
+    str, Field(min_length=1, max_length=50, pattern=r"^[^\x00-\x1f\x7f]*[^.\x00-\x1f\x7f][^\x00-\x1f\x7f]*$")
+]
 MinorUnits = Annotated[int, Field(description="An amount in the currency's minor units (cents).")]
 UnixSeconds = Annotated[int, Field(ge=0)]
 
@@ -40,8 +46,8 @@ class LineItem(_Open):
 class Invoice(_Open):
     """An invoice; the fields that Chargebee always sends, and its line items where it has any."""
 
-    id: Annotated[str, Field(min_length=1)]
-    customer_id: Annotated[str, Field(min_length=1)]
+    id: InvoiceId
+    customer_id: CustomerId
     recurring: bool
     status: str
     price_type: str
