@@ -24,6 +24,8 @@ CustomerId = Annotated[str, Field(min_length=1, max_length=50)]
 InvoiceId = Annotated[
     str, Field(min_length=1, max_length=50, pattern=r"^[^\x00-\x1f\x7f]*[^.\x00-\x1f\x7f][^\x00-\x1f\x7f]*$")
 ]
+# DynamoDB's numbers have at most 38 digits.
+MOST_VERSION = 10**38 - 1
 MinorUnits = Annotated[int, Field(description="An amount in the currency's minor units (cents).")]
 UnixSeconds = Annotated[int, Field(ge=0)]
 
@@ -64,8 +66,9 @@ class Invoice(_Open):
 
     @property
     def version(self) -> int | None:
-        """Larger is newer, among the events of this invoice; None where Chargebee has sent no number."""
-        return self.resource_version if type(self.resource_version) is int else None
+        """Larger is newer, among the events of this invoice; None if Chargebee has sent no number that fits."""
+        version = self.resource_version
+        return version if type(version) is int and 0 <= version <= MOST_VERSION else None
 
     @property
     def is_truncated(self) -> bool:
