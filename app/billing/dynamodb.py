@@ -12,7 +12,7 @@ from aiobotocore.config import AioConfig
 from botocore.exceptions import ClientError
 
 from app.billing.items import Item, Update
-from app.errors import TableUnavailable
+from app.errors import TableUnavailable, Unprocessable
 from app.settings import Settings
 from app.sqs.failures import code_of
 
@@ -24,6 +24,8 @@ ATTEMPTS = 3
 CALL_SECONDS = 5.0
 CONFLICT_PAUSES = (0.05, 0.2)  # seconds
 TRANSACTION = 100  # actions of one TransactWriteItems, at most
+# A value that no table can hold. "… does not match the schema" is the deployment's fault, not the event's.
+INVALID = frozenset({"ValidationException", "ValidationError"})
 # Without its ClientRequestToken, botocore makes one for each call: its own repetitions of it are idempotent.
 
 
@@ -108,7 +110,7 @@ def now_ms() -> int:
 
 
 def _raise(error: Exception) -> None:
-    """Raises ConditionFailed or TableUnavailable: botocore raises anything, also on an answer that is not AWS's."""
+    """Raises ConditionFailed, Unprocessable or TableUnavailable. botocore raises anything if an answer is not AWS's."""
     if isinstance(error, ClientError):
         response: Any = error.response
         reasons = response.get("CancellationReasons", ())
@@ -120,6 +122,8 @@ def _raise(error: Exception) -> None:
             ]
             raise ConditionFailed(failed) from error
         code = next((str(reason["Code"]) for reason in reasons if reason.get("Code", "None") != "None"), code_of(error))
+        if code in INVALID and "schema" not in str(error):
+            raise Unprocessable("DynamoDB can never take this event", "table_validation") from error
         raise TableUnavailable("DynamoDB has refused a call", code) from error
     raise TableUnavailable("DynamoDB cannot be reached, or is slow", code_of(error)) from error
 

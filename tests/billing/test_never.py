@@ -1,9 +1,13 @@
 """Events and items that can never be billed end at once, for a person to see; they are not repeated without end."""
 
 import pytest
+from botocore.exceptions import ClientError
 
+from app.billing import dynamodb
+from app.billing.items import billable_key, update
+from app.errors import Postponed, TableUnavailable, Unprocessable
 from tests.billing.conftest import OpenBilling
-from tests.billing.stage import Stage, event_body, event_of
+from tests.billing.stage import Stage, event_body, event_of, some
 
 pytestmark = pytest.mark.anyio
 
@@ -15,3 +19,36 @@ async def test_a_version_that_dynamodb_cannot_hold_is_none(stage: Stage, billing
     stage.register(body)
     async with billing() as worker:
         assert await worker.process(event_of(body)) == "closed"
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "error", "means"),
+    [
+        ("ValidationException", "Size of hashkey has exceeded the maximum size limit", Unprocessable, None),
+        ("ValidationException", "The provided key element does not match the schema", TableUnavailable, "same"),
+        ("ResourceNotFoundException", "Requested resource not found", TableUnavailable, "same"),
+        ("AccessDeniedException", "not authorized to perform dynamodb:UpdateItem", TableUnavailable, "same"),
+        ("ProvisionedThroughputExceededException", "The level of …", TableUnavailable, "same"),
+        ("TransactionInProgressException", "", TableUnavailable, "same"),
+        ("RequestLimitExceeded", "", TableUnavailable, "same"),
+        ("ThrottlingException", "", TableUnavailable, "same"),
+        ("InternalServerError", "", TableUnavailable, "same"),
+        ("SomethingNew", "", TableUnavailable, "same"),
+    ],
+)
+def test_what_an_error_of_the_table_means(code: str, message: str, error: type[Exception], means: str | None) -> None:
+    """Only a value that no table can hold is final; the rest is repaired by time, or by a person."""
+    with pytest.raises((Postponed, Unprocessable)) as failed:
+        dynamodb._raise(ClientError({"Error": {"Code": code, "Message": message}}, "UpdateItem"))
+    assert type(failed.value) is error
+    assert failed.value.code == (code if means else "table_validation")
+
+
+async def test_a_value_that_the_table_refuses(stage: Stage, billing: OpenBilling) -> None:
+    """DynamoDB says so, in a call and in a transaction."""
+    long = update(billable_key("x" * 3000, some(1)[0]), "SET #a = :a", "attribute_not_exists(#pk)", a=1)
+    async with billing() as worker:
+        for updates in ([long], [long, long]):
+            with pytest.raises(Unprocessable) as failed:
+                await worker.table.write(updates)
+            assert failed.value.code == "table_validation"
