@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from app.billing.items import Item, Update
 from app.errors import TableUnavailable, Unprocessable
 from app.settings import Settings
-from app.sqs.failures import code_of
+from app.sqs.failures import NotAcknowledgedError, code_of
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
@@ -49,7 +49,9 @@ class Table:
         """The new item. Raises ConditionFailed, TableUnavailable."""
         parameters = update.parameters(self.name) | {"ReturnValues": "ALL_NEW"}
         answer = await self._call("UpdateItem", lambda: self._client.update_item(**parameters))
-        item: Item = answer.get("Attributes", {})
+        if "Attributes" not in answer:
+            raise TableUnavailable("DynamoDB's answer has no item", "table_unreadable")
+        item: Item = answer["Attributes"]
         return item
 
     async def transact(self, updates: Sequence[Update]) -> None:
@@ -99,7 +101,10 @@ class Table:
         self.calls[operation] += 1
         try:
             async with asyncio.timeout(CALL_SECONDS):
-                return await call()
+                answer = await call()
+            if not answer["ResponseMetadata"].get("RequestId"):
+                raise NotAcknowledgedError  # a proxy's page would be a condition that was met
+            return answer
         except Exception as error:
             _raise(error)
 

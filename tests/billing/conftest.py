@@ -1,5 +1,6 @@
 """One DynamoDB and one stand-in for all tests of this folder; a table for each."""
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -74,3 +75,17 @@ def billing(stage: Stage) -> OpenBilling:
             yield running
 
     return opened
+
+
+@pytest.fixture
+async def faulty(request: pytest.FixtureRequest) -> AsyncIterator[str]:
+    """The URL of a server that answers every request with the same bytes, and closes."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(65536)
+        writer.write(request.param)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    server.close()
