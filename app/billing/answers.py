@@ -8,11 +8,15 @@ from http import HTTPStatus
 from typing import Annotated, Any, NamedTuple
 
 import orjson
+from loguru import logger
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocessable
 
 PENDING, VOIDED = "pending", "voided"
+# Chargebee counts calls per minute, so a longer rest than two is an error of Chargebee's, or of a proxy in between.
+LONGEST_REST = 120.0
+MOST_DIGITS = 20  # of a Retry-After
 # With these, the same call may succeed later, although the status is a 400.
 _TRANSIENT = frozenset({"lock_timeout", "internal_temporary_error", "internal_error", "request_blocked"})
 _REFUSED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY})
@@ -98,6 +102,11 @@ def _refusal(status: int, code: str) -> BillingFailed:
 
 
 def _wait(answer: Answer) -> float | None:
-    """Retry-After in seconds. Chargebee sends a number; a date is as good as none."""
+    """Returns Retry-After in seconds, at most LONGEST_REST. Chargebee sends a number; a date counts as none."""
     value = answer.headers.get("Retry-After", "")
-    return float(value) if value.isascii() and value.isdigit() else None
+    if not (value.isascii() and value.isdigit()):
+        return None
+    seconds = float(value[:MOST_DIGITS])
+    if seconds > LONGEST_REST:
+        logger.warning("A Retry-After of {} seconds, shortened to {:g}", value[:MOST_DIGITS], LONGEST_REST)
+    return min(seconds, LONGEST_REST)

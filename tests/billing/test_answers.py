@@ -56,7 +56,22 @@ def test_an_answer_that_is_not_chargebees_is_no_success(body: bytes) -> None:
         content_of(Answer(200, {}, body))
 
 
-@pytest.mark.parametrize(("value", "seconds"), [("7", 7.0), ("0", 0.0), ("soon", None), ("-1", None), ("", None)])
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("7", 7.0),
+        ("0", 0.0),
+        ("120", 120.0),
+        ("121", 120.0),
+        ("9" * 400, 120.0),
+        ("9" * 9999, 120.0),
+        ("soon", None),
+        ("-1", None),
+        ("", None),
+        ("\u0663", None),
+        ("1e9", None),
+    ],
+)
 def test_retry_after_is_kept(value: str, seconds: float | None) -> None:
     """In seconds."""
     with pytest.raises(ChargebeeUnavailable) as failed:

@@ -6,10 +6,12 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from itertools import pairwise
+from unittest.mock import AsyncMock
 
 import pytest
 
 from app.billing.dynamodb import Table, now_ms, open_table
+from app.billing.answers import LONGEST_REST, Answer
 from app.billing.items import RATE
 from app.billing.rate import SLACK, WINDOW, Budget
 from app.errors import ChargebeeUnavailable, TableUnavailable
@@ -113,6 +115,24 @@ async def test_a_429_holds_everyone_back(table: Table) -> None:
     await theirs.push_back(1)
     slots = [await waiting, await theirs.slot(30)]
     assert min(slots) >= told + 4000
+
+
+@pytest.mark.parametrize("digits", ["1000000000", "9" * 400])
+async def test_an_absurd_retry_after_rests_for_two_minutes(
+    stage: Stage, billing: OpenBilling, digits: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not for the thirty years that Chargebee, or a proxy in between, has named."""
+    body = event_body()
+    stage.register(body)
+    stage.put(body["content"]["invoice"]["customer_id"], some(1))
+    refused = Answer(429, {"Retry-After": digits}, b'{"api_error_code": "api_request_limit_exceeded"}')
+    async with billing() as worker:
+        monkeypatch.setattr(worker.chargebee._calls, "_send", AsyncMock(return_value=refused))
+        with pytest.raises(ChargebeeUnavailable) as failed:
+            await worker.process(event_of(body))
+        assert 0 < (failed.value.retry_after or 0) <= LONGEST_REST
+    rests = float(stage.dynamodb.get_item(TableName=stage.table, Key=RATE)["Item"]["next_at"]["N"]) - now_ms()
+    assert rests <= 1000 * LONGEST_REST
 
 
 async def test_a_caller_that_gives_up_stops_nobody(table: Table) -> None:
