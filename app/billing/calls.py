@@ -17,9 +17,6 @@ from app.errors import ChargebeeUnavailable
 
 ATTEMPTS = 3
 PAUSE = 0.5  # seconds before the second attempt, doubled before the third; half of it at random
-# The longest wait for a slot, in seconds and in slots: before the first call for an event, which has cost nothing
-# yet; BEGUN times that later on, where giving up would cost another retrieval of the invoice.
-PATIENCE, PATIENCE_SLOTS, BEGUN = 30.0, 3, 10
 TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
 # Chargebee's limit is one of a minute; without Retry-After the budget rests for a part of it.
 REST = 5.0
@@ -62,7 +59,7 @@ class Calls:
         """
         began: float | None = None
         for attempt in range(ATTEMPTS):
-            patience = self._patience(guard)
+            patience = self._budget.patience(begun=guard.progress.begun)
             if began is not None:
                 patience = min(patience, began + self._lease - self._timeout - time.monotonic())
             seconds = await self._admit(guard, patience)
@@ -114,7 +111,3 @@ class Calls:
                 return Answer(response.status, response.headers, await response.read())
         except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
             raise ChargebeeUnavailable("Chargebee cannot be reached, or is slow", type(error).__name__) from error
-
-    def _patience(self, guard: Guard) -> float:
-        patience = max(PATIENCE, PATIENCE_SLOTS * self._budget.interval)
-        return patience * BEGUN if guard.progress.begun else patience

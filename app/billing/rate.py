@@ -12,15 +12,13 @@ in advance where calls are rare.
 import asyncio
 from collections import deque
 from dataclasses import dataclass
-from decimal import Decimal
 
-from app.billing.dynamodb import ConditionFailed, Table, now_ms
-from app.billing.items import RATE, Item, update
+from app.billing.dynamodb import Table, now_ms
+from app.billing.slots import MOST, Slots
 from app.errors import ChargebeeUnavailable
 
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
-MOST = 100  # slots in one write
 
 
 @dataclass
@@ -35,9 +33,9 @@ class Budget:
     """`per_minute`: the limit of the plan."""
 
     def __init__(self, table: Table, per_minute: int) -> None:
-        self._table = table
         self.interval = (WINDOW + SLACK) / per_minute
-        self._next = 0.0  # the next free slot as last seen, unix ms; it only ever grows
+        self._slots = Slots(table, self.interval)
+        self.patience = self._slots.patience
         self._not_before = 0.0
         self._waiting: list[_Waiting] = []
         self._sleeping = 0
@@ -64,13 +62,9 @@ class Budget:
         return slot >= self._not_before and now_ms() - slot <= 1000 * LATE
 
     async def push_back(self, seconds: float) -> None:
-        """No slot of any worker for that long, but those reserved already elsewhere. Raises TableUnavailable."""
-        until = self._not_before = max(self._not_before, now_ms() + 1000 * seconds)
-        earlier = "attribute_not_exists(#pk) OR #next_at < :until"
-        try:
-            await self._table.update(update(RATE, "SET #next_at = :until", earlier, until=_decimal(until)))
-        except ConditionFailed:
-            return  # another worker was told to wait longer
+        """Lets all workers rest for that long, except for slots that they have reserved. Raises TableUnavailable."""
+        self._not_before = max(self._not_before, now_ms() + 1000 * seconds)
+        await self._slots.rest(self._not_before)
 
     async def _reserve(self, patience: float) -> float:
         waiting = _Waiting(patience, asyncio.get_running_loop().create_future())
@@ -93,9 +87,9 @@ class Budget:
 
     async def _serve_batch(self, batch: list[_Waiting]) -> None:
         while batch := self._without_impatient(self._without_served(batch)):
-            ahead = min(self._sleeping, int(AHEAD / self.interval)) if self._next > now_ms() else 0
+            ahead = min(self._sleeping, int(AHEAD / self.interval)) if self._slots.next > now_ms() else 0
             slots = len(batch) + ahead
-            first = await self._take(slots, max(waiting.patience for waiting in batch))
+            first = await self._slots.take(slots, max(waiting.patience for waiting in batch))
             if first is not None:
                 self._spare.extend(first + 1000 * number * self.interval for number in range(slots))
 
@@ -112,27 +106,10 @@ class Budget:
 
     def _without_impatient(self, batch: list[_Waiting]) -> list[_Waiting]:
         """Refuses those whose slot would come too late."""
-        wait = (self._next - now_ms()) / 1000
+        wait = self._slots.wait()
         error = ChargebeeUnavailable("The limit of API calls is reached", "rate_limit_reached", retry_after=wait)
         _fail([waiting for waiting in batch if waiting.patience < wait], error)
         return [waiting for waiting in batch if waiting.patience >= wait]
-
-    async def _take(self, slots: int, patience: float) -> float | None:
-        """The first of `slots`, unix ms. None: the next free one is not when it was thought to be."""
-        now, block = now_ms(), 1000 * slots * self.interval
-        if self._next < now:
-            change, condition = "SET #next_at = :after", "attribute_not_exists(#pk) OR #next_at < :now"
-            values = {"now": _decimal(now), "after": _decimal(now + block)}
-        else:
-            change, condition = "SET #next_at = #next_at + :block", "#next_at BETWEEN :now AND :latest"
-            latest = now + 1000 * patience
-            values = {"now": _decimal(now), "block": _decimal(block), "latest": _decimal(latest)}
-        try:
-            self._next = _next_at(await self._table.update(update(RATE, change, condition, **values)))
-        except ConditionFailed as failed:
-            self._next = _next_at(failed.items[0] or {})
-            return None
-        return self._next - block
 
 
 def _fail(batch: list[_Waiting], error: BaseException) -> None:
@@ -140,11 +117,3 @@ def _fail(batch: list[_Waiting], error: BaseException) -> None:
         if not waiting.slot.done():
             waiting.slot.set_exception(error)
             waiting.slot.exception()  # marks it as retrieved: a cancelled caller never will
-
-
-def _decimal(ms: float) -> Decimal:
-    return Decimal(f"{ms:.3f}")  # at high limits an interval is shorter than a millisecond
-
-
-def _next_at(item: Item) -> float:
-    return float(item["next_at"]["N"]) if "next_at" in item else 0.0

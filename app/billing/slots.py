@@ -1,0 +1,72 @@
+"""The budget's item in the table: the time of the next free slot, which every worker moves on."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from decimal import Decimal
+
+from app.billing.dynamodb import ConditionFailed, Table, now_ms
+from app.billing.items import RATE, Item, Value, update
+from app.errors import TableUnavailable
+
+MOST = 100  # slots in one write
+# The longest wait for a slot, in seconds and in slots: before the first call for an event, which has cost nothing
+# yet; BEGUN times that later on, where giving up would cost another retrieval of the invoice.
+PATIENCE, PATIENCE_SLOTS, BEGUN = 30.0, 3, 10
+
+
+class Slots:
+    """The slots, `interval` seconds apart. `next`: the next free one as last seen, unix ms."""
+
+    def __init__(self, table: Table, interval: float) -> None:
+        self._table = table
+        self.interval = interval
+        self.next = 0.0
+
+    def patience(self, *, begun: bool) -> float:
+        """Returns the seconds that a caller waits for a slot; `begun`: after its event's first call."""
+        patience = max(PATIENCE, PATIENCE_SLOTS * self.interval)
+        return patience * BEGUN if begun else patience
+
+    def wait(self) -> float:
+        """Returns the seconds until the next free slot, as last seen."""
+        return (self.next - now_ms()) / 1000
+
+    async def take(self, number: int, patience: float) -> float | None:
+        """Reserves so many slots; returns the first, in unix ms, or None if the next one is not where it was.
+
+        Raises TableUnavailable.
+        """
+        now, block = now_ms(), 1000 * number * self.interval
+        if self.next < now:
+            change, condition = "SET #next_at = :after", "attribute_not_exists(#pk) OR #next_at < :now"
+            values: dict[str, Value] = {"now": _decimal(now), "after": _decimal(now + block)}
+        else:
+            change, condition = "SET #next_at = #next_at + :block", "#next_at BETWEEN :now AND :latest"
+            values = {"now": _decimal(now), "block": _decimal(block), "latest": _decimal(now + 1000 * patience)}
+        try:
+            self.next = _next_at(await self._write(change, condition, values))
+        except ConditionFailed as failed:
+            self.next = _next_at(failed.items[0] or {})
+            return None
+        return self.next - block
+
+    async def rest(self, until: float) -> None:
+        """Leaves no slot free before `until`, unix ms. Slots that other workers have reserved already are still used.
+
+        Raises TableUnavailable.
+        """
+        earlier = "attribute_not_exists(#pk) OR #next_at < :until"
+        with suppress(ConditionFailed):  # another worker rests for longer
+            await self._write("SET #next_at = :until", earlier, {"until": _decimal(until)})
+
+    async def _write(self, change: str, condition: str, values: Mapping[str, Value]) -> Item:
+        """Raises ConditionFailed, TableUnavailable."""
+        return await self._table.update(update(RATE, change, condition, **values))
+
+
+def _decimal(ms: float) -> Decimal:
+    return Decimal(f"{ms:.3f}")  # at high limits an interval is shorter than a millisecond
+
+
+def _next_at(item: Item) -> float:
+    return float(item["next_at"]["N"]) if "next_at" in item else 0.0
