@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Decimal
 
+from loguru import logger
+
+from app.billing.answers import LONGEST_REST
 from app.billing.dynamodb import ConditionFailed, Table, now_ms
 from app.billing.items import RATE, Item, Value, update
 from app.errors import TableUnavailable
@@ -28,8 +31,9 @@ class Slots:
         return patience * BEGUN if begun else patience
 
     def wait(self) -> float:
-        """Returns the seconds until the next free slot, as last seen."""
-        return (self.next - now_ms()) / 1000
+        """Returns the seconds until the next free slot, as last seen; 0 if its time cannot be right."""
+        seconds = (self.next - now_ms()) / 1000
+        return seconds if seconds <= self._farthest() else 0.0
 
     async def take(self, number: int, patience: float) -> float | None:
         """Reserves so many slots; returns the first, in unix ms, or None if the next one is not where it was.
@@ -40,6 +44,10 @@ class Slots:
         if self.next < now:
             change, condition = "SET #next_at = :after", "attribute_not_exists(#pk) OR #next_at < :now"
             values: dict[str, Value] = {"now": _decimal(now), "after": _decimal(now + block)}
+        elif self.next > now + 1000 * self._farthest():
+            logger.warning("The next call to Chargebee was planned in {:.0f} s: begins anew", (self.next - now) / 1000)
+            change, condition = "SET #next_at = :after", "#next_at > :farthest"
+            values = {"farthest": _decimal(now + 1000 * self._farthest()), "after": _decimal(now + block)}
         else:
             change, condition = "SET #next_at = #next_at + :block", "#next_at BETWEEN :now AND :latest"
             values = {"now": _decimal(now), "block": _decimal(block), "latest": _decimal(now + 1000 * patience)}
@@ -58,6 +66,10 @@ class Slots:
         earlier = "attribute_not_exists(#pk) OR #next_at < :until"
         with suppress(ConditionFailed):  # another worker rests for longer
             await self._write("SET #next_at = :until", earlier, {"until": _decimal(until)})
+
+    def _farthest(self) -> float:
+        """Returns the seconds to the farthest slot that a worker with a right clock can have, with a margin."""
+        return self.patience(begun=True) + MOST * self.interval + 2 * LONGEST_REST
 
     async def _write(self, change: str, condition: str, values: Mapping[str, Value]) -> Item:
         """Raises ConditionFailed, TableUnavailable."""

@@ -135,6 +135,16 @@ async def test_an_absurd_retry_after_rests_for_two_minutes(
     assert rests <= 1000 * LONGEST_REST
 
 
+@pytest.mark.parametrize("ahead", [3_600_000, 10**12, 10**30], ids=["an hour", "thirty years", "for ever"])
+async def test_a_budget_that_was_pushed_too_far_begins_anew(table: Table, stage: Stage, ahead: int) -> None:
+    """A worker with a wrong clock, or an earlier version, has written it; nobody needs to delete the item."""
+    stage.dynamodb.put_item(TableName=stage.table, Item={**RATE, "next_at": {"N": str(now_ms() + ahead)}})
+    budgets = [Budget(table, PER_MINUTE) for _ in range(2)]
+    slots = await asyncio.gather(*(budget.slot(30) for budget in budgets for _ in range(5)))
+    assert len(set(slots)) == 10
+    assert max(slots) < now_ms() + 10_000
+
+
 async def test_a_caller_that_gives_up_stops_nobody(table: Table) -> None:
     """Its slot is lost, or goes to another one."""
     budget = Budget(table, PER_MINUTE)
