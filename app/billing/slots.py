@@ -9,9 +9,11 @@ from loguru import logger
 from app.billing.answers import LONGEST_REST
 from app.billing.dynamodb import ConditionFailed, Table, now_ms
 from app.billing.items import RATE, Item, Value, update
-from app.errors import TableUnavailable
+from app.errors import TableUnavailable, Unprocessable
 
 MOST = 100  # slots in one write
+# No item yet, or one that somebody has damaged.
+_NONE = "attribute_not_exists(#next_at) OR NOT attribute_type(#next_at, :number)"
 # The longest wait for a slot, in seconds and in slots: before the first call for an event, which has cost nothing
 # yet; BEGUN times that later on, where giving up would cost another retrieval of the invoice.
 PATIENCE, PATIENCE_SLOTS, BEGUN = 30.0, 3, 10
@@ -42,8 +44,8 @@ class Slots:
         """
         now, block = now_ms(), 1000 * number * self.interval
         if self.next < now:
-            change, condition = "SET #next_at = :after", "attribute_not_exists(#pk) OR #next_at < :now"
-            values: dict[str, Value] = {"now": _decimal(now), "after": _decimal(now + block)}
+            change, condition = "SET #next_at = :after", f"#next_at < :now OR {_NONE}"
+            values: dict[str, Value] = {"now": _decimal(now), "after": _decimal(now + block), "number": "N"}
         elif self.next > now + 1000 * self._farthest():
             logger.warning("The next call to Chargebee was planned in {:.0f} s: begins anew", (self.next - now) / 1000)
             change, condition = "SET #next_at = :after", "#next_at > :farthest"
@@ -63,9 +65,9 @@ class Slots:
 
         Raises TableUnavailable.
         """
-        earlier = "attribute_not_exists(#pk) OR #next_at < :until"
+        earlier = f"#next_at < :until OR {_NONE}"
         with suppress(ConditionFailed):  # another worker rests for longer
-            await self._write("SET #next_at = :until", earlier, {"until": _decimal(until)})
+            await self._write("SET #next_at = :until", earlier, {"until": _decimal(until), "number": "N"})
 
     def _farthest(self) -> float:
         """Returns the seconds to the farthest slot that a worker with a right clock can have, with a margin."""
@@ -73,7 +75,10 @@ class Slots:
 
     async def _write(self, change: str, condition: str, values: Mapping[str, Value]) -> Item:
         """Raises ConditionFailed, TableUnavailable."""
-        return await self._table.update(update(RATE, change, condition, **values))
+        try:
+            return await self._table.update(update(RATE, change, condition, **values))
+        except Unprocessable as error:  # by no event: somebody has changed the item
+            raise TableUnavailable("The budget of API calls is damaged", "budget_damaged") from error
 
 
 def _decimal(ms: float) -> Decimal:
@@ -81,4 +86,5 @@ def _decimal(ms: float) -> Decimal:
 
 
 def _next_at(item: Item) -> float:
-    return float(item["next_at"]["N"]) if "next_at" in item else 0.0
+    """Returns 0 if there is no number, which the next write replaces."""
+    return float(item.get("next_at", {}).get("N", 0.0))

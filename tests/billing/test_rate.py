@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from itertools import pairwise
+from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
@@ -163,11 +164,20 @@ async def test_without_the_table_there_is_no_budget(stage: Stage, settings: Sett
             await Budget(table, PER_MINUTE).slot(30)
 
 
-async def test_a_damaged_budget_fails_its_callers(table: Table, stage: Stage) -> None:
-    """Nobody waits for ever."""
-    stage.dynamodb.put_item(TableName=stage.table, Item={**RATE, "next_at": {"S": "soon"}})
-    with pytest.raises(KeyError):
-        await Budget(table, PER_MINUTE).slot(30)
+DAMAGED = [{"S": "soon"}, {"NULL": True}, {"BOOL": True}, {"L": []}, {"M": {}}, {"B": b"1"}, {"NS": ["1"]}, None]
+
+
+@pytest.mark.parametrize("value", DAMAGED, ids=str)
+async def test_a_damaged_budget_begins_anew(table: Table, stage: Stage, value: Any) -> None:
+    """Whatever its value is, or if it has none; also if a 429 is to move it."""
+    item = RATE if value is None else {**RATE, "next_at": value}
+    for rests in (False, True):
+        stage.dynamodb.put_item(TableName=stage.table, Item=item)
+        budget = Budget(table, PER_MINUTE)
+        if rests:
+            await budget.push_back(0.01)
+        assert now_ms() - await budget.slot(30) < 60_000
+        assert "N" in stage.dynamodb.get_item(TableName=stage.table, Key=RATE)["Item"]["next_at"]
 
 
 async def test_an_answer_of_429_is_waited_for(stage: Stage, billing: OpenBilling) -> None:
