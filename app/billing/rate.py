@@ -15,10 +15,11 @@ from dataclasses import dataclass
 
 from app.billing.dynamodb import Table, now_ms
 from app.billing.slots import MOST, Slots
-from app.errors import ChargebeeUnavailable
+from app.errors import ChargebeeUnavailable, TableUnavailable
 
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
+TRIES = 20  # writes for one batch
 
 
 @dataclass
@@ -86,12 +87,17 @@ class Budget:
                     raise
 
     async def _serve_batch(self, batch: list[_Waiting]) -> None:
-        while batch := self._without_impatient(self._without_served(batch)):
+        for _ in range(TRIES):
+            batch = [waiting for waiting in self._without_served(batch) if not waiting.slot.done()]
+            if not (batch := self._without_impatient(batch)):
+                return
             ahead = min(self._sleeping, int(AHEAD / self.interval)) if self._slots.next > now_ms() else 0
             slots = len(batch) + ahead
             first = await self._slots.take(slots, max(waiting.patience for waiting in batch))
             if first is not None:
                 self._spare.extend(first + 1000 * number * self.interval for number in range(slots))
+        # Each write failed for its condition, or its slots were too late.
+        _fail(batch, TableUnavailable("The budget of API calls cannot be written", "budget_contended"))
 
     def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:
         """Hands out the slots there are, in order."""

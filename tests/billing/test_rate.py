@@ -11,10 +11,10 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from app.billing.dynamodb import Table, now_ms, open_table
 from app.billing.answers import LONGEST_REST, Answer
+from app.billing.dynamodb import ConditionFailed, Table, now_ms, open_table
 from app.billing.items import RATE
-from app.billing.rate import SLACK, WINDOW, Budget
+from app.billing.rate import SLACK, TRIES, WINDOW, Budget
 from app.errors import ChargebeeUnavailable, TableUnavailable
 from app.settings import Settings
 from tests.billing.conftest import OpenBilling
@@ -178,6 +178,18 @@ async def test_a_damaged_budget_begins_anew(table: Table, stage: Stage, value: A
             await budget.push_back(0.01)
         assert now_ms() - await budget.slot(30) < 60_000
         assert "N" in stage.dynamodb.get_item(TableName=stage.table, Key=RATE)["Item"]["next_at"]
+
+
+async def test_a_table_that_refuses_each_write_is_not_asked_without_end(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A condition that fails without an item, as of an emulator or a proxy."""
+    refuse = AsyncMock(side_effect=ConditionFailed([{}]))
+    monkeypatch.setattr(table, "update", refuse)
+    with pytest.raises(TableUnavailable) as failed:
+        await Budget(table, PER_MINUTE).slot(30)
+    assert failed.value.code == "budget_contended"
+    assert refuse.await_count == TRIES
 
 
 async def test_an_answer_of_429_is_waited_for(stage: Stage, billing: OpenBilling) -> None:
