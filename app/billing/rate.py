@@ -10,6 +10,7 @@ in advance where calls are rare.
 """
 
 import asyncio
+import time
 from collections import deque
 from dataclasses import dataclass
 
@@ -37,7 +38,8 @@ class Budget:
         self.interval = (WINDOW + SLACK) / per_minute
         self._slots = Slots(table, self.interval)
         self.patience = self._slots.patience
-        self._not_before = 0.0
+        # The end of the last rest, in unix ms and by the monotonic clock: the former may be corrected.
+        self._not_before = self._rest_ends = 0.0
         self._waiting: list[_Waiting] = []
         self._sleeping = 0
         self._spare: deque[float] = deque()
@@ -53,18 +55,21 @@ class Budget:
             self._sleeping += 1
             try:
                 await asyncio.sleep((at - now_ms()) / 1000)
+                if self.holds(at):
+                    return at
+                await asyncio.sleep(self.interval)  # no write after the other, where a clock was corrected
             finally:
                 self._sleeping -= 1
-            if self.holds(at):
-                return at
 
     def holds(self, slot: float) -> bool:
         """Not when it was overslept, nor when a 429 has told everyone to wait since."""
-        return slot >= self._not_before and now_ms() - slot <= 1000 * LATE
+        resting = slot < self._not_before and time.monotonic() < self._rest_ends
+        return not resting and now_ms() - slot <= 1000 * LATE
 
     async def push_back(self, seconds: float) -> None:
         """Lets all workers rest for that long, except for slots that they have reserved. Raises TableUnavailable."""
         self._not_before = max(self._not_before, now_ms() + 1000 * seconds)
+        self._rest_ends = max(self._rest_ends, time.monotonic() + seconds + LATE)
         await self._slots.rest(self._not_before)
 
     async def _reserve(self, patience: float) -> float:

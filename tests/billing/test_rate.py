@@ -11,6 +11,7 @@ from unittest.mock import AsyncMock
 
 import pytest
 
+from app.billing import rate
 from app.billing.answers import LONGEST_REST, Answer
 from app.billing.dynamodb import ConditionFailed, Table, now_ms, open_table
 from app.billing.items import RATE
@@ -190,6 +191,16 @@ async def test_a_table_that_refuses_each_write_is_not_asked_without_end(
         await Budget(table, PER_MINUTE).slot(30)
     assert failed.value.code == "budget_contended"
     assert refuse.await_count == TRIES
+
+
+async def test_a_clock_that_was_ahead_at_a_429(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it is corrected, the rest ends when it would have: by the monotonic clock."""
+    budget = Budget(table, PER_MINUTE)
+    with monkeypatch.context() as ahead:
+        ahead.setattr(rate, "now_ms", lambda: now_ms() + 86_400_000)
+        ahead.setattr(rate, "LATE", 0.0)
+        await budget.push_back(0.0)
+    assert await asyncio.wait_for(budget.slot(30), 60) < now_ms() + 1000
 
 
 async def test_an_answer_of_429_is_waited_for(stage: Stage, billing: OpenBilling) -> None:
