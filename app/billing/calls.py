@@ -14,6 +14,7 @@ from app.billing.answers import Answer, content_of
 from app.billing.progress import Progress
 from app.billing.rate import Budget
 from app.errors import ChargebeeUnavailable
+from app.sqs.failures import without_tracebacks
 
 ATTEMPTS = 3
 PAUSE = 0.5  # seconds before the second attempt, doubled before the third; half of it at random
@@ -110,4 +111,6 @@ class Calls:
             ) as response:
                 return Answer(response.status, response.headers, await response.read())
         except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
-            raise ChargebeeUnavailable("Chargebee cannot be reached, or is slow", type(error).__name__) from error
+            raise ChargebeeUnavailable(
+                "Chargebee cannot be reached, or is slow", type(error).__name__
+            ) from without_tracebacks(error)

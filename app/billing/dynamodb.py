@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from app.billing.items import Item, Update
 from app.errors import TableUnavailable, Unprocessable
 from app.settings import Settings
-from app.sqs.failures import NotAcknowledgedError, code_of
+from app.sqs.failures import NotAcknowledgedError, code_of, without_tracebacks
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
@@ -116,6 +116,7 @@ def now_ms() -> int:
 
 def _raise(error: Exception) -> None:
     """Raises ConditionFailed, Unprocessable or TableUnavailable. botocore raises anything if an answer is not AWS's."""
+    without_tracebacks(error)
     if isinstance(error, ClientError):
         response: Any = error.response
         reasons = response.get("CancellationReasons", ())

@@ -24,6 +24,8 @@ async def while_held(lease: Lease, work: Coroutine[Any, Any, T]) -> T:
         for task in (working, renewing):
             task.cancel()
         await asyncio.wait({working, renewing})
+        # A task has its error, whose traceback has this frame: a cycle would outlive the event.
+        del working, renewing, task
 
 
 async def keep(lease: Lease) -> None:

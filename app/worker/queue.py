@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of
+from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of, without_tracebacks
 from app.sqs.queue import QueueAddress
 from app.telemetry.record import CallRecord, ObserveCall
 from app.worker.received import Received
@@ -95,7 +95,7 @@ class ConsumedQueue:
             record.refused = [str(entry.get("Code")) for entry in answer.get("Failed", [])]
         except Exception as error:
             record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
-            raise
+            raise without_tracebacks(error) from None
         finally:
             record.ended = perf_counter()
             self._observe(record)
