@@ -119,11 +119,11 @@ _METHODS = {
 
 
 def _refusals(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[Refusal | None]:
-    """For each entry None or why not; what the answer does not mention is not done."""
-    done = {entry["Id"] for entry in answer.get("Successful", [])}
+    """For each entry None or why not; what the answer does not mention, or has in both lists, is not done."""
     failed = {
         entry["Id"]: Refusal(str(entry.get("Code")), final=entry.get("SenderFault") is True)
         for entry in answer.get("Failed", [])
     }
+    done = {entry["Id"] for entry in answer.get("Successful", [])} - failed.keys()
     unanswered = Refusal("Unanswered", final=False)
     return [None if entry["Id"] in done else failed.get(entry["Id"], unanswered) for entry in entries]
