@@ -65,7 +65,8 @@ class ConsumedQueue:
 
     async def send(self, parameters: Mapping[str, Any]) -> None:
         """One message, as SendMessage takes it without its QueueUrl; returns once SQS has acknowledged it."""
-        require_acknowledgement(await self._call("SendMessage", 1, **parameters))
+        answer = await self._call("SendMessage", 1, **parameters)
+        require_acknowledgement(answer, parameters["MessageBody"], fifo=self.fifo)
 
     async def attributes(self, *names: str) -> dict[str, str]:
         """Those of the queue that it has."""
