@@ -6,8 +6,7 @@ reference in the line's description, which stays.
 """
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import boto3
@@ -16,11 +15,11 @@ from botocore.config import Config
 from app.billing import charges, items
 from app.billing.charges import Billable, Line
 from app.billing.items import Update, Value
+from app.billing.failing import failing
 from app.billing.sdk import IDEMPOTENCY_KEY, open_site
 from app.errors import BillingUnavailable
 from app.events import Event, Invoice
 from app.settings import Settings
-from app.sqs.failures import code_of
 
 if TYPE_CHECKING:
     import chargebee
@@ -53,7 +52,7 @@ class BlockingBilling:
         lines: list[Line] = []
         page: dict[str, Any] = {}
         while True:
-            with _failing("Chargebee"):
+            with failing("Chargebee"):
                 invoice = self._invoices.retrieve(_invoice(event).id, page).invoice
             lines += invoice.line_items or []
             offset = getattr(invoice, "line_items_next_offset", None)
@@ -66,7 +65,7 @@ class BlockingBilling:
         invoice = _invoice(event)
         first, last = items.between(charges.period(found.lines, event.occurred_at))
         values: Any = {":pk": {"S": f"customer#{invoice.customer_id}"}, ":first": {"S": first}, ":last": {"S": last}}
-        with _failing("DynamoDB"):
+        with failing("DynamoDB"):
             pages = self._dynamodb.get_paginator("query").paginate(
                 TableName=self._table,
                 ConsistentRead=True,
@@ -81,14 +80,14 @@ class BlockingBilling:
         """Adds those that the invoice does not have, with a call for each."""
         for billable in charges.without(billables, charges.charged(billables, found.lines)):
             charge = {"amount": billable.amount, "description": charges.described(billable)}
-            with _failing("Chargebee"):
+            with failing("Chargebee"):
                 self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", billable.id))
 
     def close(self, event: Event, found: Found) -> None:
         """Returns once the invoice is closed, by this call or by another one."""
         if found.pending:
             try:
-                with _failing("Chargebee"):
+                with failing("Chargebee"):
                     self._invoices.close(_invoice(event).id, {}, _key(event, "close"))
             except BillingUnavailable as error:
                 if CONFLICT not in error.cause or self.read(event).pending:
@@ -101,7 +100,7 @@ class BlockingBilling:
         for billable in billables:
             key = items.billable_key(invoice.customer_id, billable)
             update = Update(key, "SET #invoice_id = :invoice, #billed_at = :now", OURS, values)
-            with _failing("DynamoDB"):
+            with failing("DynamoDB"):
                 self._dynamodb.update_item(**update.parameters(self._table))
 
 
@@ -128,14 +127,3 @@ def _invoice(event: Event) -> Invoice:
 
 def _key(event: Event, operation: str, billable_id: str = "") -> dict[str, str]:
     return {IDEMPOTENCY_KEY: charges.idempotency_key(event.id, operation, billable_id)}
-
-
-@contextmanager
-def _failing(what: str) -> Iterator[None]:
-    """Turns whatever a client raises into our error."""
-    try:
-        yield
-    except Exception as error:
-        # The SDK raises a bare Exception for an answer that is not JSON.
-        cause = getattr(error, "api_error_code", None) or code_of(error)
-        raise BillingUnavailable("The billing work could not be done; send it again", f"{what}: {cause}") from error
