@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from app.billing.charges import Billable, Period
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
-from app.billing.items import Item, Update, between, billable_key, billable_of, text, typed, update
-from app.errors import Unprocessable
+from app.billing.items import Update, between, billable_key, chargeable, text, typed, update
 
 
 class Billables:
@@ -34,7 +33,7 @@ class Billables:
                 ":invoice": typed(self._invoice),
             },
         )
-        return [_checked(item) async for item in items]
+        return [chargeable(self._customer, item) async for item in items]
 
     async def reserve(self, billables: Sequence[Billable]) -> list[Billable]:
         """Those that are this invoice's now; another one may have been faster. Raises TableUnavailable."""
@@ -87,12 +86,3 @@ class Billables:
 
     def _update(self, billable: Billable, change: str, condition: str, **values: int) -> Update:
         return update(billable_key(self._customer, billable), change, condition, invoice=self._invoice, **values)
-
-
-def _checked(item: Item) -> Billable:
-    try:
-        billable = billable_of(item)
-    except (KeyError, ValueError):
-        raise Unprocessable("A billable event in the table lacks an attribute", "invalid_billable") from None
-    billable.require_chargeable()
-    return billable

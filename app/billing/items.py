@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from app.billing.charges import Billable, Period
+from app.errors import Unprocessable
 
 Key = dict[str, Any]
 Item = Mapping[str, Any]
@@ -37,6 +38,18 @@ def between(period: Period) -> tuple[str, str]:
 
 def _from(seconds: int) -> str:
     return f"billable#{seconds:010d}"
+
+
+def chargeable(customer_id: str, item: Item) -> Billable:
+    """Returns the billable event of an item. Raises Unprocessable if it cannot be charged, or not be found again."""
+    try:
+        billable = billable_of(item)
+    except (KeyError, ValueError):
+        raise Unprocessable("A billable event in the table lacks an attribute", "invalid_billable") from None
+    billable.require_chargeable()
+    if item["sk"] != billable_key(customer_id, billable)["sk"]:
+        raise Unprocessable("A billable event's id or time differs from its key", "invalid_billable")
+    return billable
 
 
 def billable_of(item: Item) -> Billable:

@@ -4,10 +4,10 @@ import pytest
 from botocore.exceptions import ClientError
 
 from app.billing import dynamodb
-from app.billing.items import billable_key, update
+from app.billing.items import billable_key, item_of, update
 from app.errors import Postponed, TableUnavailable, Unprocessable
 from tests.billing.conftest import OpenBilling
-from tests.billing.stage import Stage, event_body, event_of, some
+from tests.billing.stage import START, Stage, event_body, event_of, some
 
 pytestmark = pytest.mark.anyio
 
@@ -19,6 +19,20 @@ async def test_a_version_that_dynamodb_cannot_hold_is_none(stage: Stage, billing
     stage.register(body)
     async with billing() as worker:
         assert await worker.process(event_of(body)) == "closed"
+
+
+async def test_an_item_with_another_key_is_not_left_out(stage: Stage, billing: OpenBilling) -> None:
+    """Nobody could reserve it, and the invoice would be closed without it."""
+    body = event_body()
+    customer = body["content"]["invoice"]["customer_id"]
+    stage.register(body)
+    [one] = some(1)
+    wrong = item_of(customer, one) | {"sk": {"S": f"billable#{START:010d}#another"}}
+    stage.dynamodb.put_item(TableName=stage.table, Item=wrong)
+    async with billing() as worker:
+        with pytest.raises(Unprocessable) as failed:
+            await worker.process(event_of(body))
+    assert failed.value.code == "invalid_billable"
 
 
 @pytest.mark.parametrize(
