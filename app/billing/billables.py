@@ -24,13 +24,17 @@ class Billables:
         first, last = between(period)
         items = self._table.query(
             KeyConditionExpression="#pk = :customer AND #sk BETWEEN :first AND :last",
-            FilterExpression="attribute_not_exists(#invoice_id) OR #invoice_id = :invoice",
+            # What is no text is an item for a person to see: `chargeable` refuses it.
+            FilterExpression="attribute_not_exists(#invoice_id) OR #invoice_id IN (:invoice, :empty)"
+            " OR NOT attribute_type(#invoice_id, :text)",
             ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
             ExpressionAttributeValues={
                 ":customer": typed(f"customer#{self._customer}"),
                 ":first": typed(first),
                 ":last": typed(last),
                 ":invoice": typed(self._invoice),
+                ":empty": typed(""),
+                ":text": typed("S"),
             },
         )
         return [chargeable(self._customer, item) async for item in items]

@@ -72,8 +72,8 @@ class BlockingBilling:
                 KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
                 ExpressionAttributeValues=values,
             )
-            all_of_them = [items.billable_of(item) for page in pages for item in page["Items"]]
-        ours = [one for one in all_of_them if one.invoice_id in (None, invoice.id)]
+            free = [item for page in pages for item in page["Items"] if not items.is_of_another(item, invoice.id)]
+            ours = [items.chargeable(invoice.customer_id, item) for item in free]
         return ours if found.pending else charges.charged(ours, found.lines)
 
     def add(self, event: Event, found: Found, billables: Sequence[Billable]) -> None:

@@ -47,9 +47,16 @@ def chargeable(customer_id: str, item: Item) -> Billable:
     except (KeyError, ValueError):
         raise Unprocessable("A billable event in the table lacks an attribute", "invalid_billable") from None
     billable.require_chargeable()
-    if item["sk"] != billable_key(customer_id, billable)["sk"]:
-        raise Unprocessable("A billable event's id or time differs from its key", "invalid_billable")
+    if item["sk"] != billable_key(customer_id, billable)["sk"] or billable.invoice_id == "":
+        raise Unprocessable(
+            "A billable event's id or time differs from its key, or its invoice_id is empty", "invalid_billable"
+        )
     return billable
+
+
+def is_of_another(item: Item, invoice_id: str) -> bool:
+    """Whether another invoice has the billable event. What is no text is for `chargeable` to refuse."""
+    return item.get("invoice_id", {}).get("S") not in (None, "", invoice_id)
 
 
 def billable_of(item: Item) -> Billable:

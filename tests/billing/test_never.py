@@ -1,5 +1,7 @@
 """Events and items that can never be billed end at once, for a person to see; they are not repeated without end."""
 
+from typing import Any
+
 import pytest
 from botocore.exceptions import ClientError
 
@@ -66,3 +68,17 @@ async def test_a_value_that_the_table_refuses(stage: Stage, billing: OpenBilling
             with pytest.raises(Unprocessable) as failed:
                 await worker.table.write(updates)
             assert failed.value.code == "table_validation"
+
+
+@pytest.mark.parametrize("value", [{"NULL": True}, {"S": ""}, {"N": "1"}], ids=str)
+async def test_an_item_of_no_invoice_is_not_left_out(stage: Stage, billing: OpenBilling, value: Any) -> None:
+    """Its `invoice_id` names no invoice, so nobody would ever charge it."""
+    body = event_body()
+    customer = body["content"]["invoice"]["customer_id"]
+    stage.register(body)
+    [one] = some(1)
+    stage.dynamodb.put_item(TableName=stage.table, Item=item_of(customer, one) | {"invoice_id": value})
+    async with billing() as worker:
+        with pytest.raises(Unprocessable) as failed:
+            await worker.process(event_of(body))
+    assert failed.value.code == "invalid_billable"
