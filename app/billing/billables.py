@@ -67,6 +67,20 @@ class Billables:
             except ConditionFailed:
                 continue  # it was free
 
+    async def free_all(self) -> None:
+        """Takes all reservations back, whatever their period. Raises TableUnavailable."""
+        items = self._table.query(
+            KeyConditionExpression="#pk = :customer AND begins_with(#sk, :billable)",
+            FilterExpression="#invoice_id = :invoice AND attribute_not_exists(#billed_at)",
+            ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id", "#billed_at": "billed_at"},
+            ExpressionAttributeValues={
+                ":customer": typed(f"customer#{self._customer}"),
+                ":billable": typed("billable#"),
+                ":invoice": typed(self._invoice),
+            },
+        )
+        await self.free([chargeable(self._customer, item) async for item in items])
+
     def billed(self, billables: Sequence[Billable]) -> list[Update]:
         """The updates that mark them as billed, once the invoice is closed."""
         return [

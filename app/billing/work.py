@@ -28,8 +28,7 @@ class Work:
             return await self._bill()
         except Unprocessable as error:
             if error.code == "invoice_not_found":  # and so nothing is on it: another invoice may have them
-                found = await self._billables.find(period(self._invoice.line_items, self._occurred_at))
-                await self._billables.free(found)
+                await self._billables.free_all()
             raise
 
     async def _bill(self) -> tuple[bool, list[Update]]:

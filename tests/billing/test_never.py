@@ -9,7 +9,7 @@ from app.billing import dynamodb
 from app.billing.items import billable_key, item_of, update
 from app.errors import Postponed, TableUnavailable, Unprocessable
 from tests.billing.conftest import OpenBilling
-from tests.billing.stage import START, Stage, event_body, event_of, some
+from tests.billing.stage import END, START, Stage, event_body, event_of, line, some
 
 pytestmark = pytest.mark.anyio
 
@@ -82,3 +82,18 @@ async def test_an_item_of_no_invoice_is_not_left_out(stage: Stage, billing: Open
         with pytest.raises(Unprocessable) as failed:
             await worker.process(event_of(body))
     assert failed.value.code == "invalid_billable"
+
+
+async def test_an_invoice_that_has_gone_keeps_no_reservation(stage: Stage, billing: OpenBilling) -> None:
+    """Also not one of a later page's period, which a truncated event does not name."""
+    body = event_body(line_items=[line(1)], line_items_next_offset="[1]")
+    customer = body["content"]["invoice"]["customer_id"]
+    beyond = some(1, END + 5)
+    stage.put(customer, beyond)
+    key = billable_key(customer, beyond[0])
+    stage.set(key, "invoice_id", {"S": body["content"]["invoice"]["id"]})
+    async with billing() as worker:
+        with pytest.raises(Unprocessable) as failed:
+            await worker.process(event_of(body))
+    assert failed.value.code == "invoice_not_found"
+    assert [one.invoice_id for one in stage.billables(customer)] == [None]
