@@ -49,11 +49,11 @@ class Billing:
             return "already"
         try:
             return await self._work(lease, wanted, event.occurred_at)
-        except BillingFailed as error:
-            await _let_go(lease, error.code)
-            raise
         except asyncio.CancelledError:
             await _let_go(lease, "cancelled")
+            raise
+        except Exception as error:
+            await _let_go(lease, error.code if isinstance(error, BillingFailed) else type(error).__name__)
             raise
 
     async def done(self, event_ids: Iterable[str]) -> set[str]:

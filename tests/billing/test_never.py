@@ -1,6 +1,7 @@
 """Events and items that can never be billed end at once, for a person to see; they are not repeated without end."""
 
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from botocore.exceptions import ClientError
@@ -97,3 +98,17 @@ async def test_an_invoice_that_has_gone_keeps_no_reservation(stage: Stage, billi
             await worker.process(event_of(body))
     assert failed.value.code == "invoice_not_found"
     assert [one.invoice_id for one in stage.billables(customer)] == [None]
+
+
+async def test_an_unexpected_error_lets_go_of_the_claim(
+    stage: Stage, billing: OpenBilling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next attempt need not wait for the end of the lease."""
+    body = event_body()
+    stage.register(body)
+    async with billing() as worker:
+        monkeypatch.setattr(worker.chargebee, "close", AsyncMock(side_effect=KeyError("bug")))
+        with pytest.raises(KeyError):
+            await worker.process(event_of(body))
+    async with billing("another") as worker:
+        assert await worker.process(event_of(body)) == "closed"
