@@ -7,6 +7,7 @@ billables.py the billable events in the table          charges.py    what is cha
 dynamodb.py  the table                                 items.py      its items and keys: pure
 chargebee.py the API's operations                      answers.py    what its answers mean: pure
 calls.py     one call: slot, deadline, repetitions     rate.py       one budget of calls for all workers
+lines.py     the billing period of line items: pure    slots.py      the budget's item in the table
 blocking.py  the same work for v01, in one go           failing.py   what its clients raise
 schema.py    how the table is made                     README.md     its design, and why a crash is safe
 """

@@ -31,6 +31,7 @@ class FoundLine(BaseModel):
     date_from: int
     date_to: int
     description: str = ""
+    entity_type: str
 
 
 class FoundInvoice(BaseModel):

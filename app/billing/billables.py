@@ -7,9 +7,10 @@ reserved is never charged on this one, though their periods overlap.
 import time
 from collections.abc import Sequence
 
-from app.billing.charges import Billable, Period
+from app.billing.charges import Billable
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
 from app.billing.items import Update, between, billable_key, chargeable, text, typed, update
+from app.billing.lines import Period
 
 
 class Billables:

@@ -13,9 +13,10 @@ import boto3
 from botocore.config import Config
 
 from app.billing import charges, items
-from app.billing.charges import Billable, Line
 from app.billing.items import Update, Value
+from app.billing.charges import Billable
 from app.billing.failing import failing
+from app.billing.lines import Line, period
 from app.billing.sdk import IDEMPOTENCY_KEY, open_site
 from app.errors import BillingUnavailable
 from app.events import Event, Invoice
@@ -63,7 +64,7 @@ class BlockingBilling:
     def unbilled(self, event: Event, found: Found) -> list[Billable]:
         """What the customer used in the invoice's period and no other invoice has; once it is closed, what it has."""
         invoice = _invoice(event)
-        first, last = items.between(charges.period(found.lines, event.occurred_at))
+        first, last = items.between(period(found.lines, invoice.line_items, event.occurred_at))
         values: Any = {":pk": {"S": f"customer#{invoice.customer_id}"}, ":first": {"S": first}, ":last": {"S": last}}
         with failing("DynamoDB"):
             pages = self._dynamodb.get_paginator("query").paginate(

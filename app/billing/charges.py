@@ -8,8 +8,8 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
+from app.billing.lines import Line
 from app.errors import Unprocessable
 
 # https://apidocs.chargebee.com/docs/api/invoices, "Add one-time charge to a pending invoice"
@@ -42,35 +42,6 @@ class Billable:
             raise Unprocessable(f"The billable event {self.id} has an amount below 1", "invalid_amount")
         if not _ID.fullmatch(self.id):
             raise Unprocessable("A billable event's id is longer than 100 or has spaces or brackets", "invalid_id")
-
-
-class Period(NamedTuple):
-    """Unix seconds, both of them included."""
-
-    start: int
-    end: int
-
-
-class Line(Protocol):
-    """A line item, of an event or of Chargebee's answer."""
-
-    @property
-    def date_from(self) -> int: ...
-    @property
-    def date_to(self) -> int: ...
-    @property
-    def description(self) -> str: ...
-
-
-def period(lines: Iterable[Line], occurred_at: int) -> Period:
-    """From the earliest start of a line to the latest end; without lines, everything until `occurred_at`.
-
-    Lines that a charge of ours has made do not count: the period is the same before and after it.
-    """
-    others = [line for line in lines if reference_in(line.description) is None]
-    if not others:
-        return Period(0, occurred_at)
-    return Period(min(line.date_from for line in others), max(line.date_to for line in others))
 
 
 def idempotency_key(event_id: str, operation: str, billable_id: str = "") -> str:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from app.billing.charges import Billable, Period
+from app.billing.charges import Billable
+from app.billing.lines import Period
 from app.errors import Unprocessable
 
 Key = dict[str, Any]
@@ -32,7 +33,7 @@ def billable_key(customer_id: str, billable: Billable) -> Key:
 
 
 def between(period: Period) -> tuple[str, str]:
-    """The sort keys that BETWEEN takes for a period. The second one is nobody's: a key has an id behind the time."""
+    """Returns the sort keys that BETWEEN takes. No item has the upper key, because real keys end in `#<id>`."""
     return _from(period.start), _from(period.end + 1)
 
 

@@ -3,13 +3,16 @@
 Each step may be the last one of an attempt. README.md says why the next attempt charges nothing twice.
 """
 
+from collections.abc import Sequence
+
 from app.billing.answers import VOIDED, FoundInvoice, InvalidState
 from app.billing.billables import Billables
 from app.billing.chargebee import Chargebee
-from app.billing.charges import Billable, charged, period, without
+from app.billing.charges import Billable, charged, without
 from app.billing.dynamodb import Table
 from app.billing.items import Update
 from app.billing.leases import Lease
+from app.billing.lines import Line, period
 from app.errors import ChargebeeUnavailable, Unprocessable
 from app.events import Invoice
 
@@ -34,7 +37,7 @@ class Work:
     async def _bill(self) -> tuple[bool, list[Update]]:
         found = await self._retrieve() if self._invoice.is_truncated else None
         lines = found.line_items if found else self._invoice.line_items
-        billables = await self._billables.find(period(lines, self._occurred_at))
+        billables = await self._find(lines)
         reserved = [billable for billable in billables if billable.invoice_id is not None]
         if reserved and found is None:  # an earlier attempt may have charged them
             found = await self._retrieve()
@@ -75,6 +78,9 @@ class Work:
             detail = f"The invoice was closed without {len(missing)} of {len(ours)} charges"
             raise Unprocessable(detail, "closed_without_charges")
         return True, billed
+
+    async def _find(self, lines: Sequence[Line]) -> list[Billable]:
+        return await self._billables.find(period(lines, self._invoice.line_items, self._occurred_at))
 
     async def _retrieve(self) -> FoundInvoice:
         return await self._chargebee.retrieve(self._lease, self._invoice.id)

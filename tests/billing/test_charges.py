@@ -10,15 +10,14 @@ from app.billing.charges import (
     DESCRIPTION_LENGTH,
     KEY_LENGTH,
     Billable,
-    Period,
     charged,
     described,
     idempotency_key,
-    period,
     reference_in,
     without,
 )
 from app.billing.items import between, billable_key, billable_of, item_of
+from app.billing.lines import ADHOC, Period, period
 from app.errors import Unprocessable
 
 IDS = st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="[]"), min_size=1, max_size=100)
@@ -30,6 +29,11 @@ class Line(NamedTuple):
     date_from: int = 0
     date_to: int = 0
     description: str = ""
+    entity_type: str = "plan_item_price"
+
+
+# Descriptions as people write them, and such as imitate a reference.
+DESCRIPTIONS = TEXTS | st.builds("{} [{}]".format, TEXTS, IDS) | st.builds("{} [billable:{}@0]".format, TEXTS, IDS)
 
 
 def _billable(name: str, text: str = "", at: int = 0) -> Billable:
@@ -81,12 +85,19 @@ def test_an_idempotency_key_fits_and_is_of_one_line(event_id: str, one: str, oth
     assert idempotency_key(event_id, "close") == f"{event_id}-close"
 
 
-def test_the_period_is_that_of_all_lines_but_our_charges() -> None:
-    """It is the same before a charge was added and after."""
-    lines = [Line(200, 300), Line(100, 250)]
-    assert period(lines, 999) == Period(100, 300)
-    assert period([*lines, Line(5, 5000, described(_billable("b1")))], 999) == Period(100, 300)
-    assert period([], 999) == Period(0, 999)
+@given(st.lists(DESCRIPTIONS, min_size=2, max_size=2), DESCRIPTIONS)
+def test_the_period_is_that_of_the_subscription(names: list[str], adhoc: str) -> None:
+    """Whatever its lines are called; a charge, ours or another one, does not change it."""
+    lines = [Line(200, 300, names[0]), Line(100, 250, names[1], "addon_item_price")]
+    assert period(lines, [], 999) == Period(100, 300)
+    assert period([*lines, Line(5, 5000, adhoc, ADHOC)], [], 999) == Period(100, 300)
+
+
+def test_the_period_without_a_subscription() -> None:
+    """That of the first lines, which Chargebee wrote before a charge of ours; else everything until the event."""
+    one_off, ours = Line(400, 500, "Set-up", ADHOC), Line(5, 5000, described(_billable("b1")), ADHOC)
+    assert period([one_off, ours], [one_off], 999) == Period(400, 500)
+    assert period([ours], [], 999) == Period(0, 999)
 
 
 @given(SECONDS, SECONDS, SECONDS, IDS)
