@@ -64,9 +64,10 @@ class BlockingBilling:
     def unbilled(self, event: Event, found: Found) -> list[Billable]:
         """What the customer used in the invoice's period and no other invoice has; once it is closed, what it has."""
         invoice = _invoice(event)
-        first, last = items.between(period(found.lines, invoice.line_items, event.occurred_at))
-        values: Any = {":pk": {"S": f"customer#{invoice.customer_id}"}, ":first": {"S": first}, ":last": {"S": last}}
         with failing("DynamoDB"):
+            first, last = items.between(period(found.lines, invoice.line_items, event.occurred_at))
+            customer = f"customer#{invoice.customer_id}"
+            values: Any = {":pk": {"S": customer}, ":first": {"S": first}, ":last": {"S": last}}
             pages = self._dynamodb.get_paginator("query").paginate(
                 TableName=self._table,
                 ConsistentRead=True,

@@ -3,8 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
+from app.errors import Unprocessable
+
 # The kind of line that add_charge makes: https://apidocs.chargebee.com/docs/api/invoices, line_items.entity_type
 ADHOC = "adhoc"
+# The last second that is below the end of a period in the table, whose sort keys have ten digits for the time.
+LATEST_SECOND = 9_999_999_998
 
 
 class Period(NamedTuple):
@@ -32,10 +36,12 @@ def period(lines: Iterable[Line], first_lines: Sequence[Line], occurred_at: int)
 
     The subscription's lines are all that are not ad-hoc, whatever they are called. An invoice without them has the
     period of `first_lines`, those of the event, which Chargebee wrote before any charge was added; an invoice without
-    a line has everything until `occurred_at`.
+    a line has everything until `occurred_at`. Raises Unprocessable for a period that no billable event can be in.
     """
     counted = [line for line in lines if line.entity_type != ADHOC] or first_lines
     found = Period(0, occurred_at)
     if counted:
         found = Period(min(line.date_from for line in counted), max(line.date_to for line in counted))
+    if not 0 <= found.start <= found.end <= LATEST_SECOND:
+        raise Unprocessable("The invoice's period ends before it begins, or after the year 2286", "invalid_period")
     return found

@@ -17,7 +17,7 @@ from app.billing.charges import (
     without,
 )
 from app.billing.items import between, billable_key, billable_of, item_of
-from app.billing.lines import ADHOC, Period, period
+from app.billing.lines import ADHOC, LATEST_SECOND, Period, period
 from app.errors import Unprocessable
 
 IDS = st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="[]"), min_size=1, max_size=100)
@@ -100,12 +100,22 @@ def test_the_period_without_a_subscription() -> None:
     assert period([ours], [], 999) == Period(0, 999)
 
 
+@pytest.mark.parametrize("line", [Line(300, 200), Line(0, LATEST_SECOND + 1), Line(17_723_196_000, 17_749_944_000)])
+def test_a_period_that_no_billable_event_can_be_in_is_refused(line: Line) -> None:
+    """DynamoDB would never take the query, or compare the times as strings of other lengths."""
+    with pytest.raises(Unprocessable) as failed:
+        period([line], [], 999)
+    assert failed.value.code == "invalid_period"
+    with pytest.raises(Unprocessable):
+        period([], [], LATEST_SECOND + 1)
+
+
 @given(SECONDS, SECONDS, SECONDS, IDS)
 def test_sort_keys_are_between_those_of_the_period_that_holds_them(start: int, end: int, at: int, name: str) -> None:
     """DynamoDB compares strings by their UTF-8 bytes; both ends are included."""
     first, last = between(Period(start, end))
     key = billable_key("c", _billable(name, at=at))["sk"]["S"]
-    if end < 9_999_999_999:
+    if end <= LATEST_SECOND:
         assert (first.encode() <= key.encode() <= last.encode()) == (start <= at <= end)
 
 

@@ -13,6 +13,34 @@ from tests.billing.conftest import OpenBilling
 from tests.billing.stage import END, START, Stage, event_body, event_of, line, some
 
 pytestmark = pytest.mark.anyio
+LATE = 17_723_196_000  # eleven digits, as of a time in milliseconds that lost some
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [[line(1, END, START)], [line(1, START, LATE)], [line(1, LATE, LATE + 1)], [line(1, 10**40, 10**40)]],
+    ids=["ends before it begins", "an end of eleven digits", "both of eleven digits", "more than DynamoDB's digits"],
+)
+async def test_a_period_that_cannot_be(stage: Stage, billing: OpenBilling, lines: list[dict[str, Any]]) -> None:
+    """It has its own code, and nothing is charged."""
+    body = event_body(line_items=lines)
+    stage.register(body)
+    stage.put(body["content"]["invoice"]["customer_id"], some(1))
+    async with billing() as worker:
+        with pytest.raises(Unprocessable) as failed:
+            await worker.process(event_of(body))
+    assert failed.value.code == "invalid_period"
+    assert stage.invoice(body["content"]["invoice"]["id"])["charges"] == []
+
+
+async def test_an_event_from_the_far_future(stage: Stage, billing: OpenBilling) -> None:
+    """Without line items, its time is the end of the period."""
+    body = event_body(line_items=[]) | {"occurred_at": LATE}
+    stage.register(body)
+    async with billing() as worker:
+        with pytest.raises(Unprocessable) as failed:
+            await worker.process(event_of(body))
+    assert failed.value.code == "invalid_period"
 
 
 @pytest.mark.parametrize("version", [10**38, -1, 1.5, "1"])
