@@ -32,6 +32,7 @@ class FoundLine(BaseModel):
     date_to: int
     description: str = ""
     entity_type: str
+    unit_amount: int
 
 
 class FoundInvoice(BaseModel):

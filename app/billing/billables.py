@@ -6,6 +6,7 @@ reserved is never charged on this one, though their periods overlap.
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.billing.charges import Billable
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
@@ -51,7 +52,7 @@ class Billables:
         while billables:
             try:
                 await self._table.write([self._reserved(billable) for billable in billables])
-                return billables
+                return [replace(billable, invoice_id=self._invoice) for billable in billables]
             except ConditionFailed as failed:
                 billables = [
                     billable

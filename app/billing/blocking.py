@@ -16,7 +16,7 @@ from app.billing import charges, items
 from app.billing.items import Update, Value
 from app.billing.charges import Billable
 from app.billing.failing import failing
-from app.billing.lines import Line, period
+from app.billing.lines import Line, added, period
 from app.billing.sdk import IDEMPOTENCY_KEY, open_site
 from app.errors import BillingUnavailable
 from app.events import Event, Invoice
@@ -76,11 +76,12 @@ class BlockingBilling:
             )
             free = [item for page in pages for item in page["Items"] if not items.is_of_another(item, invoice.id)]
             ours = [items.chargeable(invoice.customer_id, item) for item in free]
-        return ours if found.pending else charges.charged(ours, found.lines)
+        return ours if found.pending else charges.charged(ours, added(found.lines, invoice.line_items))
 
     def add(self, event: Event, found: Found, billables: Sequence[Billable]) -> None:
         """Adds those that the invoice does not have, with a call for each."""
-        for billable in charges.without(billables, charges.charged(billables, found.lines)):
+        there = charges.charged(billables, added(found.lines, _invoice(event).line_items))
+        for billable in charges.without(billables, there):
             charge = {"amount": billable.amount, "description": charges.described(billable)}
             with failing("Chargebee"):
                 self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", billable.id))

@@ -19,8 +19,10 @@ class Period(NamedTuple):
 
 
 class Line(Protocol):
-    """A line item, of an event or of Chargebee's answer."""
+    """A line item, of an event or of Chargebee's answer. `unit_amount`: minor units."""
 
+    @property
+    def unit_amount(self) -> int: ...
     @property
     def date_from(self) -> int: ...
     @property
@@ -29,6 +31,12 @@ class Line(Protocol):
     def description(self) -> str: ...
     @property
     def entity_type(self) -> str: ...
+
+
+def added(lines: Iterable[Line], first_lines: Iterable[Line]) -> list[Line]:
+    """Returns the ad-hoc lines that are not among those of the event, so that they came after the event."""
+    first = {_identity(line) for line in first_lines}
+    return [line for line in lines if line.entity_type == ADHOC and _identity(line) not in first]
 
 
 def period(lines: Iterable[Line], first_lines: Sequence[Line], occurred_at: int) -> Period:
@@ -45,3 +53,7 @@ def period(lines: Iterable[Line], first_lines: Sequence[Line], occurred_at: int)
     if not 0 <= found.start <= found.end <= LATEST_SECOND:
         raise Unprocessable("The invoice's period ends before it begins, or after the year 2286", "invalid_period")
     return found
+
+
+def _identity(line: Line) -> object:
+    return line.description, line.unit_amount, line.date_from, line.date_to

@@ -3,7 +3,7 @@
 Each step may be the last one of an attempt. README.md says why the next attempt charges nothing twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from app.billing.answers import VOIDED, FoundInvoice, InvalidState
 from app.billing.billables import Billables
@@ -12,7 +12,7 @@ from app.billing.charges import Billable, charged, without
 from app.billing.dynamodb import Table
 from app.billing.items import Update
 from app.billing.leases import Lease
-from app.billing.lines import Line, period
+from app.billing.lines import Line, added, period
 from app.errors import ChargebeeUnavailable, Unprocessable
 from app.events import Invoice
 
@@ -46,20 +46,19 @@ class Work:
             return await self._settle(found, reserved or billables)
         ours = reserved + await self._billables.reserve(without(billables, reserved))
         try:
-            return await self._charge(ours, found)
+            return await self._charge(ours, self._charged(reserved, found) if found else [])
         except InvalidState:
             found = await self._retrieve()
             if found.is_pending:
                 raise ChargebeeUnavailable("The invoice is pending, but not open", "invalid_state") from None
             return await self._settle(found, ours)
 
-    async def _charge(self, ours: list[Billable], found: FoundInvoice | None) -> tuple[bool, list[Update]]:
-        """Adds what is not there, and closes. Raises InvalidState, BillingFailed."""
-        there = charged(ours, found.line_items) if found else []
+    async def _charge(self, ours: list[Billable], there: list[Billable]) -> tuple[bool, list[Update]]:
+        """Adds what is not `there`, and closes. Raises InvalidState, BillingFailed."""
         for billable in without(ours, there):
             await self._chargebee.add_charge(self._lease, self._invoice.id, billable)
         if not ours and not self._invoice.line_items:
-            found = found or await self._retrieve()
+            found = await self._retrieve()
             if found.is_pending and not found.line_items:
                 return False, []  # Chargebee closes no invoice without a line
         await self._chargebee.close(self._lease, self._invoice.id)
@@ -69,7 +68,7 @@ class Work:
         """The invoice is closed: by an earlier attempt, or by someone else. Raises Unprocessable."""
         if found.status == VOIDED:
             raise Unprocessable("The invoice has been voided", "invoice_voided")
-        there = charged(ours, found.line_items)
+        there = self._charged([one for one in ours if one.invoice_id is not None], found)
         billed = self._billables.billed(there)
         if missing := without(ours, there):
             # Nobody can add them any more: a person decides. They are free for another invoice of their period.
@@ -78,6 +77,9 @@ class Work:
             detail = f"The invoice was closed without {len(missing)} of {len(ours)} charges"
             raise Unprocessable(detail, "closed_without_charges")
         return True, billed
+
+    def _charged(self, reserved: Iterable[Billable], found: FoundInvoice) -> list[Billable]:
+        return charged(reserved, added(found.line_items, self._invoice.line_items))
 
     async def _find(self, lines: Sequence[Line]) -> list[Billable]:
         return await self._billables.find(period(lines, self._invoice.line_items, self._occurred_at))

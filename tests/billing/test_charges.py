@@ -1,5 +1,6 @@
 """What is charged and found again: pure, for any text and any ids."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
@@ -17,7 +18,7 @@ from app.billing.charges import (
     without,
 )
 from app.billing.items import between, billable_key, billable_of, item_of
-from app.billing.lines import ADHOC, LATEST_SECOND, Period, period
+from app.billing.lines import ADHOC, LATEST_SECOND, Period, added, period
 from app.errors import Unprocessable
 
 IDS = st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="[]"), min_size=1, max_size=100)
@@ -30,10 +31,15 @@ class Line(NamedTuple):
     date_to: int = 0
     description: str = ""
     entity_type: str = "plan_item_price"
+    unit_amount: int = 1
 
 
 # Descriptions as people write them, and such as imitate a reference.
 DESCRIPTIONS = TEXTS | st.builds("{} [{}]".format, TEXTS, IDS) | st.builds("{} [billable:{}@0]".format, TEXTS, IDS)
+
+
+def _on(billables: list[Billable], lines: list[Line], first: Sequence[Line] = ()) -> list[Billable]:
+    return charged(billables, added(lines, first))
 
 
 def _billable(name: str, text: str = "", at: int = 0) -> Billable:
@@ -58,15 +64,31 @@ def test_a_line_of_chargebee_has_no_reference(text: str) -> None:
     assert reference_in(text) is None
 
 
+@given(st.lists(DESCRIPTIONS, max_size=9), st.lists(IDS, unique=True, max_size=9))
+def test_no_line_of_a_subscription_is_a_charge_of_ours(descriptions: list[str], names: list[str]) -> None:
+    """Whatever the plan is called, also with the whole reference of a reserved billable event."""
+    billables = [_billable(name) for name in names]
+    lines = [Line(description=text) for text in [*descriptions, *map(described, billables)]]
+    assert _on(billables, lines) == []
+
+
 @given(st.lists(IDS, unique=True, max_size=20), st.data())
 def test_what_is_on_the_invoice_is_told_from_what_is_not(names: list[str], data: st.DataObject) -> None:
-    """Also where one id is a part of another."""
+    """Also if one id is a part of another, and beside ad-hoc lines of other people."""
     billables = [_billable(name, "text") for name in names]
     there = data.draw(st.sets(st.sampled_from(names))) if names else set()
-    lines = [Line(description=described(one)) for one in billables if one.id in there]
-    found = charged(billables, [Line(description="of Chargebee [sic] itself"), *lines])
+    lines = [Line(description=described(one), entity_type=ADHOC) for one in billables if one.id in there]
+    found = _on(billables, [Line(description="of Chargebee [sic] itself", entity_type=ADHOC), *lines])
     assert {one.id for one in found} == there
     assert {one.id for one in without(billables, found)} == set(names) - there
+
+
+def test_a_line_of_the_event_is_no_charge_of_ours() -> None:
+    """Chargebee wrote it before, so an exact imitation of a reference changes nothing."""
+    billable = _billable("b1", "text")
+    exact = Line(description=described(billable), entity_type=ADHOC)
+    assert _on([billable], [exact], [exact]) == []
+    assert _on([billable], [exact._replace(date_from=5, date_to=5)], [exact]) == [billable]
 
 
 EVENT_IDS = st.from_regex(r"[A-Za-z0-9_-]{1,40}", fullmatch=True)
