@@ -1,12 +1,15 @@
-"""What is charged, when, and how it is found again: pure.
+"""What is charged, and how a charge is recognised again: pure.
 
-A charge's description ends with ` [<billable id>]`. Chargebee keeps an idempotency key for 30 minutes and redelivers
-an event for 3 days 7 hours: after those minutes, only the invoice itself tells what is on it.
+Chargebee keeps an idempotency key for 30 minutes and redelivers an event for 3 days 7 hours. After those minutes, only
+the invoice itself shows what is on it, so each charge's description ends with the billable event's reference:
+` [billable:<id>@<occurred_at>]`. Plans and add-ons may have any name, so a line counts as a charge of ours only if it
+is an ad-hoc line that came after the event, has the amount of a billable event that was reserved for this invoice
+before, and ends with its reference.
 """
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.billing.lines import Line
@@ -18,7 +21,6 @@ DESCRIPTION_LENGTH = 250
 KEY_LENGTH = 100
 # No bracket and no space, so that a reference has one reading.
 _ID = re.compile(r"[^\s\[\]]{1,100}")
-_REFERENCE = re.compile(r" \[([^\s\[\]]{1,100})\]$")
 _IN_A_HEADER = re.compile(r"[A-Za-z0-9_.:-]+")
 
 
@@ -27,6 +29,7 @@ class Billable:
     """A billable event of a customer. `amount`: minor units; `occurred_at`: unix seconds.
 
     `invoice_id`: the invoice that it is reserved for, or charged on; no other invoice may charge it.
+    Id and time identify it together, as in the table's key: two events with one id and two times are two events.
     """
 
     id: str
@@ -36,8 +39,12 @@ class Billable:
     invoice_id: str | None = None
     billed_at: int | None = None
 
+    @property
+    def reference(self) -> str:
+        return f"{self.id}@{self.occurred_at}"
+
     def require_chargeable(self) -> None:
-        """Raises Unprocessable where Chargebee could never take it, or it could not be found again."""
+        """Raises Unprocessable if Chargebee could never take the charge, or the charge could not be recognised."""
         if self.amount < 1:
             raise Unprocessable(f"The billable event {self.id} has an amount below 1", "invalid_amount")
         if not _ID.fullmatch(self.id):
@@ -58,28 +65,34 @@ def idempotency_key(event_id: str, operation: str, billable_id: str = "") -> str
 
 
 def described(billable: Billable) -> str:
-    """The charge's description: the text, cut where it is too long, and the reference."""
-    reference = f" [{billable.id}]"
+    """Returns the charge's description: the text, cut if it is too long, and the reference."""
+    reference = f" [billable:{billable.reference}]"
     text = _cut(billable.description, DESCRIPTION_LENGTH - _length(reference))
     return text + reference
 
 
-def reference_in(description: str) -> str | None:
-    """The billable id at the end of a description."""
-    found = _REFERENCE.search(description)
-    return found[1] if found else None
+def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billable]:
+    """Returns the events of `reserved` that are on the invoice; `lines`: the ad-hoc ones that came after the event.
+
+    A line is the charge of an event if it ends with the event's reference and has its amount. Until 1.3.0 a reference
+    was the id alone, ` [<id>]`. Each line accounts for one event.
+    """
+    ends = [(line.description.rpartition(" ")[2], line.unit_amount) for line in lines]
+    found: list[Billable] = []
+    missing = list(reserved)
+    for form in ("[billable:{0.reference}]", "[{0.id}]"):
+        for billable in tuple(missing):
+            if (end := (form.format(billable), billable.amount)) in ends:
+                ends.remove(end)
+                missing.remove(billable)
+                found.append(billable)
+    return found
 
 
-def charged(billables: Iterable[Billable], lines: Iterable[Line]) -> list[Billable]:
-    """Those of `billables` that are on the invoice already."""
-    there = {reference_in(line.description) for line in lines}
-    return [billable for billable in billables if billable.id in there]
-
-
-def without(billables: Iterable[Billable], others: Collection[Billable]) -> list[Billable]:
-    """Those of `billables` that are not among `others`, by their ids."""
-    ids = {other.id for other in others}
-    return [billable for billable in billables if billable.id not in ids]
+def without(billables: Iterable[Billable], others: Iterable[Billable]) -> list[Billable]:
+    """Returns the events of `billables` that are not among `others`."""
+    references = {other.reference for other in others}
+    return [billable for billable in billables if billable.reference not in references]
 
 
 def _length(text: str) -> int:

@@ -14,7 +14,6 @@ from app.billing.charges import (
     charged,
     described,
     idempotency_key,
-    reference_in,
     without,
 )
 from app.billing.items import between, billable_key, billable_of, item_of
@@ -47,21 +46,15 @@ def _billable(name: str, text: str = "", at: int = 0) -> Billable:
 
 
 @given(IDS, TEXTS)
-def test_a_reference_is_read_back_from_any_description(name: str, text: str) -> None:
+def test_a_charge_is_recognised_by_any_description(name: str, text: str) -> None:
     """The text is cut, the reference never."""
-    description = described(_billable(name, text))
-    assert len(description) <= DESCRIPTION_LENGTH
+    billable = _billable(name, text)
+    description = described(billable)
     assert len(description.encode("utf-16-le")) // 2 <= DESCRIPTION_LENGTH
-    assert reference_in(description) == name
-    assert text.startswith(description.removesuffix(f" [{name}]"))
+    assert _on([billable], [Line(description=description, entity_type=ADHOC)]) == [billable]
+    assert text.startswith(description.removesuffix(f" [billable:{name}@0]"))
     if len(text) <= 40:
-        assert description == f"{text} [{name}]"
-
-
-@given(TEXTS.filter(lambda text: not text.endswith("]")))
-def test_a_line_of_chargebee_has_no_reference(text: str) -> None:
-    """Only brackets at the end count."""
-    assert reference_in(text) is None
+        assert description == f"{text} [billable:{name}@0]"
 
 
 @given(st.lists(DESCRIPTIONS, max_size=9), st.lists(IDS, unique=True, max_size=9))
@@ -89,6 +82,37 @@ def test_a_line_of_the_event_is_no_charge_of_ours() -> None:
     exact = Line(description=described(billable), entity_type=ADHOC)
     assert _on([billable], [exact], [exact]) == []
     assert _on([billable], [exact._replace(date_from=5, date_to=5)], [exact]) == [billable]
+
+
+def test_a_line_of_another_amount_is_no_charge_of_ours() -> None:
+    """Neither with the whole reference, nor with the id alone."""
+    billable = _billable("2026-07")
+    for text in ("Extra work [2026-07]", described(billable)):
+        assert _on([billable], [Line(description=text, entity_type=ADHOC, unit_amount=2)]) == []
+
+
+def test_an_id_that_looks_like_a_reference() -> None:
+    """References are matched before ids, so that a line is never taken for the charge of another event."""
+    one, like_it = _billable("x", at=9), _billable("billable:x@9", at=5)
+    line = Line(description=described(one), entity_type=ADHOC)
+    assert _on([like_it, one], [line]) == [one]
+
+
+def test_a_charge_of_an_earlier_version_is_recognised() -> None:
+    """Until 1.3.0 a reference was the id alone; one line accounts for one event, that of its amount."""
+    first, second = Billable("b1", 1, "", 1), Billable("b1", 2, "", 2)
+    line = Line(description="Usage [b1]", entity_type=ADHOC)
+    assert _on([first, second], [line]) == [first]
+    assert _on([first, second], [line._replace(unit_amount=2)]) == [second]
+    assert _on([first, first], [line]) == [first]
+    assert _on([first], [line._replace(entity_type="addon_item_price")]) == []
+
+
+def test_events_with_one_id_and_two_times_are_two() -> None:
+    """Each has its own charge."""
+    first, second = _billable("b1", at=1), _billable("b1", at=2)
+    assert without([first, second], [first]) == [second]
+    assert _on([first, second], [Line(description=described(second), entity_type=ADHOC)]) == [second]
 
 
 EVENT_IDS = st.from_regex(r"[A-Za-z0-9_-]{1,40}", fullmatch=True)

@@ -28,9 +28,9 @@ async def test_an_invoice_gets_its_charges_and_is_closed(stage: Stage, billing: 
         assert await worker.done([body["id"], "ev_other"]) == {body["id"]}
     charges = stage.invoice(invoice["id"])["charges"]
     assert [(one["amount"], one["description"]) for one in charges] == [
-        (100, "Usage 0 [b0]"),
-        (101, "Usage 1 [b1]"),
-        (102, "Usage 2 [b2]"),
+        (100, f"Usage 0 [billable:b0@{START}]"),
+        (101, f"Usage 1 [billable:b1@{START + 1}]"),
+        (102, f"Usage 2 [billable:b2@{START + 2}]"),
     ]
     billed = [one.billed_at is not None for one in stage.billables(invoice["customer_id"])]
     assert billed == [False, True, True, True, False]
