@@ -102,11 +102,11 @@ def test_the_audit_names_what_is_wrong(run: LocalRun) -> None:
     seed(run, [json.dumps(event).encode() for event in (good, missing, doubled)])
     for event, times in ((good, 1), (doubled, 2)):
         for one in charges(event) * times:
-            _post(run, event, "add_charge", amount=one.amount, description=f"{one.description} [{one.id}]")
+            _post(run, event, "add_charge", amount=one.amount, description=f"{one.description} [billable:{one.id}@1]")
         _post(run, event, "close")
     assert audit(run.chargebee, [good]).problems == []
     _post(run, missing, "add_charge", amount=1, description="by hand")
-    _post(run, missing, "add_charge", amount=99_999, description=f"x [{charges(missing)[0].id}]")
+    _post(run, missing, "add_charge", amount=99_999, description=f"x [billable:{charges(missing)[0].id}@1]")
     seen = audit(run.chargebee, [good, missing, doubled, unknown])
     names = [event["content"]["invoice"]["id"] for event in (missing, doubled, unknown)]
     assert f"{names[0]}: still pending" in seen.problems

@@ -10,8 +10,8 @@ from app.local.chargebee import errors
 
 PENDING = "pending"
 _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
-# Of `app.billing`: a charge's description ends with the id of what is billed.
-_BILLABLE = re.compile(r" \[([^\[\]]+)\]$")
+# As `app.billing` ends a charge's description: with the billable event's id and time.
+_BILLABLE = re.compile(r" \[billable:([^\[\]]+)@\d+\]$")
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class Stand:
         return self.get(f"invoices/draft_inv_{number}", **params)
 
     def add(self, number: int = 1, key: str | None = None, **params: Any) -> Response:
-        given = {"amount": 100, "description": "Usage [b1]"} | params
+        given = {"amount": 100, "description": "Usage [billable:b1@1]"} | params
         return self._post(f"invoices/draft_inv_{number}/add_charge", given, key)
 
     def close(self, number: int = 1, key: str | None = None) -> Response:

@@ -21,10 +21,10 @@ def stand() -> Stand:
 def test_a_charge_is_a_line_item(stand: Stand) -> None:
     """At the end, with its amount in the totals."""
     before = stand.retrieve().json()["invoice"]
-    after = stand.add(amount=250, description="Exports [bl_7]").json()["invoice"]
+    after = stand.add(amount=250, description="Exports [billable:bl_7@1]").json()["invoice"]
     assert after["line_items"][:-1] == before["line_items"]
     line = after["line_items"][-1]
-    assert (line["amount"], line["description"], line["entity_type"]) == (250, "Exports [bl_7]", "adhoc")
+    assert (line["amount"], line["description"], line["entity_type"]) == (250, "Exports [billable:bl_7@1]", "adhoc")
     assert {name: after[name] - before[name] for name in ("sub_total", "total", "amount_due", "tax")} == {
         "sub_total": 250,
         "total": 250,

@@ -11,7 +11,7 @@ def test_the_audit() -> None:
     """Charges with what was billed, closes, every call's time."""
     stand = Stand()
     stand.register(invoice())
-    stand.add(key="k1", amount=5, description="Seats [bl_9]")
+    stand.add(key="k1", amount=5, description="Seats [billable:bl_9@1]")
     stand.time += 1.5
     stand.close(key="k2")
     stand.retrieve(2)
@@ -23,7 +23,7 @@ def test_the_audit() -> None:
         >= {
             "billable": "bl_9",
             "amount": 5,
-            "description": "Seats [bl_9]",
+            "description": "Seats [billable:bl_9@1]",
             "idempotency_key": "k1",
             "at": START,
         }.items()
@@ -37,10 +37,11 @@ def test_the_audit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("description", "billable"), [("x", None), ("x [a] [b]", "b"), ("x [b] ", None), ("[b]", None)]
+    ("description", "billable"),
+    [("x", None), ("x [a] [billable:b@1]", "b"), ("x [billable:b@1] ", None), ("x [b]", None)],
 )
 def test_what_was_billed(description: str, billable: str | None) -> None:
-    """Only what ends the description, in brackets."""
+    """Only a reference that ends the description."""
     stand = Stand()
     stand.register(invoice())
     stand.add(description=description)

@@ -40,11 +40,11 @@ def client(api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch, key: str) -> Char
 
 def test_add_charge_and_close(sdk: Chargebee) -> None:
     """Each parses into the SDK's models; a repeated one says so."""
-    charge = {"amount": 120, "description": "Seats [bl_1]"}
+    charge = {"amount": 120, "description": "Seats [billable:bl_1@1]"}
     added = sdk.Invoice.add_charge("draft_inv_1", charge, KEY)
     assert (added.is_idempotency_replayed, added.http_status_code) == (False, 200)
     line = added.invoice.line_items[-1]
-    assert (line.amount, line.description, line.entity_type) == (120, "Seats [bl_1]", "adhoc")
+    assert (line.amount, line.description, line.entity_type) == (120, "Seats [billable:bl_1@1]", "adhoc")
     again = sdk.Invoice.add_charge("draft_inv_1", charge, KEY)
     assert (again.is_idempotency_replayed, again.invoice.line_items[-1].id) == (True, line.id)
     closed = sdk.Invoice.close("draft_inv_1", {"invoice_note": "Thanks"})
