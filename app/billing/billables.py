@@ -51,8 +51,9 @@ class Billables:
     async def _reserve(self, billables: Sequence[Billable]) -> Sequence[Billable]:
         while billables:
             try:
-                await self._table.write([self._reserved(billable) for billable in billables])
-                return [replace(billable, invoice_id=self._invoice) for billable in billables]
+                now = int(time.time())
+                await self._table.write([self._reserved(billable, now) for billable in billables])
+                return [replace(billable, invoice_id=self._invoice, reserved_at=now) for billable in billables]
             except ConditionFailed as failed:
                 billables = [
                     billable
@@ -96,13 +97,13 @@ class Billables:
         for start in range(0, len(updates), TRANSACTION):
             await self._table.write(updates[start : start + TRANSACTION])
 
-    def _reserved(self, billable: Billable) -> Update:
+    def _reserved(self, billable: Billable, now: int) -> Update:
         free = "attribute_exists(#pk) AND (attribute_not_exists(#invoice_id) OR #invoice_id = :invoice)"
-        return self._update(billable, "SET #invoice_id = :invoice", free)
+        return self._update(billable, "SET #invoice_id = :invoice, #reserved_at = :now", free, now=now)
 
     def _freed(self, billable: Billable) -> Update:
         unbilled = "#invoice_id = :invoice AND attribute_not_exists(#billed_at)"
-        return self._update(billable, "REMOVE #invoice_id", unbilled)
+        return self._update(billable, "REMOVE #invoice_id, #reserved_at", unbilled)
 
     def _update(self, billable: Billable, change: str, condition: str, **values: int) -> Update:
         return update(billable_key(self._customer, billable), change, condition, invoice=self._invoice, **values)

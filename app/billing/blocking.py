@@ -84,7 +84,7 @@ class BlockingBilling:
         for billable in charges.without(billables, there):
             charge = {"amount": billable.amount, "description": charges.described(billable)}
             with failing("Chargebee"):
-                self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", billable.id))
+                self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", billable))
 
     def close(self, event: Event, found: Found) -> None:
         """Returns once the invoice is closed, by this call or by another one."""
@@ -128,5 +128,5 @@ def _invoice(event: Event) -> Invoice:
     return event.content.invoice
 
 
-def _key(event: Event, operation: str, billable_id: str = "") -> dict[str, str]:
-    return {IDEMPOTENCY_KEY: charges.idempotency_key(event.id, operation, billable_id)}
+def _key(event: Event, operation: str, billable: Billable | None = None) -> dict[str, str]:
+    return {IDEMPOTENCY_KEY: charges.idempotency_key(event.id, operation, billable)}

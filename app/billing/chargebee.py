@@ -32,11 +32,11 @@ class Chargebee:
     async def add_charge(self, guard: Guard, invoice_id: str, billable: Billable) -> None:
         """Raises InvalidState, BillingFailed."""
         data = {"amount": str(billable.amount), "description": described(billable)}
-        await self._write(guard, invoice_id, "add_charge", data, billable.id)
+        await self._write(guard, invoice_id, "add_charge", data, billable)
 
     async def close(self, guard: Guard, invoice_id: str) -> None:
         """Raises InvalidState, BillingFailed."""
-        await self._write(guard, invoice_id, "close", {}, "")
+        await self._write(guard, invoice_id, "close", {})
 
     async def retrieve(self, guard: Guard, invoice_id: str) -> FoundInvoice:
         """With the line items of all pages. Raises BillingFailed."""
@@ -64,8 +64,10 @@ class Chargebee:
                 return
             query["offset"] = answer["next_offset"]
 
-    async def _write(self, guard: Guard, invoice_id: str, operation: str, data: dict[str, str], line: str) -> None:
-        headers = {IDEMPOTENCY_HEADER: idempotency_key(guard.event_id, operation, line)}
+    async def _write(
+        self, guard: Guard, invoice_id: str, operation: str, data: dict[str, str], billable: Billable | None = None
+    ) -> None:
+        headers = {IDEMPOTENCY_HEADER: idempotency_key(guard.event_id, operation, billable)}
         path = f"/invoices/{_segment(invoice_id)}/{operation}"
         await self._calls.make(guard, operation, path, data=data, headers=headers)
 

@@ -21,14 +21,15 @@ DESCRIPTION_LENGTH = 250
 KEY_LENGTH = 100
 # No bracket and no space, so that a reference has one reading.
 _ID = re.compile(r"[^\s\[\]]{1,100}")
-_IN_A_HEADER = re.compile(r"[A-Za-z0-9_.:-]+")
+_IN_A_HEADER = re.compile(r"[A-Za-z0-9_.:@-]+")
 
 
 @dataclass(frozen=True)
 class Billable:
     """A billable event of a customer. `amount`: minor units; `occurred_at`: unix seconds.
 
-    `invoice_id`: the invoice that it is reserved for, or charged on; no other invoice may charge it.
+    `invoice_id`: the invoice that it is reserved for, or charged on; no other invoice may charge it. `reserved_at` and
+    `billed_at`: unix seconds.
     Id and time identify it together, as in the table's key: two events with one id and two times are two events.
     """
 
@@ -37,6 +38,7 @@ class Billable:
     description: str
     occurred_at: int
     invoice_id: str | None = None
+    reserved_at: int | None = None
     billed_at: int | None = None
 
     @property
@@ -51,17 +53,21 @@ class Billable:
             raise Unprocessable("A billable event's id is longer than 100 or has spaces or brackets", "invalid_id")
 
 
-def idempotency_key(event_id: str, operation: str, billable_id: str = "") -> str:
-    """`<event id>-<operation>-<billable id>`, at most 100 characters that a header may hold.
+def idempotency_key(event_id: str, operation: str, billable: Billable | None = None) -> str:
+    """Returns `<event id>-<operation>[@<occurred_at>-<billable id>]`, at most 100 characters that a header may hold.
 
-    An id that does not fit is replaced by its SHA-256, shortened to 128 bits.
+    An id that does not fit is replaced by its SHA-256, shortened to 128 bits. Versions until 1.3.0 left out the time,
+    and wrote no `reserved_at`: their reservations keep that key, since one of their calls may still be at work.
     """
-    if not billable_id:
+    if billable is None:
         return f"{event_id}-{operation}"
-    key = f"{event_id}-{operation}-{billable_id}"
+    start = (
+        f"{event_id}-{operation}" if billable.reserved_at is None else f"{event_id}-{operation}@{billable.occurred_at}"
+    )
+    key = f"{start}-{billable.id}"
     if len(key) <= KEY_LENGTH and _IN_A_HEADER.fullmatch(key):
         return key
-    return f"{event_id}-{operation}-{hashlib.sha256(billable_id.encode()).hexdigest()[:32]}"
+    return f"{start}-{hashlib.sha256(billable.id.encode()).hexdigest()[:32]}"
 
 
 def described(billable: Billable) -> str:

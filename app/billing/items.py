@@ -68,6 +68,7 @@ def billable_of(item: Item) -> Billable:
         description=item["description"]["S"],
         occurred_at=int(item["occurred_at"]["N"]),
         invoice_id=text(item, "invoice_id"),
+        reserved_at=number(item, "reserved_at"),
         billed_at=number(item, "billed_at"),
     )
 

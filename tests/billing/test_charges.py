@@ -118,17 +118,24 @@ def test_events_with_one_id_and_two_times_are_two() -> None:
 EVENT_IDS = st.from_regex(r"[A-Za-z0-9_-]{1,40}", fullmatch=True)
 
 
-@given(EVENT_IDS, IDS, IDS)
-def test_an_idempotency_key_fits_and_is_of_one_line(event_id: str, one: str, other: str) -> None:
-    """At most 100 characters that a header may hold; another line has another key, the same one the same."""
-    keys = {name: idempotency_key(event_id, "add_charge", name) for name in (one, other)}
+@given(EVENT_IDS, IDS, IDS, SECONDS, SECONDS)
+def test_an_idempotency_key_fits_and_is_of_one_event(event_id: str, one: str, other: str, at: int, then: int) -> None:
+    """At most 100 characters that a header may hold; another id or time has another key, the same ones the same."""
+    billables = [Billable(name, 1, "", when, "inv", 1) for name in (one, other) for when in (at, then)]
+    keys = {billable.reference: idempotency_key(event_id, "add_charge", billable) for billable in billables}
     for key in keys.values():
         assert len(key) <= KEY_LENGTH
         assert key.isascii()
         assert key.isprintable()
-        assert key.startswith(f"{event_id}-add_charge-")
-    assert len(set(keys.values())) == len({one, other})
+        assert key.startswith(f"{event_id}-add_charge@")
+    assert len(set(keys.values())) == len({one, other}) * len({at, then})
     assert idempotency_key(event_id, "close") == f"{event_id}-close"
+
+
+def test_the_key_of_an_earlier_version_is_kept() -> None:
+    """A call of a worker until 1.3.0 may still be at work when this version repeats it."""
+    assert idempotency_key("ev", "add_charge", Billable("b1", 1, "", 4, "inv")) == "ev-add_charge-b1"
+    assert idempotency_key("ev", "add_charge", Billable("b1", 1, "", 4, "inv", 9)) == "ev-add_charge@4-b1"
 
 
 @given(st.lists(DESCRIPTIONS, min_size=2, max_size=2), DESCRIPTIONS)
