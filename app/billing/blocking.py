@@ -7,15 +7,16 @@ reference in the line's description, which stays.
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import boto3
 from botocore.config import Config
 
 from app.billing import charges, items
-from app.billing.items import Update, Value
 from app.billing.charges import Billable
 from app.billing.failing import failing
+from app.billing.items import Update
 from app.billing.lines import Line, added, period
 from app.billing.sdk import IDEMPOTENCY_KEY, open_site
 from app.errors import BillingUnavailable
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 CONFLICT = "invalid_state_for_request"  # closed already, most likely
 PENDING = "pending"
-OURS = "attribute_not_exists(#invoice_id) OR #invoice_id = :invoice"
+OURS = "attribute_exists(#pk) AND (attribute_not_exists(#invoice_id) OR #invoice_id = :invoice)"
 ATTEMPTS = 2
 TABLE_SECONDS = 10.0
 
@@ -41,7 +42,10 @@ class Found(NamedTuple):
 
 
 class BlockingBilling:
-    """The steps of the work, for an event with an invoice. All of them raise BillingUnavailable."""
+    """The steps of the work, for an event with an invoice. All of them raise BillingUnavailable.
+
+    Until 1.3.0 this release reserved nothing before it charged, so an unreserved event may be on the invoice, too.
+    """
 
     def __init__(self, dynamodb: "DynamoDBClient", table: str, site: "chargebee.Chargebee") -> None:
         self._dynamodb = dynamodb
@@ -82,9 +86,18 @@ class BlockingBilling:
         """Adds those that the invoice does not have, with a call for each."""
         there = charges.charged(billables, added(found.lines, _invoice(event).line_items))
         for billable in charges.without(billables, there):
+            reserved = self._reserved(event, billable)
             charge = {"amount": billable.amount, "description": charges.described(billable)}
             with failing("Chargebee"):
-                self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", billable))
+                self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", reserved))
+
+    def _reserved(self, event: Event, billable: Billable) -> Billable:
+        """Reserves it for the invoice, unless an earlier attempt has."""
+        if billable.invoice_id is not None:
+            return billable
+        now = int(time.time())
+        self._update(event, billable, "SET #invoice_id = :invoice, #reserved_at = :now", now)
+        return replace(billable, reserved_at=now)
 
     def close(self, event: Event, found: Found) -> None:
         """Returns once the invoice is closed, by this call or by another one."""
@@ -98,13 +111,14 @@ class BlockingBilling:
 
     def mark(self, event: Event, billables: Sequence[Billable]) -> None:
         """Notes in the table which invoice has them, with a call for each."""
-        invoice = _invoice(event)
-        values: dict[str, Value] = {"invoice": invoice.id, "now": int(time.time())}
         for billable in billables:
-            key = items.billable_key(invoice.customer_id, billable)
-            update = Update(key, "SET #invoice_id = :invoice, #billed_at = :now", OURS, values)
-            with failing("DynamoDB"):
-                self._dynamodb.update_item(**update.parameters(self._table))
+            self._update(event, billable, "SET #invoice_id = :invoice, #billed_at = :now", int(time.time()))
+
+    def _update(self, event: Event, billable: Billable, change: str, now: int) -> None:
+        key = items.billable_key(_invoice(event).customer_id, billable)
+        update = Update(key, change, OURS, {"invoice": _invoice(event).id, "now": now})
+        with failing("DynamoDB"):
+            self._dynamodb.update_item(**update.parameters(self._table))
 
 
 def build_billing(settings: Settings) -> BlockingBilling:
