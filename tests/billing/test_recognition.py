@@ -3,14 +3,16 @@
 import asyncio
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.billing.charges import Billable
+from app.billing.items import billable_key
 from tests.billing.conftest import OpenBilling
 from tests.billing.mortal import Killed, Mortal
-from tests.billing.stage import END, START, Stage, event_body, event_of, line
+from tests.billing.stage import END, START, Stage, event_body, event_of, line, some
 
 YEAR = 365 * 86_400
 BEFORE, NOW, AFTER = (
@@ -85,3 +87,48 @@ def test_no_name_changes_what_is_charged(
         _kill(stage, billing, body)
     assert asyncio.run(_process(billing, body)) == "closed"
     assert _charged(stage, body) == [2000]
+
+
+def test_a_charge_of_an_earlier_version_is_not_repeated(stage: Stage, billing: OpenBilling) -> None:
+    """Until 1.3.0 its description ended with the id alone; the event is reserved for the invoice."""
+    body = event_body()
+    invoice = body["content"]["invoice"]
+    stage.register(body)
+    stage.put(invoice["customer_id"], [NOW])
+    stage.set(billable_key(invoice["customer_id"], NOW), "invoice_id", {"S": invoice["id"]})
+    url = f"{stage.api.url}/api/v2/invoices/{invoice['id']}/add_charge"
+    old = {"amount": "2000", "description": "Usage [b1]"}
+    httpx.post(url, data=old, auth=(stage.api.api_key, ""), timeout=60).raise_for_status()
+    assert asyncio.run(_process(billing, body)) == "closed"
+    assert _charged(stage, body) == [2000]
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["at once", "after a kill"])
+def test_two_events_with_one_id_are_both_charged(stage: Stage, billing: OpenBilling, killed: bool) -> None:
+    """The table tells them apart by their times, and so does the invoice."""
+    body = event_body()
+    customer = body["content"]["invoice"]["customer_id"]
+    stage.register(body)
+    twins = [Billable("b1", 2000, "Usage", START + 5), Billable("b1", 700, "Usage", START + 9)]
+    stage.put(customer, [*twins, *some(1)])
+    if killed:
+        _kill(stage, billing, body)
+    assert asyncio.run(_process(billing, body)) == "closed"
+    assert _charged(stage, body) == [100, 700, 2000]
+    assert all(one.billed_at is not None for one in stage.billables(customer))
+
+
+@pytest.mark.parametrize("name", ["Extra work [b1]", f"Usage [billable:{NOW.reference}]"])
+def test_a_line_of_somebody_else_takes_no_charge_away(stage: Stage, billing: OpenBilling, name: str) -> None:
+    """Neither in the event, with the amount of the charge, nor later with another amount."""
+    body = event_body(
+        line_items=[line(1), line(2) | {"description": name, "entity_type": "adhoc", "unit_amount": 2000}]
+    )
+    stage.register(body)
+    stage.put(body["content"]["invoice"]["customer_id"], [NOW])
+    _kill(stage, billing, body, at=4)  # after the reservation, before the charge
+    url = f"{stage.api.url}/api/v2/invoices/{body['content']['invoice']['id']}/add_charge"
+    later = {"amount": "5", "description": name}
+    httpx.post(url, data=later, auth=(stage.api.api_key, ""), timeout=60).raise_for_status()
+    assert asyncio.run(_process(billing, body)) == "closed"
+    assert _charged(stage, body) == [5, 2000]
