@@ -63,12 +63,19 @@ def content_of(answer: Answer) -> Mapping[str, Any]:
     raise _failure(answer, content or {})
 
 
-def invoice_of(content: Mapping[str, Any]) -> FoundInvoice:
-    """Raises ChargebeeUnavailable."""
+def invoice_of(content: Mapping[str, Any], invoice_id: str) -> FoundInvoice:
+    """Returns the invoice in an answer. Raises ChargebeeUnavailable if there is none, or another one."""
     try:
-        return FoundInvoice.model_validate(content.get("invoice"))
+        found = FoundInvoice.model_validate(content.get("invoice"))
     except ValidationError:
-        raise ChargebeeUnavailable("Chargebee's answer is not an invoice", "chargebee_unreadable") from None
+        raise unreadable() from None
+    if found.id != invoice_id:
+        raise unreadable()
+    return found
+
+
+def unreadable() -> ChargebeeUnavailable:
+    return ChargebeeUnavailable("Chargebee's answer is not the invoice", "chargebee_unreadable")
 
 
 def _object(body: bytes) -> Mapping[str, Any] | None:

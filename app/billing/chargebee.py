@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import aiohttp
 
-from app.billing.answers import FoundInvoice, invoice_of
+from app.billing.answers import FoundInvoice, invoice_of, unreadable
 from app.billing.calls import Calls, Guard, Unguarded
 from app.billing.charges import Billable, described, idempotency_key
 from app.billing.rate import Budget
@@ -36,7 +36,8 @@ class Chargebee:
 
     async def close(self, guard: Guard, invoice_id: str) -> None:
         """Raises InvalidState, BillingFailed."""
-        await self._write(guard, invoice_id, "close", {})
+        if (await self._write(guard, invoice_id, "close", {})).is_pending:
+            raise unreadable()
 
     async def retrieve(self, guard: Guard, invoice_id: str) -> FoundInvoice:
         """With the line items of all pages. Raises BillingFailed."""
@@ -44,7 +45,7 @@ class Chargebee:
         lines = []
         while True:
             answer = await self._calls.make(guard, "retrieve", f"/invoices/{_segment(invoice_id)}", params=query)
-            page = invoice_of(answer)
+            page = invoice_of(answer, invoice_id)
             lines += page.line_items
             if page.line_items_next_offset is None:
                 return page.model_copy(update={"line_items": lines})
@@ -66,10 +67,11 @@ class Chargebee:
 
     async def _write(
         self, guard: Guard, invoice_id: str, operation: str, data: dict[str, str], billable: Billable | None = None
-    ) -> None:
+    ) -> FoundInvoice:
+        """Returns the invoice in the answer: without it, a 200 is not Chargebee's."""
         headers = {IDEMPOTENCY_HEADER: idempotency_key(guard.event_id, operation, billable)}
         path = f"/invoices/{_segment(invoice_id)}/{operation}"
-        await self._calls.make(guard, operation, path, data=data, headers=headers)
+        return invoice_of(await self._calls.make(guard, operation, path, data=data, headers=headers), invoice_id)
 
 
 def _segment(text: str) -> str:

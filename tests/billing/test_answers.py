@@ -83,4 +83,6 @@ def test_an_invoice_without_its_fields_is_unreadable() -> None:
     """What has been charged is not guessed."""
     for content in ({}, {"invoice": {"id": "x"}}, {"invoice": {"id": "x", "status": "pending", "line_items": [{}]}}):
         with pytest.raises(ChargebeeUnavailable):
-            invoice_of(content)
+            invoice_of(content, "x")
+    with pytest.raises(ChargebeeUnavailable):
+        invoice_of({"invoice": {"id": "another", "status": "pending"}}, "x")

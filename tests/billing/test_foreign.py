@@ -1,0 +1,64 @@
+"""Answers with 200 that are not Chargebee's, and answers without an end: none of them is a charge or a close."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.billing.answers import Answer
+from app.errors import ChargebeeUnavailable
+from tests.billing.conftest import OpenBilling
+from tests.billing.stage import Stage, event_body, event_of, some
+
+pytestmark = pytest.mark.anyio
+FOREIGN = [
+    {},
+    {"ok": True},
+    {"api_error_code": "internal_error"},
+    {"invoice": {"id": "another", "status": "paid"}},
+    {"invoice": {"status": "paid"}},
+]
+
+
+def _answering(worker: Any, patch: pytest.MonkeyPatch, suffix: str, answer: Callable[[], Answer]) -> None:
+    """Calls whose path ends with `suffix` get `answer`; the others reach the stand-in."""
+    real = worker.chargebee._calls._send
+
+    async def send(method: str, path: str, seconds: float, request: dict[str, Any]) -> Answer:
+        return answer() if path.endswith(suffix) else await real(method, path, seconds, request)
+
+    patch.setattr(worker.chargebee._calls, "_send", send)
+
+
+@pytest.mark.parametrize("operation", ["add_charge", "close"])
+@pytest.mark.parametrize("content", FOREIGN, ids=str)
+async def test_a_200_without_the_invoice(
+    stage: Stage, billing: OpenBilling, content: object, operation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event comes again, and nothing counts as billed."""
+    body = event_body()
+    customer = body["content"]["invoice"]["customer_id"]
+    stage.register(body)
+    stage.put(customer, some(1))
+    async with billing() as worker:
+        with monkeypatch.context() as patch:
+            _answering(worker, patch, operation, lambda: Answer(200, {}, json.dumps(content).encode()))
+            with pytest.raises(ChargebeeUnavailable) as failed:
+                await worker.process(event_of(body))
+        assert failed.value.code == "chargebee_unreadable"
+        assert [one.billed_at for one in stage.billables(customer)] == [None]
+        assert await worker.process(event_of(body)) == "closed"
+    stage.require_billed_once(body, some(1))
+
+
+async def test_a_close_that_leaves_the_invoice_pending(
+    stage: Stage, billing: OpenBilling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = event_body()
+    stage.register(body)
+    pending = {"invoice": {"id": body["content"]["invoice"]["id"], "status": "pending"}}
+    async with billing() as worker:
+        _answering(worker, monkeypatch, "close", lambda: Answer(200, {}, json.dumps(pending).encode()))
+        with pytest.raises(ChargebeeUnavailable):
+            await worker.process(event_of(body))
