@@ -20,6 +20,7 @@ from app.settings import Settings
 
 IDEMPOTENCY_HEADER = "chargebee-idempotency-key"
 PAGE = 100  # line items, or events
+MOST_PAGES = 1000
 
 
 class Chargebee:
@@ -43,13 +44,16 @@ class Chargebee:
         """With the line items of all pages. Raises BillingFailed."""
         query = {"line_items_limit": str(PAGE)}
         lines = []
-        while True:
+        for _ in range(MOST_PAGES):
             answer = await self._calls.make(guard, "retrieve", f"/invoices/{_segment(invoice_id)}", params=query)
             page = invoice_of(answer, invoice_id)
             lines += page.line_items
             if page.line_items_next_offset is None:
                 return page.model_copy(update={"line_items": lines})
+            if page.line_items_next_offset == query.get("line_items_offset"):
+                break  # the same page again, without end
             query["line_items_offset"] = page.line_items_next_offset
+        raise unreadable()
 
     async def list_events(self, **filters: str) -> AsyncIterator[Mapping[str, Any]]:
         """The events of all pages; filters as in the API: `**{"occurred_at[after]": "1785535409"}`.
@@ -57,13 +61,16 @@ class Chargebee:
         Raises BillingFailed.
         """
         query = {"limit": str(PAGE), **filters}
+        offset = None
         while True:
             answer = await self._calls.make(Unguarded(), "list_events", "/events", params=query)
             for entry in answer.get("list", ()):
                 yield entry["event"]
             if not answer.get("next_offset"):
                 return
-            query["offset"] = answer["next_offset"]
+            if answer["next_offset"] == offset:
+                raise unreadable()  # the same page again, without end
+            query["offset"] = offset = answer["next_offset"]
 
     async def _write(
         self, guard: Guard, invoice_id: str, operation: str, data: dict[str, str], billable: Billable | None = None

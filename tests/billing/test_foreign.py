@@ -62,3 +62,18 @@ async def test_a_close_that_leaves_the_invoice_pending(
         _answering(worker, monkeypatch, "close", lambda: Answer(200, {}, json.dumps(pending).encode()))
         with pytest.raises(ChargebeeUnavailable):
             await worker.process(event_of(body))
+
+
+async def test_pages_without_an_end(stage: Stage, billing: OpenBilling, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that names itself as the next one is not read for ever."""
+    body = event_body(line_items_next_offset="[1]")
+    name = body["content"]["invoice"]["id"]
+    page = {"invoice": {"id": name, "status": "pending", "line_items_next_offset": "same"}}
+    events = {"list": [], "next_offset": "same"}
+    async with billing() as worker:
+        _answering(worker, monkeypatch, name, lambda: Answer(200, {}, json.dumps(page).encode()))
+        with pytest.raises(ChargebeeUnavailable):
+            await worker.process(event_of(body))
+        _answering(worker, monkeypatch, "/events", lambda: Answer(200, {}, json.dumps(events).encode()))
+        with pytest.raises(ChargebeeUnavailable):
+            assert [event async for event in worker.chargebee.list_events()] == []
