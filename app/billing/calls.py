@@ -17,6 +17,8 @@ from app.errors import ChargebeeUnavailable
 from app.sqs.failures import without_tracebacks
 
 ATTEMPTS = 3
+# A page of a hundred events with long invoices fits.
+MOST_BYTES = 8 * 1024 * 1024
 PAUSE = 0.5  # seconds before the second attempt, doubled before the third; half of it at random
 TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
 # Chargebee's limit is one of a minute; without Retry-After the budget rests for a part of it.
@@ -109,8 +111,17 @@ class Calls:
             async with self._session.request(
                 method, f"/api/v2{path}", timeout=timeout, allow_redirects=False, **request
             ) as response:
-                return Answer(response.status, response.headers, await response.read())
+                return Answer(response.status, response.headers, await _body(response))
         except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
             raise ChargebeeUnavailable(
                 "Chargebee cannot be reached, or is slow", type(error).__name__
             ) from without_tracebacks(error)
+
+
+async def _body(response: aiohttp.ClientResponse) -> bytes:
+    """Returns the body of an answer. Raises ChargebeeUnavailable if it is longer than MOST_BYTES."""
+    try:
+        await response.content.readexactly(MOST_BYTES + 1)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+    raise ChargebeeUnavailable(f"Chargebee's answer is longer than {MOST_BYTES} bytes", "chargebee_unreadable")

@@ -94,7 +94,13 @@ async def open_chargebee(settings: Settings, budget: Budget) -> AsyncIterator[Ch
     key = settings.chargebee_api_key.get_secret_value()
     async with aiohttp.ClientSession(
         settings.chargebee_url.rstrip("/"),
-        headers={"Authorization": aiohttp.encode_basic_auth(key, ""), "Accept": "application/json"},
+        # Uncompressed, so that the bound on an answer's length holds.
+        headers={
+            "Authorization": aiohttp.encode_basic_auth(key, ""),
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+        },
+        auto_decompress=False,
         connector=aiohttp.TCPConnector(limit=0),  # as many as events are processed at a time
         cookie_jar=aiohttp.DummyCookieJar(),
     ) as session:

@@ -1,5 +1,6 @@
 """Answers with 200 that are not Chargebee's, and answers without an end: none of them is a charge or a close."""
 
+import gzip
 import json
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.billing.answers import Answer
+from app.billing.calls import MOST_BYTES
 from app.errors import ChargebeeUnavailable
 from tests.billing.conftest import OpenBilling
 from tests.billing.stage import Stage, event_body, event_of, some
@@ -77,3 +79,22 @@ async def test_pages_without_an_end(stage: Stage, billing: OpenBilling, monkeypa
         _answering(worker, monkeypatch, "/events", lambda: Answer(200, {}, json.dumps(events).encode()))
         with pytest.raises(ChargebeeUnavailable):
             assert [event async for event in worker.chargebee.list_events()] == []
+
+
+def _whole(body: bytes, *headers: bytes) -> bytes:
+    head = [b"HTTP/1.1 200 OK", *headers, b"Content-Length: %d" % len(body)]
+    return b"\r\n".join([*head, b"", body])
+
+
+@pytest.mark.parametrize(
+    "faulty",
+    [_whole(b"x" * (MOST_BYTES + 1)), _whole(gzip.compress(b"x" * 100 * MOST_BYTES), b"Content-Encoding: gzip")],
+    indirect=True,
+    ids=["long", "compressed"],
+)
+async def test_an_answer_is_bounded(billing: OpenBilling, faulty: str) -> None:
+    """Before it is buffered; a compressed one is not expanded, since nobody asked for it."""
+    event = event_body(line_items_next_offset="[1]")
+    async with billing(chargebee_url=faulty) as worker:
+        with pytest.raises(ChargebeeUnavailable):
+            await worker.process(event_of(event))
