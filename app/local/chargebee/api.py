@@ -50,7 +50,7 @@ class Api:
         """From the next call on; calls and keys of before still count."""
         self.behaviour = behaviour
         self.limit.change(behaviour.rate)
-        self._faults = Faults(behaviour.errors, behaviour.seed)
+        self._faults = Faults(behaviour)
 
     async def answer(self, request: Request) -> Response:
         operation, invoice_id = _operation(request)
@@ -79,6 +79,8 @@ class Api:
             self.limit.take(now)
         finally:
             self.calls.arrive(now, self.limit.used(now))
+        if (retry_after := self._faults.rest()) is not None:
+            raise errors.limit_exceeded(retry_after)
 
     async def _perform(self, call: _Call) -> Response:
         fault = self._faults.draw()

@@ -18,6 +18,8 @@ class Behaviour(BaseModel):
     latency: float = Field(0.0, ge=0, le=60, description="Seconds that each call takes.")
     errors: float = Field(0.0, ge=0, le=1, description="Share of calls that fail, half of them after the work is done.")
     seed: int = Field(0, description="Of the choice which calls fail.")
+    rests: int = Field(0, ge=0, description="Every so many-th call gets a 429 with a Retry-After; 0: none.")
+    retry_after: str = Field("", description="The Retry-After of these 429; empty: a random one, seldom an absurd one.")
     idempotency_seconds: float = Field(1800.0, gt=0, description="Seconds for which an idempotency key is kept.")
 
 
@@ -34,12 +36,25 @@ class Fault(Enum):
         return self in {Fault.GATEWAY_TIMEOUT, Fault.CUT_OFF}
 
 
+# Random ones: about one in four hundred is absurd, as of a proxy that counts in other units, or of nothing that counts.
+_RETRY_AFTERS, _WEIGHTS = ("0", "1", "2", "1000000000", "9" * 400), (50, 700, 48, 1, 1)
+
+
 class Faults:
     """Draws the calls that fail, the same ones for the same seed and order of calls."""
 
-    def __init__(self, share: float, seed: int) -> None:
-        self._share = share
-        self._random = random.Random(seed)  # noqa: S311  # repeatable, not secret
+    def __init__(self, behaviour: Behaviour) -> None:
+        self._share = behaviour.errors
+        self._rests, self._retry_after = behaviour.rests, behaviour.retry_after
+        self._calls = 0
+        self._random = random.Random(behaviour.seed)  # noqa: S311  # repeatable, not secret
+
+    def rest(self) -> str | None:
+        """Returns the Retry-After of this call's 429, or None for a call that is let through."""
+        self._calls += 1
+        if not self._rests or self._calls % self._rests:
+            return None
+        return self._retry_after or self._random.choices(_RETRY_AFTERS, _WEIGHTS)[0]
 
     def draw(self) -> Fault | None:
         """None for a call that works."""

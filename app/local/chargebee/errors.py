@@ -70,8 +70,8 @@ def invalid_request(message: str) -> ApiError:
     return ApiError(400, "invalid_request", message)
 
 
-def limit_exceeded(retry_after: int) -> ApiError:
-    """`retry_after` in seconds."""
+def limit_exceeded(retry_after: int | str) -> ApiError:
+    """`retry_after` in seconds; a text is sent as it is."""
     message = "Sorry, access has been blocked temporarily due to request count exceeding acceptable limits."
     headers = {"Retry-After": str(retry_after)}
     return ApiError(429, "api_request_limit_exceeded", message, kind="operation_failed", headers=headers)

@@ -84,6 +84,8 @@ def test_behaviour() -> None:
         "latency": 0.001,
         "errors": 0,
         "seed": 0,
+        "rests": 0,
+        "retry_after": "",
         "idempotency_seconds": 1800,
     }
     assert stand.behave(rate=0).status_code == 400
