@@ -6,6 +6,7 @@ import sys
 
 from pydantic import ValidationError
 
+from app import guard
 from app.errors import ConfigurationError
 from app.local.chargebee.behaviour import Behaviour
 from app.local.child import end_with_parent
@@ -14,6 +15,7 @@ from app.local.child import end_with_parent
 def main() -> None:
     options = vars(_parser().parse_args())
     host, port, is_child = options.pop("host"), options.pop("port"), options.pop("child")
+    hosts = options.pop("hosts")
     if is_child:
         end_with_parent()
     try:
@@ -33,7 +35,7 @@ def main() -> None:
     # The socket listens already, so the address may be printed before the server accepts.
     sys.stdout.write((json.dumps({"url": url}) if is_child else f"Chargebee's stand-in on {url}") + "\n")
     sys.stdout.flush()
-    serve(create_app(behaviour), listener)
+    serve(create_app(behaviour, hosts=[*hosts, host]), listener)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -45,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=int, default=8002, help="0 picks a free one (default: %(default)s)")
+    guard.add_option(parser)
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     for name, field in Behaviour.model_fields.items():
         parser.add_argument(

@@ -1,6 +1,6 @@
 """Paths beside the API, without a key, for whoever runs the stand-in: register, audit, change its behaviour.
 
-Browsers name themselves by an Origin where they change something: no website may do so here.
+`app.guard` keeps websites away from them.
 """
 
 from http import HTTPStatus
@@ -33,8 +33,6 @@ class Inside:
         ]
 
     async def _register(self, request: Request) -> Response:
-        if "origin" in request.headers:
-            return Response(status_code=403)
         entries = _list(await request.body())
         if entries is None:
             return _json({"errors": "a JSON list of objects is needed"}, 400)
@@ -52,8 +50,6 @@ class Inside:
         return _json({"invoices": invoices, **self._api.calls.audited(), "limit": self._api.limit.rate})
 
     async def _behave(self, request: Request) -> Response:
-        if "origin" in request.headers:
-            return Response(status_code=403)
         try:
             changes = orjson.loads(await request.body())
             self._api.behave(Behaviour.model_validate(self._api.behaviour.model_dump() | changes))

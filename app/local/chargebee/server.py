@@ -2,13 +2,15 @@
 
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from app.errors import ConfigurationError
+from app.guard import LOOPBACK, Guard
 from app.local.chargebee.api import PREFIX, Api
 from app.local.chargebee.behaviour import Behaviour
 from app.local.chargebee.inside import Inside
@@ -20,15 +22,18 @@ _GRACE_SECONDS = 1
 _BACKLOG = 2048
 
 
-def create_app(behaviour: Behaviour, clock: Callable[[], float] | None = None) -> Starlette:
-    """The API, what is beside it, and the page."""
+def create_app(
+    behaviour: Behaviour, clock: Callable[[], float] | None = None, hosts: Iterable[str] = LOOPBACK
+) -> Starlette:
+    """The API, what is beside it, and the page, for requests to `hosts`."""
     api = Api(Site(), behaviour, clock or steady_clock())
     return Starlette(
         routes=[
             Route(f"{PREFIX}/{{path:path}}", api.answer, methods=["GET", "POST", "PUT", "DELETE"]),
             *Inside(api).routes(),
             *Page(api).routes(),
-        ]
+        ],
+        middleware=[Middleware(Guard, hosts=hosts)],
     )
 
 

@@ -34,7 +34,7 @@ class Client:
     def request(self, method: str, path: str, **options: Any) -> Response:
         async def ask() -> Response:
             transport = httpx.ASGITransport(self._app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://stand-in") as client:
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8002") as client:
                 return await client.request(method, path, **options)
 
         try:

@@ -132,7 +132,7 @@ def test_one_request_on_an_invoice_at_a_time() -> None:
     async def race() -> tuple[httpx.Response, ...]:
         app = create_app(Behaviour(latency=0.2))
         async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://x", auth=(API_KEY, "")
+            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1", auth=(API_KEY, "")
         ) as http:
             await http.put("/_/invoices", json=[invoice(1), invoice(2)])
             charge = {"amount": 1, "description": "x"}
