@@ -60,7 +60,8 @@ class Inside:
         return await self._behaviour(request)
 
     async def _behaviour(self, request: Request) -> Response:
-        return _json(self._api.behaviour.model_dump())
+        """All but the API key, which can be changed here, but not read."""
+        return _json(self._api.behaviour.model_dump(exclude={"api_key"}))
 
 
 def _list(body: bytes) -> list[dict[str, Any]] | None:

@@ -78,8 +78,7 @@ def test_what_cannot_be_registered(content: bytes) -> None:
 def test_behaviour() -> None:
     """What is named changes, the rest stays; values out of bounds are refused."""
     stand = Stand(rate=7)
-    assert stand.behave(latency=0.001).json() | {"api_key": ""} == {
-        "api_key": "",
+    assert stand.behave(latency=0.001).json() == {
         "rate": 7,
         "latency": 0.001,
         "errors": 0,
@@ -99,6 +98,15 @@ def test_behaviour() -> None:
 def test_no_website_changes_it(path: str) -> None:
     """A browser names the website that asks; curl does not."""
     assert Stand().client.put(path, content=b"[]", headers={"Origin": "http://elsewhere"}).status_code == 403
+
+
+def test_the_key_can_be_changed_and_not_read() -> None:
+    """No path shows the API key, neither the present one nor the one that a change has set."""
+    stand = Stand(api_key="present_key")
+    changed = stand.behave(api_key="other_key")
+    assert stand.get("invoices/none", auth=("other_key", "")).status_code == 404
+    for shown in (changed, *(stand.client.get(path) for path in ("/", "/_/behaviour", "/_/audit", "/_/invoices"))):
+        assert (shown.status_code, "present_key" in shown.text, "other_key" in shown.text) == (200, False, False)
 
 
 def test_the_pages_policy() -> None:

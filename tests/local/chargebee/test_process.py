@@ -21,8 +21,9 @@ def test_its_behaviour_and_key() -> None:
     """As `start()` is told."""
     with start(rate=17, api_key="another", idempotency_seconds=2.5) as api:
         behaviour = httpx.get(f"{api.url}/_/behaviour", timeout=60).json()
-    assert (behaviour["rate"], behaviour["api_key"], behaviour["idempotency_seconds"]) == (17, "another", 2.5)
-    assert api.api_key == "another"
+        missing = httpx.get(f"{api.url}/api/v2/invoices/none", auth=(api.api_key, ""), timeout=60)
+    assert (behaviour["rate"], behaviour["idempotency_seconds"]) == (17, 2.5)
+    assert (api.api_key, missing.status_code) == ("another", 404)
 
 
 def test_by_hand() -> None:
