@@ -100,6 +100,7 @@ class Invoice:
             "id": self.id,
             "customer_id": self.customer_id,
             "status": self.status,
+            "stage": self.stage,
             "charges": len(self.charges),
             "total": self.total + self.charged,
             "currency_code": orjson.loads(self.document).get("currency_code"),

@@ -65,7 +65,7 @@ def test_an_invoice_as_it_closes(page: Page, api: ChargebeeApi) -> None:
     expect(page.locator("#charging")).to_have_text("1")
     expect(page.get_by_role("row").nth(1)).to_contain_text("draft_inv_1")  # the one that changed last
     post(api, "draft_inv_1/close")
-    expect(row).to_contain_text("payment due")
+    expect(row).to_contain_text("closed (payment due)")
     expect(row.get_by_role("cell").nth(5)).to_have_text(re.compile(r"^\d\d:\d\d:\d\d$"))
     expect(page.locator("#closed")).to_have_text("1")
 
