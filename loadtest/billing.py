@@ -55,7 +55,7 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
         open_worker_stack(rules) as stage,
         progress.count("billing", len(planned.events)) as shown,
     ):
-        stage.seed(planned.events)
+        stage.seed(planned.events, planned.billables)
         stage.send(planned.messages)
         with Workers(WORKERS, stage.environment(), log, seed=rules.seed, killed=kills) as workers:
             seconds = wait_until_billed(stage, planned, workers, shown)

@@ -111,14 +111,24 @@ def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
     """
     events = pending(bodies)
     while some := list(islice(events, _EVENTS_AT_ONCE)):
+        new = register(run, some)
+        fresh = [event for event in some if event["content"]["invoice"]["id"] in new]
+        write(run, [billable for event in fresh for billable in charges(event)])
+
+
+def register(run: LocalRun | StandIns, events: Iterable[dict[str, Any]]) -> set[str]:
+    """Registers the events at the stand-in; returns the ids of the invoices that are new. Raises ConfigurationError."""
+    new: set[str] = set()
+    rest = iter(events)
+    while some := list(islice(rest, _EVENTS_AT_ONCE)):
         entries = [{"event": event, "more_line_items": more_line_items(event)} for event in some]
         answer = ask(run.chargebee, "/_/invoices", orjson.dumps(entries), method="PUT")
-        new = set(orjson.loads(answer)["new"])
-        fresh = [event for event in some if event["content"]["invoice"]["id"] in new]
-        _write(run, [billable for event in fresh for billable in charges(event)])
+        new.update(orjson.loads(answer)["new"])
+    return new
 
 
-def _write(run: LocalRun | StandIns, billables: list[Billable]) -> None:
+def write(run: LocalRun | StandIns, billables: list[Billable]) -> None:
+    """Writes items of the table. Raises ConfigurationError."""
     for start in range(0, len(billables), _ITEMS_AT_ONCE):
         items = [{"PutRequest": {"Item": one.item()}} for one in billables[start : start + _ITEMS_AT_ONCE]]
         body = orjson.dumps({"RequestItems": {run.table: items}})

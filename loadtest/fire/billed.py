@@ -44,7 +44,7 @@ def audit(stage: WorkerStack, planned: Deliveries) -> dict[str, Any]:
     invoices = {invoice["id"]: invoice for invoice in found["invoices"]}
     charged = [(name, charge) for name, invoice in invoices.items() for charge in invoice["charges"]]
     times = Counter((name, charge["billable"], charge["amount"]) for name, charge in charged)
-    wanted = {(name, one, amount) for name, charges in planned.charges.items() for one, amount in charges.items()}
+    wanted = {(name, one, amount) for name, charges in planned.charges.items() for one, amount in charges}
     letters = stage.dead_letters()
     reasons = [letter.attributes.get("reason", "none") for letter in letters]
     return {
