@@ -1,9 +1,11 @@
 """Thousands of events through workers that are killed every few seconds, audited charge by charge.
 
-Some events come again, some in the wrong order, some never can succeed. Chargebee's stand-in answers a share of the
-calls with errors, counts them against its limit by the real clock, and forgets idempotency keys sooner than Chargebee
-does, so that they expire meanwhile. Each invoice is to be closed once, with each charge once; what never can succeed
-is to be in the dead-letter queue with the reason. Writes billing.json to loadtest/results/<date>-<commit>.
+Some events come again, some in the wrong order, some never can succeed. Names of plans, and ids and descriptions of
+what is billed, imitate the references of charges. Chargebee's stand-in answers a share of the calls with errors, every
+50th with a 429 and a random Retry-After, seldom an absurd one; it counts calls against its limit by the real clock, and
+forgets idempotency keys sooner than Chargebee does, so that they expire meanwhile. Each invoice is to be closed once,
+with each charge once; what never can succeed is to be in the dead-letter queue with the reason. Writes billing.json to
+loadtest/results/<date>-<commit>.
 """
 
 import random
@@ -25,6 +27,7 @@ from loadtest.record.billing import Billed
 from loadtest.stage.worker_stack import Rules, open_worker_stack
 
 WORKERS = 2
+RESTS = 50  # calls
 
 
 @click.command(help=__doc__)
@@ -39,7 +42,12 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
         click.echo(f"--seed {seed}")
         file = folders.comparison(interleaved.environment()) / f"billing{'' if kills else '-without-kills'}.json"
         with tempfile.TemporaryDirectory() as folder:
-            done = bill(events, Rules(rate=rate, errors=errors, seed=seed), Path(folder) / "workers.log", kills=kills)
+            done = bill(
+                events,
+                Rules(rate=rate, errors=errors, seed=seed, rests=RESTS),
+                Path(folder) / "workers.log",
+                kills=kills,
+            )
         click.echo(done.text())
         folders.write(file, done)
         click.echo(file)
@@ -76,6 +84,7 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
         idempotency_s=rules.idempotency_s,
         lease_s=rules.lease_s,
         error_share=rules.errors,
+        rests=rules.rests,
         doubts=tuple(watch.busy.doubts()),
         **found,
     )

@@ -17,7 +17,8 @@ class Billed(Record):
     """Compared at Chargebee's stand-in and in the dead-letter queue. Each list names what is not as it should be.
 
     `unbilled`: invoices that are not closed; `twice`: closed more than once; `missing`, `repeated`, `foreign`: charges;
-    `unexplained`: poison that is not in the dead-letter queue with its reason, and what else is there.
+    `unexplained`: poison that is not in the dead-letter queue with its reason, and what else is there. `rests`: every
+    so many-th call of Chargebee got a 429 with a random Retry-After.
     """
 
     environment: Environment
@@ -35,6 +36,7 @@ class Billed(Record):
     idempotency_s: float
     lease_s: float
     error_share: float
+    rests: int = 0
     calls: Calls
     dead_letters: dict[str, int]
     unbilled: list[str]
@@ -68,7 +70,8 @@ class Billed(Record):
             f"charges: {self.charges - len(self.missing):,} of {self.charges:,} there, {len(self.repeated)} repeated,"
             f" {len(self.foreign)} that should not be",
             f"dead letters: {letters}; {self.left_in_queue} left in the queue",
-            f"calls of Chargebee: {statuses}; {self.error_share:.0%} errors planted",
+            f"calls of Chargebee: {statuses}; {self.error_share:.0%} errors planted"
+            + (f", a 429 with a random Retry-After every {self.rests} calls" if self.rests else ""),
             f"at most {self.calls.most:,} calls in any 60 s, limit {self.calls.limit:,}{used}",
             f"idempotency keys lived {self.idempotency_s:g} s, leases {self.lease_s:g} s",
             *(f"{kind}: {', '.join(found[:10])}" for kind, found in self.faults.items()),
