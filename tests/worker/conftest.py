@@ -17,6 +17,7 @@ from loadtest.stage.elasticmq import CLASSPATH, ElasticMq
 from loadtest.stage.queues import Embedded, QueueProcess, client
 from loadtest.stage.stand_in import BINARY, StandIn
 from tests.billing.conftest import api, embedded, stage
+from tests.billing.stage import Stage
 from tests.harness import queues
 from tests.harness.service import Web, clean_environment
 from tests.worker.controller import Controller
@@ -99,6 +100,20 @@ def pair(queue_process: QueueProcess) -> Pair:
 @pytest.fixture
 def fifo_pair(queue_process: QueueProcess) -> Pair:
     return make_pair(queue_process.endpoint, fifo=True)
+
+
+def with_billing(pair: Pair, stage: Stage) -> dict[str, str]:
+    """The environment of a worker with the billing work."""
+    ours = {
+        "sqs_queue_url": pair.url,
+        "dead_letter_queue_url": pair.dead_url,
+        "billing_table": stage.table,
+        "chargebee_url": stage.api.url,
+        "chargebee_api_key": stage.api.api_key,
+        "chargebee_rate": 1_000_000,
+        "port": 0,
+    }
+    return clean_environment(**ours) | queues.environment(pair.endpoint)
 
 
 @pytest.fixture

@@ -15,10 +15,9 @@ from app.billing.process import open_billing
 from app.local.embedded_aws import EmbeddedAws
 from tests.billing.conftest import settings_of
 from tests.billing.stage import Stage, event_body, event_of, some
-from tests.harness import queues
 from tests.harness.queues import drain
 from tests.harness.service import Web, clean_environment
-from tests.worker.conftest import Pair, make_pair
+from tests.worker.conftest import Pair, make_pair, with_billing
 from tests.worker.controller import eventually
 
 Command = Callable[..., list[str]]
@@ -29,29 +28,16 @@ def billed(embedded: EmbeddedAws, stage: Stage) -> Pair:  # a fixture
     return make_pair(embedded.endpoint)
 
 
-def _environment(pair: Pair, stage: Stage, **settings: object) -> dict[str, str]:
-    ours = {
-        "sqs_queue_url": pair.url,
-        "dead_letter_queue_url": pair.dead_url,
-        "billing_table": stage.table,
-        "chargebee_url": stage.api.url,
-        "chargebee_api_key": stage.api.api_key,
-        "chargebee_rate": 1_000_000,
-        "port": 0,
-    }
-    return clean_environment(**{**ours, **settings}) | queues.environment(pair.endpoint)
-
-
 @pytest.fixture
 def start(billed: Pair, stage: Stage) -> Iterator[Callable[[], Web]]:
     with ExitStack() as stack:
         command = [sys.executable, "-m", "app", "worker"]
-        yield lambda: stack.enter_context(Web(_environment(billed, stage), command=command))
+        yield lambda: stack.enter_context(Web(with_billing(billed, stage), command=command))
 
 
 def _reconcile(pair: Pair, stage: Stage, *options: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "app", "reconcile", "--since", "9999d", "--settled", "0s", *options]
-    environment = _environment(pair, stage)
+    environment = with_billing(pair, stage)
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
