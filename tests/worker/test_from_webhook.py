@@ -1,0 +1,66 @@
+"""The whole way: a webhook over HTTP, the queue, the worker, the table, the invoice at Chargebee's stand-in."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import pytest
+
+from app.billing.charges import Billable
+from app.local.embedded_aws import EmbeddedAws
+from tests.billing.stage import END, START, Stage, event_body, line
+from tests.harness.service import Web, environment
+from tests.worker.conftest import Pair, make_pair, with_billing
+
+
+class Whole(NamedTuple):
+    """Both processes on one pair of queues."""
+
+    pair: Pair
+    stage: Stage
+    web: Web
+    worker: Web
+
+    def post(self, body: dict[str, Any]) -> int:
+        return self.web.post(json.dumps(body).encode()).status_code
+
+    def closed(self, body: dict[str, Any]) -> list[int]:
+        """Posts the webhook, waits until its invoice is closed, and returns the amounts of its charges."""
+        assert self.post(body) == 200
+        self.worker.log(event_id=body["id"], outcome="closed")
+        invoice = self.stage.invoice(body["content"]["invoice"]["id"])
+        assert len(invoice["closes"]) == 1
+        return sorted(charge["amount"] for charge in invoice["charges"])
+
+
+@pytest.fixture(params=[False, True], ids=["standard", "fifo"])
+def whole(request: pytest.FixtureRequest, embedded: EmbeddedAws, stage: Stage) -> Iterator[Whole]:
+    pair = make_pair(embedded.endpoint, fifo=request.param)
+    with ExitStack() as stack:
+        worker = stack.enter_context(Web(with_billing(pair, stage), command=[sys.executable, "-m", "app", "worker"]))
+        web = stack.enter_context(Web(environment(embedded.endpoint, pair.url)))
+        yield Whole(pair, stage, web, worker)
+
+
+def test_brackets_in_a_plans_name(whole: Whole) -> None:
+    """Usage before and after the period is not charged, whatever the plan is called."""
+    body = event_body(line_items=[line(1) | {"description": "Workshop Suite Team (March 2026) [EUR]"}])
+    whole.stage.register(body)
+    usage = [
+        Billable("last-year", 1000, "Usage", START - 365 * 86_400),
+        Billable("now", 2000, "Usage", START + 5),
+        Billable("next", 4000, "Usage", END + 5),
+    ]
+    whole.stage.put(body["content"]["invoice"]["customer_id"], usage)
+    assert whole.closed(body) == [2000]
+
+
+def test_two_events_with_one_id(whole: Whole) -> None:
+    """Both are charged."""
+    body = event_body()
+    whole.stage.register(body)
+    twins = [Billable("b1", 2000, "Usage", START + 5), Billable("b1", 700, "Usage", START + 9)]
+    whole.stage.put(body["content"]["invoice"]["customer_id"], twins)
+    assert whole.closed(body) == [700, 2000]
