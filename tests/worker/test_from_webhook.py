@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from app.billing.charges import Billable
+from app.billing.dynamodb import now_ms
+from app.billing.items import RATE
 from app.local.embedded_aws import EmbeddedAws
-from tests.billing.stage import END, START, Stage, event_body, line
+from tests.billing.stage import END, START, Stage, event_body, line, some
 from tests.harness.service import Web, environment
 from tests.worker.conftest import Pair, make_pair, with_billing
 
@@ -64,3 +66,24 @@ def test_two_events_with_one_id(whole: Whole) -> None:
     twins = [Billable("b1", 2000, "Usage", START + 5), Billable("b1", 700, "Usage", START + 9)]
     whole.stage.put(body["content"]["invoice"]["customer_id"], twins)
     assert whole.closed(body) == [700, 2000]
+
+
+def test_an_absurd_retry_after(whole: Whole) -> None:
+    """The message comes again within four minutes, not after the twelve hours that SQS would hide it."""
+    body = event_body()
+    whole.stage.register(body)
+    whole.stage.behave(rests=1, retry_after="1000000000")
+    assert whole.post(body) == 200
+    retried = whole.worker.log(event_id=body["id"], outcome="retried")
+    whole.stage.behave(rests=0, retry_after="")
+    assert retried["retry_in_s"] <= 240
+
+
+def test_a_budget_that_was_pushed_back_for_thirty_years(whole: Whole) -> None:
+    """It recovers by itself: an earlier version of the worker may have left it in the table."""
+    body = event_body()
+    whole.stage.register(body)
+    whole.stage.put(body["content"]["invoice"]["customer_id"], some(1))
+    until = {"N": str(now_ms() + 10**12)}
+    whole.stage.dynamodb.put_item(TableName=whole.stage.table, Item={**RATE, "next_at": until})
+    assert whole.closed(body) == [100]
