@@ -87,3 +87,28 @@ def test_a_budget_that_was_pushed_back_for_thirty_years(whole: Whole) -> None:
     until = {"N": str(now_ms() + 10**12)}
     whole.stage.dynamodb.put_item(TableName=whole.stage.table, Item={**RATE, "next_at": until})
     assert whole.closed(body) == [100]
+
+
+@pytest.mark.parametrize(
+    "lines", [[line(1, END, START)], [line(1, 17_723_196_000, 17_749_944_000)]], ids=["backwards", "eleven digits"]
+)
+def test_an_event_that_can_never_be_billed(whole: Whole, lines: list[dict[str, Any]]) -> None:
+    """It goes to the dead-letter queue with its reason, and holds back no good event of its customer."""
+    bad = event_body(line_items=lines)
+    good = event_body(customer_id=bad["content"]["invoice"]["customer_id"])
+    whole.stage.register(bad, good)
+    whole.stage.put(good["content"]["invoice"]["customer_id"], some(1))
+    assert whole.post(bad) == 200
+    assert whole.closed(good) == [100]
+    assert whole.worker.log(event_id=bad["id"], outcome="dead_letter")["cause"] == "invalid_period"
+    [(_, attributes)] = whole.pair.dead_letters()
+    assert attributes["reason"] == "invalid_period"
+
+
+@pytest.mark.parametrize("name", ["id", "customer_id"])
+def test_an_id_that_no_invoice_can_have(whole: Whole, name: str) -> None:
+    """422 at the webhook, and nothing is queued."""
+    odd = [".", "..", "a\nb", "\u0000"] if name == "id" else []
+    for value in ["x" * 3000, "x" * 51, "", *odd]:
+        assert whole.post(event_body(**{name: value})) == 422
+    assert whole.pair.counts() == (0, 0)
