@@ -1,10 +1,12 @@
 """No fault leaves cyclic garbage. With APP_GC=tuned, it would fill the memory before the garbage collector comes."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.harness.faulty_sqs import GOOD, Fault, acknowledging, close, cut, reset, whole
+from tests.harness.raw import BASIC, RawSender
 from tests.web.conftest import Stage
 
 # Each fault as often at the same time, so that a cycle of any of them is found.
@@ -54,4 +56,68 @@ def test_a_fault_of_sqs(stage: Stage, event: bytes, name: str) -> None:
         found = set(pool.map(lambda _: stage.service.post(event).status_code, range(TIMES)))
     stage.sqs.fault = GOOD
     assert found <= statuses
+    assert stage.garbage() == {}
+
+
+HEAD = f"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\n"
+
+
+def filled(data: bytes, event: bytes) -> bytes:
+    """`data` with the event for `%b`, and its length for `%d`."""
+    return data.replace(b"%d", b"%d" % len(event)).replace(b"%b", event)
+
+
+def sent(data: bytes) -> Callable[[Stage, bytes], object]:
+    """Sends `data`, and returns the beginning of the answer."""
+
+    def send(stage: Stage, event: bytes) -> bytes:
+        with RawSender(stage.service.address) as sender:
+            sender.send(filled(data, event))
+            return sender.answer()[:12]
+
+    return send
+
+
+def posted(body: bytes, **options: object) -> Callable[[Stage, bytes], object]:
+    return lambda stage, event: stage.service.post(body or event, **options).status_code
+
+
+def left(data: bytes) -> Callable[[Stage, bytes], object]:
+    """Sends `data`, and leaves without waiting for an answer."""
+
+    def send(stage: Stage, event: bytes) -> None:
+        with RawSender(stage.service.address) as sender:
+            sender.send(filled(data, event))
+
+    return send
+
+
+WHOLE = f"{HEAD}Content-Length: %d\r\n\r\n%b".encode()
+INBOUND = {
+    "left before the head": (left(b""), None),
+    "left in the head": (left(HEAD.encode()), None),
+    "left in the body": (left(WHOLE[:-2] + b"{"), None),
+    "left while SQS works": (left(WHOLE), None),
+    "head too slow": (sent(HEAD.encode()), b"HTTP/1.1 408"),
+    "body too slow": (sent(WHOLE[:-2] + b"{"), b"HTTP/1.1 408"),
+    "malformed": (sent(b"garbage\r\n\r\n"), b"HTTP/1.1 400"),
+    "no Host": (sent(b"GET / HTTP/1.1\r\n\r\n"), b"HTTP/1.1 400"),
+    "head too large": (sent(b"GET / HTTP/1.1\r\nHost: x\r\nx: " + b"y" * 70_000), b"HTTP/1.1 400"),
+    "pipelined": (sent(WHOLE * 4), b"HTTP/1.1 200"),
+    "an upgrade": (sent(WHOLE.replace(b"Host", b"Connection: upgrade\r\nUpgrade: h2c\r\nHost")), b"HTTP/1.1 200"),
+    "401": (posted(b"", auth=("no", "body")), 401),
+    "404": (sent(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"), b"HTTP/1.1 404"),
+    "413": (posted(b"x" * 300_000), 413),
+    "415": (posted(b"", headers={"content-encoding": "gzip"}), 415),
+    "422": (posted(b"{}"), 422),
+}
+
+
+@pytest.mark.parametrize("name", INBOUND)
+def test_a_fault_of_a_client(stage: Stage, event: bytes, name: str) -> None:
+    """Neither connections nor requests are left in cycles."""
+    send, answer = INBOUND[name]
+    with ThreadPoolExecutor(TIMES) as pool:
+        found = set(pool.map(lambda _: send(stage, event), range(TIMES)))
+    assert found == {answer}
     assert stage.garbage() == {}
