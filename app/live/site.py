@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from app.guard import Guard
 from app.live import document, stream
 from app.live.buttons import ATTACKS, DELAYS_MS, Bodies, Buttons, OpenPost
-from app.live.guard import Guard
 from app.live.ring import Ring
 from app.live.sampler import sample
 from app.live.subject import Order, takes_webhooks
@@ -68,4 +68,5 @@ def create_site(order: Order, port: int, bodies: Bodies, open_post: OpenPost) ->
         Route("/send/{attack}", send, methods=["POST"]),
         Route("/delay/{milliseconds:int}", delay, methods=["POST"]),
     ]
-    return Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(Guard, port=port)])
+    hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+    return Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(Guard, hosts=hosts)])
