@@ -18,6 +18,7 @@ from urllib.parse import parse_qs
 import uvicorn
 
 from app.errors import ConfigurationError
+from app.guard import Guard
 from app.local import child
 
 MOST_MS = 10_000
@@ -91,7 +92,7 @@ def main() -> None:
     sys.stdout.write((json.dumps({"url": url}) if options.child else f"The lab's upstream on {url}") + "\n")
     sys.stdout.flush()
     config = uvicorn.Config(
-        wait,
+        Guard(wait),
         interface="asgi3",
         lifespan="off",
         log_level="error",

@@ -45,7 +45,7 @@ def test_out_of_bounds() -> None:
 async def ask(url: str) -> bytes:
     """On a connection of its own."""
     reader, writer = await asyncio.open_connection(*url.removeprefix("http://").split(":"))
-    writer.write(b"GET /?ms=2000 HTTP/1.1\r\nHost: upstream\r\nConnection: close\r\n\r\n")
+    writer.write(b"GET /?ms=2000 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
     answer = await reader.read()
     writer.close()
     return answer.partition(b"\r\n")[0]
