@@ -1,9 +1,10 @@
 """The embedded AWS as a child process: SQS and DynamoDB on a loopback port; it exits with its parent.
 
-`start()` is the parent's side; `python -m app.local.embedded_aws` is the child: ministack's ASGI app under
-uvicorn, which is faster than ministack's own server.
+`start()` is the parent's side; `python -m app.local.embedded_aws` is the child, or a container: ministack's ASGI app
+under uvicorn, which is faster than ministack's own server.
 """
 
+import argparse
 import json
 import os
 import socket
@@ -61,23 +62,39 @@ def start(port: int = 0, delay: float = 0, tls: Certificates | None = None) -> I
     With `tls` it speaks HTTPS.
     Raises ConfigurationError where it does not start.
     """
-    arguments = [str(port), str(delay), *([str(tls.certificate), str(tls.key)] if tls else [])]
+    arguments = ["--child", f"--port={port}", f"--delay={delay}"]
+    arguments += [f"--certificate={tls.certificate}", f"--key={tls.key}"] if tls else []
     with child.start("app.local.embedded_aws", arguments, f"the embedded AWS did not start on port {port}") as started:
         yield EmbeddedAws(started.pid, started.ready["endpoint"], tls.bundle if tls else None)
 
 
-def _listen(port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
+    listener.bind((host, port))
     listener.listen()
     return listener
 
 
-def main(port: int, delay: float, certificate: str | None = None, key: str | None = None) -> None:
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m app.local.embedded_aws", description="SQS and DynamoDB in memory.", allow_abbrev=False
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=4566, help="0 picks a free one (default: %(default)s)")
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds added to each call (default: %(default)s)")
+    parser.add_argument("--certificate", help="a file; with --key, it speaks HTTPS")
+    parser.add_argument("--key", help="a file")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def main() -> None:
     """The child."""
-    child.end_with_parent()
-    listener = _listen(port)
+    options = _parser().parse_args()
+    if options.child:
+        child.end_with_parent()
+    listener = _listen(options.host, options.port)
     port = listener.getsockname()[1]
     os.environ.update(_CONFIGURATION, GATEWAY_PORT=str(port))
     try:
@@ -86,20 +103,20 @@ def main(port: int, delay: float, certificate: str | None = None, key: str | Non
     except ImportError:
         sys.exit("the embedded AWS needs the group `local`: make .venv")
     # The socket listens already, so the address may be printed before the server accepts.
-    print(json.dumps({"endpoint": f"{'https' if certificate else 'http'}://127.0.0.1:{port}"}), flush=True)
+    print(json.dumps({"endpoint": f"{'https' if options.certificate else 'http'}://{options.host}:{port}"}), flush=True)
     config = uvicorn.Config(
-        Delayed(app, delay),
+        Delayed(app, options.delay),
         log_level="error",
         access_log=False,
         # Longer than a client is idle: otherwise a call may meet the close.
         timeout_keep_alive=3600,
         ws="none",
         interface="asgi3",
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
+        ssl_certfile=options.certificate,
+        ssl_keyfile=options.key,
     )
     uvicorn.Server(config).run(sockets=[listener])
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), float(sys.argv[2]), *sys.argv[3:])
+    main()
