@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from app import guard
+from app.guard import Guard
 from app.local import child
 from app.local.delay import Delayed
 from app.local.tls import Certificates
@@ -85,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--delay", type=float, default=0.0, help="seconds added to each call (default: %(default)s)")
     parser.add_argument("--certificate", help="a file; with --key, it speaks HTTPS")
     parser.add_argument("--key", help="a file")
+    guard.add_option(parser)
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     return parser
 
@@ -105,7 +108,7 @@ def main() -> None:
     # The socket listens already, so the address may be printed before the server accepts.
     print(json.dumps({"endpoint": f"{'https' if options.certificate else 'http'}://{options.host}:{port}"}), flush=True)
     config = uvicorn.Config(
-        Delayed(app, options.delay),
+        Guard(Delayed(app, options.delay), [*options.hosts, options.host]),
         log_level="error",
         access_log=False,
         # Longer than a client is idle: otherwise a call may meet the close.

@@ -26,8 +26,9 @@ def test_it_changes_at_once() -> None:
 
 
 def test_what_is_refused() -> None:
-    """No latency, one that never ends, another method; and any browser, which names its Origin."""
+    """No latency, one that never ends, another method; and any website."""
     with embedded_aws.start() as aws:
         assert [_put(aws.endpoint, body) for body in ("", "soon", "-1", "61", "nan", "inf")] == [400] * 6
-        assert httpx.post(aws.endpoint + delay.PATH, content="0", timeout=60).status_code == 403
+        assert httpx.post(aws.endpoint + delay.PATH, content="0", timeout=60).status_code == 405
         assert _put(aws.endpoint, "0", Origin="http://attacker.example") == 403
+        assert _put(aws.endpoint, "0", Host="attacker.example") == 403
