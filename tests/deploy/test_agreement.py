@@ -2,6 +2,8 @@
 
 import re
 
+import yaml
+
 from app.settings import Settings
 from app.settings.text import unknown_variables, variable
 from tests.deploy import policy
@@ -28,6 +30,27 @@ def test_the_stand_ins_are_configured_as_the_worker_is() -> None:
         assert list(unknown_variables(given, Settings)) == []
     assert worker["AWS_ENDPOINT_URL_DYNAMODB"] == given["AWS_ENDPOINT_URL"] == f"http://dynamodb:{services['dynamodb']}"
     assert worker["APP_CHARGEBEE_URL"] == f"http://chargebee:{services['chargebee']}"
+
+
+def test_the_stand_ins_know_the_names_that_they_are_asked_by() -> None:
+    """On kind and in compose: they answer 403 to any other name, the readiness probe's too."""
+    objects = rendered("kind", ())
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    for name in ("dynamodb", "chargebee"):
+        [container] = policy.named(objects, "Deployment", name)["spec"]["template"]["spec"]["containers"]
+        assert f"--allow-host={name}" in container["args"]
+        assert f"--allow-host={name}" in services[name]["command"]
+        for get in filter(None, [container["readinessProbe"].get("httpGet")]):
+            assert get["httpHeaders"] == [{"name": "Host", "value": "localhost"}]
+    assert "Host: localhost" in services["dynamodb"]["healthcheck"]["test"][-1]
+
+
+def test_the_published_ports_are_on_loopback() -> None:
+    """compose.yaml publishes nothing to the network of the laptop."""
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    published = [port for service in services.values() for port in service.get("ports", [])]
+    assert published
+    assert [port for port in published if not port.startswith("127.0.0.1:")] == []
 
 
 def test_aws_names_what_the_template_makes() -> None:
