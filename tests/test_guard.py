@@ -1,0 +1,81 @@
+"""The guard of every local server, over real sockets: what websites may not do, and what clients still may."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from app.live.start import start as start_page
+from app.live.subject import Order, Subject
+from app.local import embedded_aws, upstream
+from app.local.chargebee import process as chargebee
+from tests.harness.service import NO_CAS
+
+
+class Server(NamedTuple):
+    """A running one, and a path that it answers with 200 to those who may ask."""
+
+    url: str
+    path: str
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.url).port or 0
+
+    def ask(self, method: str = "GET", **headers: str) -> httpx.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx.request(method, self.url + self.path, headers=named, verify=NO_CAS, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[dict[str, Server]]:
+    """One of each kind."""
+    with ExitStack() as stack:
+        aws = stack.enter_context(embedded_aws.start()).endpoint
+        api = stack.enter_context(chargebee.start()).url
+        slow = stack.enter_context(upstream.start()).url
+        page = stack.enter_context(start_page())
+        page.show(Order([Subject("a service", "", "", "http://127.0.0.1:9")]))
+        live = page.url()
+        assert live is not None
+        yield {
+            "aws": Server(aws, "/?Action=ListQueues"),
+            "chargebee": Server(api, "/_/behaviour"),
+            "chargebee's invoices": Server(api, "/_/invoices"),
+            "chargebee's page": Server(api, "/"),
+            "upstream": Server(slow, "/?ms=0"),
+            "live": Server(live, "/"),
+        }
+
+
+EACH = ("aws", "chargebee", "chargebee's invoices", "chargebee's page", "upstream", "live")
+
+
+@pytest.fixture(params=EACH)
+def server(request: pytest.FixtureRequest, servers: dict[str, Server]) -> Server:
+    return servers[request.param]
+
+
+def test_clients_that_are_no_browser(server: Server) -> None:
+    """They send neither Origin nor Sec-Fetch-Site, and use either name of loopback."""
+    assert server.ask().status_code == 200
+    assert server.ask(Host=f"localhost:{server.port}").status_code == 200
+
+
+def test_its_own_page(server: Server) -> None:
+    """A browser names the page's own origin, or an address that was typed."""
+    assert server.ask(Origin=server.url, Sec_Fetch_Site="same-origin").status_code == 200
+    assert server.ask(Sec_Fetch_Site="none").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["attacker.example:{}", "127.0.0.1.attacker.example:{}", "attacker.example", "127.0.0.1:{}x"]
+)
+def test_a_rebound_name(server: Server, host: str) -> None:
+    """A name that a website has pointed at loopback reads nothing, even with the origin of that name."""
+    named = host.format(server.port)
+    assert server.ask(Host=named).status_code == 403
+    assert server.ask(Host=named, Origin=f"http://{named}").status_code == 403
