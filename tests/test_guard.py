@@ -14,6 +14,8 @@ from app.local import embedded_aws, upstream
 from app.local.chargebee import process as chargebee
 from tests.harness.service import NO_CAS
 
+FOREIGN = "http://attacker.example"
+
 
 class Server(NamedTuple):
     """A running one, and a path that it answers with 200 to those who may ask."""
@@ -79,3 +81,25 @@ def test_a_rebound_name(server: Server, host: str) -> None:
     named = host.format(server.port)
     assert server.ask(Host=named).status_code == 403
     assert server.ask(Host=named, Origin=f"http://{named}").status_code == 403
+
+
+@pytest.mark.parametrize("origin", [FOREIGN, "null", "http://127.0.0.1:1"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "OPTIONS"])
+def test_a_foreign_origin(server: Server, method: str, origin: str) -> None:
+    """Another site's script, form or preflight is refused, and nothing allows it to read the response."""
+    answer = server.ask(method, Origin=origin, Access_Control_Request_Method="POST")
+    assert answer.status_code == 403
+    assert [name for name in answer.headers if name.startswith("access-control")] == []
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_foreign_image(server: Server, site: str) -> None:
+    """A request without Origin, as for an image, is refused by the site that the browser names."""
+    assert server.ask(Sec_Fetch_Site=site, Sec_Fetch_Mode="no-cors", Sec_Fetch_Dest="image").status_code == 403
+
+
+def test_a_link_opens_a_page_and_calls_nothing(servers: dict[str, Server]) -> None:
+    """A link on another site may open a page; with a query, it could be a call of SQS."""
+    link = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+    asked = {name: server.ask(**link).status_code for name, server in servers.items()}
+    assert asked == dict.fromkeys(EACH, 403) | {"chargebee's page": 200, "live": 200}
