@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import boto3
 import httpx
 import pytest
 
@@ -12,6 +13,8 @@ from app.live.start import start as start_page
 from app.live.subject import Order, Subject
 from app.local import embedded_aws, upstream
 from app.local.chargebee import process as chargebee
+from loadtest.stage.queues import client
+from tests.harness.browser import chromium, needs_chromium
 from tests.harness.service import NO_CAS
 
 FOREIGN = "http://attacker.example"
@@ -103,3 +106,42 @@ def test_a_link_opens_a_page_and_calls_nothing(servers: dict[str, Server]) -> No
     link = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
     asked = {name: server.ask(**link).status_code for name, server in servers.items()}
     assert asked == dict.fromkeys(EACH, 403) | {"chargebee's page": 200, "live": 200}
+
+
+def test_the_aws_sdk_on_a_guarded_queue(servers: dict[str, Server]) -> None:
+    """boto3 sends, receives and reads tables; a refused purge purges nothing."""
+    endpoint = servers["aws"].url
+    sqs = client(endpoint)
+    url = sqs.create_queue(QueueName="guarded")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody="kept")
+    purge = {"Action": "PurgeQueue", "QueueUrl": url}
+    for headers in ({"Origin": FOREIGN}, {"Host": "attacker.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        assert httpx.post(endpoint, data=purge, headers=headers, verify=NO_CAS, timeout=60).status_code == 403
+    assert [message["Body"] for message in sqs.receive_message(QueueUrl=url)["Messages"]] == ["kept"]
+    dynamodb = boto3.Session("x", "x", region_name=embedded_aws.REGION).client("dynamodb", endpoint_url=endpoint)
+    assert dynamodb.list_tables()["TableNames"] == []
+    for each in (sqs, dynamodb):
+        each.close()
+
+
+SCRIPT = """
+async ([aws, api]) => {
+  const read = async (url, options) => {
+    try { return await (await fetch(url, options)).text() } catch { return "" }
+  }
+  const form = new URLSearchParams({ Action: "CreateQueue", QueueName: "forged" })
+  await read(aws, { method: "POST", body: form, mode: "no-cors" })
+  return [await read(`${aws}/?Action=ListQueues`), await read(`${api}/_/behaviour`)]
+}
+"""
+
+
+@needs_chromium
+def test_a_website_in_chromium(servers: dict[str, Server]) -> None:
+    """A page of another origin on loopback reads nothing and forges nothing."""
+    aws, api, slow = (servers[name].url for name in ("aws", "chargebee", "upstream"))
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto(f"{slow}/?ms=0")
+        assert page.evaluate(SCRIPT, [aws, api]) == ["", ""]
+    assert "forged" not in servers["aws"].ask().text
