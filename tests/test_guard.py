@@ -11,7 +11,7 @@ import pytest
 
 from app.live.start import start as start_page
 from app.live.subject import Order, Subject
-from app.local import embedded_aws, upstream
+from app.local import child, embedded_aws, upstream
 from app.local.chargebee import process as chargebee
 from loadtest.stage.queues import client
 from tests.harness.browser import chromium, needs_chromium
@@ -145,3 +145,14 @@ def test_a_website_in_chromium(servers: dict[str, Server]) -> None:
         page.goto(f"{slow}/?ms=0")
         assert page.evaluate(SCRIPT, [aws, api]) == ["", ""]
     assert "forged" not in servers["aws"].ask().text
+
+
+@pytest.mark.parametrize(("module", "path"), [("embedded_aws", "/?Action=ListQueues"), ("chargebee", "/_/behaviour")])
+def test_a_container_s_name(module: str, path: str) -> None:
+    """--allow-host is how a container is asked by its name, with any port."""
+    arguments = ["--child", "--port=0", "--allow-host=standin", "--allow-host=named:80"]
+    with child.start(f"app.local.{module}", arguments, "it did not start") as started:
+        [url] = started.ready.values()
+        server = Server(url, path)
+        hosts = ["standin:8002", "standin", "named:80", f"127.0.0.1:{server.port}", "named:81", "other"]
+        assert [server.ask(Host=host).status_code for host in hosts] == [200, 200, 200, 200, 403, 403]
