@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 from app.live.exposition import Scrape, parse
@@ -73,9 +74,9 @@ def test_a_service_that_began_anew() -> None:
 
 
 def test_a_quantile_within_its_bucket() -> None:
-    """Linear, as PromQL's; above the highest bound it is that bound."""
+    """The middle of its bucket; above the highest bound it is that bound."""
     counts = {0.1: 10.0, 0.2: 20.0, math.inf: 20.0}
-    assert quantile(0.75, {}, counts) == 0.15000000000000002
+    assert [quantile(share, {}, counts) for share in (0.5, 0.75, 1)] == pytest.approx([0.05, 0.15, 0.15])
     assert quantile(0.5, {}, {0.1: 0.0, math.inf: 4.0}) == 0.1
     assert quantile(0.5, counts, counts) is None
     assert quantile(0.5, {}, {}) is None
