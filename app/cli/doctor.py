@@ -74,7 +74,7 @@ def _live(target: str, url: str) -> Iterator[AbstractContextManager[None]]:
     from app.telemetry.metrics.service import LoopMetrics
 
     configure_logging(Settings(log_level="WARNING"))  # not that /metrics has an address, too
-    metrics = LoopMetrics()
+    metrics = LoopMetrics(fine=True)
     with served(metrics.instruments, LOOPBACK, 0) as port, start() as page:
         page.show(Order([Subject(target, "", "", url, f"http://{LOOPBACK}:{port}/metrics")]))
         yield metrics.measuring()
