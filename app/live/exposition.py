@@ -28,9 +28,15 @@ class Scrape:
             sums[labels.get(label, "")] += value
         return sums
 
-    def buckets(self, name: str) -> Buckets:
-        """A histogram's cumulative counts by upper bound, the sum of its series, in ascending order."""
-        counts = self.by(f"{name}_bucket", "le")
+    def buckets(self, name: str, unlike: tuple[str, str] | None = None) -> Buckets:
+        """A histogram's cumulative counts by upper bound, the sum of its series, in ascending order.
+
+        Series with the label and value of `unlike` are left out.
+        """
+        counts: dict[str, float] = defaultdict(float)
+        for labels, count in self.samples.get(f"{name}_bucket", ()):
+            if unlike is None or unlike not in labels.items():
+                counts[labels["le"]] += count
         return dict(sorted((float(bound), count) for bound, count in counts.items()))
 
 

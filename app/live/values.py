@@ -9,6 +9,8 @@ Values = dict[str, float | None]
 _WEBHOOKS = "invoice_webhook_webhooks_total"
 _ACCEPTED = ("queued", "processed")  # the latter under v01
 _HANDLED = (*_ACCEPTED, "ignored")
+# The series of webhooks without an answer, which have no response time.
+_UNANSWERED = ("http_response_status_code", "")
 
 
 def values(before: Scrape, after: Scrape) -> Values:
@@ -32,7 +34,7 @@ def _outcomes(before: Scrape, after: Scrape) -> Values:
 
 def _times(before: Scrape, after: Scrape) -> Values:
     def milliseconds(name: str, share: float) -> float | None:
-        seconds = quantile(share, before.buckets(name), after.buckets(name))
+        seconds = quantile(share, before.buckets(name, _UNANSWERED), after.buckets(name, _UNANSWERED))
         return None if seconds is None else seconds * 1000
 
     longest = after.total("event_loop_delay_max_seconds")
