@@ -33,14 +33,9 @@ async def sample(subjects: list[Subject], ring: Ring, extras: Extras) -> None:
             await asyncio.sleep(due - time.monotonic())
 
 
-async def _moment(probes: list[Probe], scrapers: list[Scraper]) -> list[dict[str, float | bool | None]]:
+async def _moment(probes: list[Probe], scrapers: list[Scraper]) -> list[dict[str, object]]:
     scraped = await asyncio.gather(*(scraper.values() for scraper in scrapers))
     return [
-        {"probe": round(reading.milliseconds, 1), "silent": reading.silent, **_rounded(values)}
+        {"probe": round(reading.milliseconds, 1), "silent": reading.silent, **values}
         for reading, values in zip((probe.reading() for probe in probes), scraped, strict=True)
     ]
-
-
-def _rounded(values: dict[str, float | None]) -> dict[str, float | None]:
-    """Without what is not known, and to two decimals: a viewer gets 240 of them at once."""
-    return {name: round(value, 2) for name, value in values.items() if value is not None}

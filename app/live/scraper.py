@@ -7,7 +7,7 @@ from contextlib import suppress
 import aiohttp
 
 from app.live.exposition import Scrape, parse
-from app.live.values import Values, values
+from app.live.values import totals, values
 
 PATIENCE = 0.4
 # Rates are of about a second: between two scrapes of which one came late, they would be of a few milliseconds.
@@ -24,8 +24,11 @@ class Scraper:
         self._earlier: list[Scrape] = []
         self._pending: asyncio.Task[Scrape | None] | None = None
 
-    async def values(self) -> Values:
-        """Over the last second. Empty where nothing came within `PATIENCE`: the next call waits for the same one."""
+    async def values(self) -> dict[str, object]:
+        """Returns the numbers of the last second, and the totals of all time.
+
+        Empty if nothing came within `PATIENCE`: the next call waits for the same scrape.
+        """
         if self._url is None:
             return {}
         self._pending = self._pending or asyncio.create_task(self._scrape(self._url))
@@ -35,11 +38,15 @@ class Scraper:
         scrape, self._pending = self._pending.result(), None
         return {} if scrape is None else self._since_earlier(scrape)
 
-    def _since_earlier(self, scrape: Scrape) -> Values:
+    def _since_earlier(self, scrape: Scrape) -> dict[str, object]:
         old_enough = [one for one in self._earlier if scrape.taken - one.taken >= WINDOW]
         # The newest of those that are old enough, and all since.
         self._earlier = [*old_enough[-1:], *self._earlier[len(old_enough) :], scrape]
-        return values(old_enough[-1], scrape) if old_enough else {}
+        if not old_enough:
+            return {}
+        # Only what is known, and to two decimals: a viewer gets 240 of them at once.
+        known = {name: round(value, 2) for name, value in values(old_enough[-1], scrape).items() if value is not None}
+        return known | {"totals": totals(scrape)}
 
     async def _scrape(self, url: str) -> Scrape | None:
         with suppress(aiohttp.ClientError, OSError, TimeoutError, ValueError):

@@ -5,12 +5,26 @@ from app.live.quantiles import quantile
 
 # Milliseconds, webhooks a second, percent of one core. None: not known, or nothing happened.
 Values = dict[str, float | None]
+# By group, and in a group by outcome.
+Totals = dict[str, dict[str, int]]
 
 _WEBHOOKS = "invoice_webhook_webhooks_total"
 _ACCEPTED = ("queued", "processed")  # the latter under v01
 _HANDLED = (*_ACCEPTED, "ignored")
+_REJECTED = "rejected"
 # The series of webhooks without an answer, which have no response time.
 _UNANSWERED = ("http_response_status_code", "")
+# How the page groups outcomes: these, and the slug of any other refusal (`app.web.problems`) as rejected.
+_GROUPS = {**dict.fromkeys(_ACCEPTED, "queued"), **{name: name for name in ("ignored", "overloaded", "unanswered")}}
+
+
+def totals(after: Scrape) -> Totals:
+    """Returns the webhooks since the service's start, by group and outcome; only outcomes that have occurred."""
+    found: Totals = {}
+    for outcome, count in sorted(after.by(_WEBHOOKS, "outcome").items()):
+        if count:
+            found.setdefault(_GROUPS.get(outcome, _REJECTED), {})[outcome] = round(count)
+    return found
 
 
 def values(before: Scrape, after: Scrape) -> Values:

@@ -7,7 +7,17 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 
 from app.live.exposition import Scrape, parse
 from app.live.quantiles import quantile
-from app.live.values import values
+from app.live.values import totals, values
+
+OUTCOMES = {
+    "queued": 50,
+    "ignored": 2,
+    "overloaded": 3,
+    "unanswered": 1,
+    "invalid-event": 5,
+    "queue-unavailable": 3,
+    "unauthorized": 0,
+}
 
 
 class Exporter:
@@ -31,11 +41,19 @@ def test_rates_by_outcome() -> None:
     exporter = Exporter()
     exporter.webhooks.labels("queued").inc(100)
     before = exporter.scrape(10)
-    for outcome, number in (("queued", 50), ("ignored", 2), ("admission-full", 3), ("unanswered", 1)):
+    for outcome, number in OUTCOMES.items():
         exporter.webhooks.labels(outcome).inc(number)
-    drawn = values(before, exporter.scrape(10.5))
-    assert (drawn["queued"], drawn["ignored"], drawn["refused"]) == (100, 4, 8)
-    assert (drawn["all_queued"], drawn["all_refused"]) == (150, 4)
+    after = exporter.scrape(10.5)
+    drawn = values(before, after)
+    assert (drawn["queued"], drawn["ignored"], drawn["refused"]) == (100, 4, 24)
+    assert (drawn["all_queued"], drawn["all_refused"]) == (150, 12)
+    assert totals(after) == {
+        "queued": {"queued": 150},
+        "ignored": {"ignored": 2},
+        "rejected": {"invalid-event": 5, "queue-unavailable": 3},
+        "overloaded": {"overloaded": 3},
+        "unanswered": {"unanswered": 1},
+    }
 
 
 def test_quantiles_are_of_the_time_between() -> None:
