@@ -33,7 +33,7 @@ def values(before: Scrape, after: Scrape) -> Values:
 
 
 def _outcomes(before: Scrape, after: Scrape) -> Values:
-    """Webhooks a second by outcome, and since the service's start."""
+    """Webhooks a second by outcome."""
     seconds = after.taken - before.taken
     old, new = before.by(_WEBHOOKS, "outcome"), after.by(_WEBHOOKS, "outcome")
     rates = {outcome: max(0.0, count - old.get(outcome, 0.0)) / seconds for outcome, count in new.items()}
@@ -41,8 +41,6 @@ def _outcomes(before: Scrape, after: Scrape) -> Values:
         "queued": sum(rates.get(outcome, 0.0) for outcome in _ACCEPTED),
         "ignored": rates.get("ignored", 0.0),
         "refused": sum(rate for outcome, rate in rates.items() if outcome not in _HANDLED),
-        "all_queued": sum(new.get(outcome, 0.0) for outcome in _ACCEPTED),
-        "all_refused": sum(count for outcome, count in new.items() if outcome not in _HANDLED),
     }
 
 

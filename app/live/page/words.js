@@ -16,15 +16,29 @@ function health(at) {
   return silent == null ? `answers in ${duration(latest(at, "probe"))}` : `no answer for ${number(silent + 1)} s`
 }
 
+const strong = value => element("b", { textContent: number(value) })
+const sum = counts => Object.values(counts).reduce((all, count) => all + count, 0)
+const plain = outcome => outcome.replaceAll("-", " ")
+
+// Why, where the outcome itself does not say it.
+const WHY = {
+  overloaded: "too many in flight, or too long an expected wait",
+  unanswered: "the sender closed the connection, or an error is in the log",
+}
+
+function reasons(group, counts) {
+  if (group === "rejected") return ` (${Object.entries(counts).map(([outcome, count]) => `${number(count)} ${plain(outcome)}`).join(", ")})`
+  return group in WHY ? ` (${WHY[group]})` : ""
+}
+
+// What the service has counted, whoever sent it.
 function totals(at) {
-  const [queued, refused] = [latest(at, "all_queued"), latest(at, "all_refused")]
-  if (queued == null || !webhooks) return []
-  const strong = value => element("b", { textContent: number(value) })
-  const { sent } = moments.at(-1)
-  return [
-    strong(queued), " queued", ...(refused ? [", ", strong(refused), " refused"] : []),
-    ...(sent ? [` of ${number(sent)} sent from here`] : []),
-  ]
+  const counted = moments.findLast(moment => moment.subjects[at].totals)?.subjects[at].totals
+  if (counted == null || !webhooks) return []
+  const { queued = { queued: 0 }, ...others } = counted
+  const parts = Object.entries(queued).map(([outcome, count]) => [strong(count), ` ${outcome}`])
+  for (const [group, counts] of Object.entries(others)) parts.push([strong(sum(counts)), ` ${group}${reasons(group, counts)}`])
+  return [...parts.flatMap((part, i) => (i ? [", ", ...part] : part)), " since the service started"]
 }
 
 function work(at) {
