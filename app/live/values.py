@@ -10,7 +10,6 @@ Totals = dict[str, dict[str, int]]
 
 _WEBHOOKS = "invoice_webhook_webhooks_total"
 _ACCEPTED = ("queued", "processed")  # the latter under v01
-_HANDLED = (*_ACCEPTED, "ignored")
 _REJECTED = "rejected"
 # The series of webhooks without an answer, which have no response time.
 _UNANSWERED = ("http_response_status_code", "")
@@ -33,15 +32,14 @@ def values(before: Scrape, after: Scrape) -> Values:
 
 
 def _outcomes(before: Scrape, after: Scrape) -> Values:
-    """Webhooks a second by outcome."""
+    """Returns webhooks per second by group."""
     seconds = after.taken - before.taken
     old, new = before.by(_WEBHOOKS, "outcome"), after.by(_WEBHOOKS, "outcome")
-    rates = {outcome: max(0.0, count - old.get(outcome, 0.0)) / seconds for outcome, count in new.items()}
-    return {
-        "queued": sum(rates.get(outcome, 0.0) for outcome in _ACCEPTED),
-        "ignored": rates.get("ignored", 0.0),
-        "refused": sum(rate for outcome, rate in rates.items() if outcome not in _HANDLED),
-    }
+    rates: Values = dict.fromkeys([*_GROUPS.values(), _REJECTED], 0.0)
+    for outcome, count in new.items():
+        group = _GROUPS.get(outcome, _REJECTED)
+        rates[group] = (rates[group] or 0.0) + max(0.0, count - old.get(outcome, 0.0)) / seconds
+    return rates
 
 
 def _times(before: Scrape, after: Scrape) -> Values:

@@ -4,9 +4,11 @@
 const ALL_CHARTS = [
   { id: "answers", title: "Answers", unit: "webhooks per second", format: perSecond, least: 10, marks: true, series: [
     { name: "queued", label: "queued", tone: "main" },
-    { name: "refused", label: "refused", tone: "warn" },
+    { name: "rejected", label: "rejected", tone: "warn" },
+    { name: "overloaded", label: "overloaded", tone: "shed" },
+    { name: "unanswered", label: "unanswered", tone: "ink" },
     { name: "ignored", label: "ignored", tone: "quiet" } ] },
-  { id: "times", title: "Response time", unit: "log scale", format: duration, log: true, series: [
+  { id: "times", title: "Response time", unit: "in the service; log scale", format: duration, log: true, series: [
     { name: "p50", label: "median", tone: "main" },
     { name: "p99", label: "99th percentile", tone: "warn" } ] },
   { id: "loop", any: true, title: "Event loop’s delay", unit: "log scale", format: duration, log: true, series: [

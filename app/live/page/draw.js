@@ -11,8 +11,9 @@ function span() {
 
 function series({ label, tone }, index) {
   const quiet = tone === "quiet"
+  const dash = { quiet: [4, 4], ink: [2, 3] }[tone]
   return {
-    label, stroke: () => colour(tone), width: quiet ? 1 : 2, dash: quiet ? [4, 4] : undefined,
+    label, stroke: () => colour(tone), width: quiet ? 1 : 2, dash,
     points: { show: true, size: 3, fill: () => colour(tone), filter: alone },
     gaps: (plot, at, first, last, gaps) => {
       const least = plot.valToPos(GAP_SECONDS, "x", true) - plot.valToPos(0, "x", true)
