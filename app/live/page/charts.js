@@ -1,13 +1,13 @@
 // What is drawn: the names are those of a moment's numbers. Blue is what happens, orange what to look at. `any`: of any
-// app, and not only of one that takes webhooks.
+// app, and not only of one that takes webhooks. `rare`: shown only if it has happened in these two minutes.
 
 const ALL_CHARTS = [
   { id: "answers", title: "Answers", unit: "webhooks per second", format: perSecond, least: 10, marks: true, series: [
     { name: "queued", label: "queued", tone: "main" },
-    { name: "rejected", label: "rejected", tone: "warn" },
-    { name: "overloaded", label: "overloaded", tone: "shed" },
-    { name: "unanswered", label: "unanswered", tone: "ink" },
-    { name: "ignored", label: "ignored", tone: "quiet" } ] },
+    { name: "rejected", label: "rejected", tone: "warn", rare: true },
+    { name: "overloaded", label: "overloaded", tone: "shed", rare: true },
+    { name: "unanswered", label: "unanswered", tone: "ink", rare: true },
+    { name: "ignored", label: "ignored", tone: "quiet", rare: true } ] },
   { id: "times", title: "Response time", unit: "in the service; log scale", format: duration, log: true, series: [
     { name: "p50", label: "median", tone: "main" },
     { name: "p99", label: "99th percentile", tone: "warn" } ] },

@@ -24,10 +24,10 @@ function heading(subject) {
   return { place, ...parts }
 }
 
-function readout({ label, tone }) {
+function readout({ name, label, tone, rare }) {
   const value = element("b", { textContent: "–" })
   const mark = element("i", { className: tone })
-  return { value, place: element("span", {}, mark, `${label} `, value) }
+  return { value, name, rare, place: element("span", {}, mark, `${label} `, value) }
 }
 
 function figure(chart, subject) {
@@ -35,7 +35,7 @@ function figure(chart, subject) {
   const plot = element("div", { className: "plot", role: "img" })
   const who = subjects.length > 1 ? [element("span", { className: "who", textContent: subject.name })] : []
   const caption = element("figcaption", {}, ...who, ...readouts.map(one => one.place))
-  return { place: element("figure", {}, caption, plot), plot, values: readouts.map(one => one.value) }
+  return { place: element("figure", {}, caption, plot), plot, readouts }
 }
 
 function panel(chart) {

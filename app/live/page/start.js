@@ -38,12 +38,15 @@ function silences(at) {
 
 const pressed = () => moments.flatMap(moment => moment.pressed.map(label => [moment.t - now(), label]))
 
+const absent = (rare, at, name) => Boolean(rare) && highest(at, name) <= 0
+
 function readouts() {
   const moment = moments[looked ?? moments.length - 1] ?? moments.at(-1)
   if (!moment) return
   for (const { chart, figures } of panels)
-    figures.forEach(({ values }, at) => chart.series.forEach(({ name }, i) => {
-      values[i].textContent = shown(chart, moment.subjects[at][name])
+    figures.forEach((one, at) => one.readouts.forEach(({ name, rare, value, place }) => {
+      value.textContent = shown(chart, moment.subjects[at][name])
+      place.hidden = absent(rare, at, name)
     }))
 }
 
@@ -53,8 +56,8 @@ function redraw() {
   for (const { chart, figures } of panels) {
     tops[chart.id] = top(chart, Math.max(...subjects.flatMap((_, at) => chart.series.map(one => highest(at, one.name)))))
     figures.forEach(({ uplot, plot }, at) => {
-      const values = ordered(chart).map(({ name }) => moments.map(({ subjects: all }) => {
-        const value = all[at][name] ?? null
+      const values = ordered(chart).map(({ name, rare }) => moments.map(({ subjects: all }) => {
+        const value = absent(rare, at, name) ? null : all[at][name] ?? null
         return chart.log && value !== null ? Math.max(value, 1) : value
       }))
       uplot.setData([times, ...values])
