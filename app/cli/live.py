@@ -17,7 +17,7 @@ from app.live import process
 from app.live.firing import Post
 from app.live.site import create_site
 from app.live.subject import Order, Subject
-from app.local.chargebee.sender import Reply, open_session, post
+from app.local.chargebee.sender import open_session, post
 from app.local.sample_events import default_file, fresh_events_of
 from app.settings import Settings, load_settings
 from app.telemetry.logging import configure_logging
@@ -41,18 +41,18 @@ def _site(settings: Settings, order: Order, port: int) -> Starlette:
     async def open_post(subject: Subject) -> AsyncIterator[Post]:
         user = {"basic_auth_username": subject.user, "basic_auth_password": SecretStr(subject.password)}
         async with open_session(subject.url, settings.model_copy(update=user), connections=0) as client:
-            yield (
-                partial(post, client) if subject.chargebee is None else partial(_registered, subject.chargebee, client)
-            )
+            yield partial(_post, subject.chargebee, client)
 
     return create_site(order, port, _bodies, open_post)
 
 
-async def _registered(chargebee: str, client: aiohttp.ClientSession, body: bytes) -> Reply:
-    """Posts one webhook whose invoice `chargebee` knows by then. There is nothing to add to it but what it has."""
-    with suppress(aiohttp.ClientError, TimeoutError):
-        await client.put(f"{chargebee}/_/invoices", json=[{"event": json.loads(body)}], headers={"Authorization": ""})
-    return await post(client, body)
+async def _post(chargebee: str | None, client: aiohttp.ClientSession, body: bytes) -> int:
+    """Posts one webhook and returns the status; before, it registers the invoice at `chargebee`, if there is one."""
+    if chargebee is not None:
+        invoices = [{"event": json.loads(body)}]
+        with suppress(aiohttp.ClientError, TimeoutError):
+            await client.put(f"{chargebee}/_/invoices", json=invoices, headers={"Authorization": ""})
+    return (await post(client, body)).status
 
 
 def _bodies(count: int) -> Iterator[bytes]:

@@ -4,7 +4,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
 
-Post = Callable[[bytes], Awaitable[object]]
+# Sends one webhook; the status of the answer, 0 if there was none.
+Post = Callable[[bytes], Awaitable[int]]
 
 
 async def fire(bodies: Iterable[bytes], posts: list[Post], rate: float | None) -> None:
