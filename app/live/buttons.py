@@ -11,6 +11,7 @@ import aiohttp
 
 from app.live.firing import Post, fire
 from app.live.subject import Subject
+from app.live.tally import Tally
 
 # A number of fresh webhooks.
 Bodies = Callable[[int], Iterable[bytes]]
@@ -42,13 +43,13 @@ class Buttons:
         self._open_post = open_post
         self._delay = round(delay * 1000)
         self._pressed: list[str] = []
-        self._sent = 0
+        self._tallies = [Tally() for _ in subjects]
         self._sending: dict[str, asyncio.Task[None]] = {}
 
     def extras(self) -> dict[str, object]:
-        """For the moment: milliseconds of SQS, what was pressed since the last call, webhooks sent to each service."""
+        """Returns the latency of SQS in ms, the buttons pressed since the last call, and the tally of each service."""
         pressed, self._pressed = self._pressed, []
-        return {"delay": self._delay, "pressed": pressed, "sent": self._sent}
+        return {"delay": self._delay, "pressed": pressed, "own": [tally.shown() for tally in self._tallies]}
 
     def send(self, name: str) -> bool:
         """False where the webhooks of an earlier press are not answered yet: an attack has one owner."""
@@ -56,13 +57,8 @@ class Buttons:
             return False
         attack = ATTACKS[name]
         self._pressed.append(attack.mark)
-        self._sending[name] = asyncio.create_task(fire(self._counted(attack.webhooks), self._posts, attack.rate))
+        self._sending[name] = asyncio.create_task(fire(self._bodies(attack.webhooks), self._posts, attack.rate))
         return True
-
-    def _counted(self, webhooks: int) -> Iterable[bytes]:
-        for body in self._bodies(webhooks):
-            self._sent += 1
-            yield body
 
     async def delay(self, milliseconds: int) -> bool:
         """Every queue takes that much longer from now on. False where one did not answer."""
@@ -86,7 +82,10 @@ class Buttons:
         self._session = await self._opened.enter_async_context(
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5))
         )
-        self._posts = [await self._opened.enter_async_context(self._open_post(subject)) for subject in self._subjects]
+        self._posts = [
+            tally.counting(await self._opened.enter_async_context(self._open_post(subject)))
+            for subject, tally in zip(self._subjects, self._tallies, strict=True)
+        ]
         return self
 
     async def __aexit__(

@@ -34,7 +34,17 @@ def test_one_attack_at_a_time(url: str, service: Pretended) -> None:
         moments = (event.moment for event in events)
         assert next(one["pressed"] for one in moments if one["pressed"]) == ["500/s"]
     with viewing(url) as events:
-        assert 0 < next(event.moment["sent"] for event in events if event.moment["sent"]) <= 2500
+        assert 0 < next(own["sent"] for event in events if (own := event.moment["own"][0])["sent"]) <= 2500
+
+
+def test_only_its_own_webhooks(url: str, service: Pretended) -> None:
+    """The page counts the answers to what it has sent itself, and no webhook of another sender."""
+    for _ in range(5):
+        service.take(b"")
+    assert _press(url, "send/burst") == 202
+    with viewing(url) as events:
+        own = (event.moment["own"][0] for event in events)
+        assert next(one for one in own if one["answers"].get("200") == 20) == {"sent": 20, "answers": {"200": 20}}
 
 
 def test_the_latency_of_sqs(url: str, service: Pretended) -> None:
