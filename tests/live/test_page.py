@@ -40,6 +40,7 @@ def test_it_draws(tab: Page, url: str, service: Pretended) -> None:
     tab.get_by_role("button", name="20 webhooks at once").click()
     service.wait_for(20)
     expect(tab.locator(".totals")).to_contain_text("20 queued since the service started")
+    expect(tab.locator(".own")).to_have_text("20 sent from this page: 20 answered 200")
     assert tab.locator("canvas").count() == 9
     assert tab.locator("#answers canvas").evaluate(DRAWN)
     assert [address for address in asked if not address.startswith((f"{url}/", "data:"))] == []

@@ -14,12 +14,13 @@ function heading(subject) {
   const parts = {
     health: element("span", { className: "health", textContent: "not known yet" }),
     totals: element("span", { className: "totals" }),
+    own: element("span", { className: "own" }),
   }
   const place = element("section", { className: "subject" },
     element("h2", { textContent: subject.name }),
     element("p", { className: "change" }, ...prose(subject.change)),
     element("p", { className: "cost" }, ...prose(subject.cost && `Its cost: ${subject.cost}`)),
-    element("p", { className: "state" }, parts.health, parts.totals))
+    element("p", { className: "state" }, parts.health, parts.totals, parts.own))
   document.getElementById("subjects").append(place)
   return { place, ...parts }
 }

@@ -65,10 +65,11 @@ function redraw() {
     })
   }
   readouts()
-  headings.forEach(({ place, health: state, totals: sums }, at) => {
+  headings.forEach(({ place, health: state, totals: sums, own: ours }, at) => {
     place.classList.toggle("silent", silence(at) != null)
     state.textContent = health(at)
     sums.replaceChildren(...totals(at))
+    ours.replaceChildren(...own(at))
   })
   tables.forEach(fill)
   for (const button of byId("delays").querySelectorAll("button"))

@@ -41,6 +41,18 @@ function totals(at) {
   return [...parts.flatMap((part, i) => (i ? [", ", ...part] : part)), " since the service started"]
 }
 
+// What this page has sent, and only the answers to that.
+function own(at) {
+  const { sent, answers } = moments.at(-1).own[at]
+  if (!sent) return []
+  const { 0: none = 0, ...statuses } = answers
+  const parts = Object.entries(statuses).map(([status, count]) => `${number(count)} answered ${status}`)
+  if (none) parts.push(`${number(none)} got no answer`)
+  const waiting = sent - sum(answers)
+  if (waiting) parts.push(`${number(waiting)} still waiting`)
+  return [strong(sent), ` sent from this page: ${parts.join(", ")}`]
+}
+
 function work(at) {
   const times = ALL_CHARTS.find(chart => chart.id === "times")
   return webhooks
