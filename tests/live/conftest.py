@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from app.live.start import start
 from app.live.subject import Order
@@ -43,3 +43,15 @@ def url(page_of: Callable[..., str], service: Pretended) -> str:
 def browser() -> Iterator[Browser]:
     with chromium() as opened:
         yield opened
+
+
+@pytest.fixture
+def tab(browser: Browser, page_of: Callable[..., str]) -> Iterator[Page]:
+    """Closed before the page's process ends. Fails where the console complains, of the content policy too."""
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
+    yield page
+    page.close()
+    assert complaints == []

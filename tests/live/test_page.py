@@ -1,6 +1,6 @@
 """The page in a real browser."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,18 +12,6 @@ from tests.live.pretended import Pretended
 
 pytestmark = needs_chromium
 DRAWN = """plot => plot.getContext('2d').getImageData(0, 0, plot.width, plot.height).data.some(value => value)"""
-
-
-@pytest.fixture
-def tab(browser: Browser, page_of: Callable[..., str]) -> Iterator[Page]:
-    """Closed before the page's process ends. Fails where the console complains, of the content policy too."""
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
-    yield page
-    page.close()
-    assert complaints == []
 
 
 def _wait_for_drawing(tab: Page) -> None:
