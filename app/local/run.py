@@ -118,6 +118,9 @@ def deployed(settings: Settings, run: LocalRun) -> Settings:
     if settings.live_port is not None:
         # The page reads the metrics. It is started already, and is for local mode alone.
         changes |= {"live_port": None, "metrics_port": settings.metrics_port or 0}
+    if settings.release.published and "max_wait" not in settings.model_fields_set:
+        # The published service had no such limit, and a 503 would hide what waiting is like under it.
+        changes["max_wait"] = 0
     return settings.model_copy(update=changes)
 
 
