@@ -63,7 +63,7 @@ def read_run(run_dir: Path) -> LocalRun:
         run = LocalRun(**json.loads(file.read_text()))
     except (FileNotFoundError, NotADirectoryError):
         raise ConfigurationError(f"no local run: {file} does not exist; start one with `make run`") from None
-    except (ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         raise ConfigurationError(f"{file} is not readable: delete it and start again with `make run`") from None
     if not is_held(run_dir):
         raise ConfigurationError(

@@ -1,8 +1,12 @@
 """What a local run changes in the settings of its service."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
-from app.local.run import LocalRun, deployed
+from app.errors import ConfigurationError
+from app.local.run import LocalRun, deployed, read_run
 from app.settings import Release, Settings
 
 RUN = LocalRun(
@@ -28,3 +32,20 @@ def test_a_limit_that_the_user_has_set(monkeypatch: pytest.MonkeyPatch, each: Re
     for seconds in ("5", "3"):
         assert _max_wait(monkeypatch, each, APP_MAX_WAIT=seconds) == float(seconds)
     assert _max_wait(monkeypatch, each, APP_MAX_WAIT="") == (5 if each is Release.V10_LEAN_CLIENT else 0)
+
+
+UNREADABLE: dict[str, Callable[[Path], object]] = {
+    "a folder": Path.mkdir,
+    "nested too deeply": lambda file: file.write_text("[" * 100_000),
+    "a link to itself": lambda file: file.symlink_to(file),
+    "no JSON": lambda file: file.write_text("{"),
+    "no object": lambda file: file.write_text("7"),
+}
+
+
+@pytest.mark.parametrize("make", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_that_cannot_be_read(make: Callable[[Path], object], tmp_path: Path) -> None:
+    """The error names the file, in one line, and says how to go on."""
+    make(tmp_path / "local.json")
+    with pytest.raises(ConfigurationError, match=r"local\.json is not readable: delete it and start again"):
+        read_run(tmp_path)
