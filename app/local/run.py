@@ -50,6 +50,9 @@ class LocalRun:
     url: str | None = None
     metrics: str | None = None
 
+    def aws(self) -> EmbeddedAws:
+        return EmbeddedAws(self.pid, self.endpoint, Path(self.ca_bundle) if self.ca_bundle else None)
+
     def write(self, run_dir: Path) -> None:
         unfinished = run_dir / "local.json.new"
         unfinished.write_text(json.dumps(asdict(self), indent=2) + "\n")
@@ -85,7 +88,7 @@ def local_run(settings: Settings) -> Iterator[LocalRun]:
         embedded_aws.start(delay=settings.local_sqs_delay, tls=issued) as aws,
         chargebee.start(rate=settings.chargebee_rate, latency=settings.local_chargebee_delay) as api,
     ):
-        _shield(aws)
+        shield(aws)
         run = _create(aws, api)
         run.write(settings.run_dir)
         try:
@@ -115,17 +118,17 @@ def deployed(settings: Settings, run: LocalRun) -> Settings:
         changes |= {"basic_auth_username": "demo", "basic_auth_password": SecretStr("demo")}
     if "docs" not in settings.model_fields_set:
         changes["docs"] = True
-    if settings.live_port is not None:
-        # The page reads the metrics. It is started already, and is for local mode alone.
-        changes |= {"live_port": None, "metrics_port": settings.metrics_port or 0}
     if settings.release.published and "max_wait" not in settings.model_fields_set:
         # The published service had no such limit, and a 503 would hide what waiting is like under it.
         changes["max_wait"] = 0
+    if settings.live_port is not None:
+        # The page reads the metrics. It is started already, and is for local mode alone.
+        changes |= {"live_port": None, "metrics_port": settings.metrics_port or 0}
     return settings.model_copy(update=changes)
 
 
-def _shield(aws: EmbeddedAws) -> None:
-    """Replaces the environment's AWS account by the embedded one."""
+def shield(aws: EmbeddedAws) -> None:
+    """Replaces the AWS account of this process's environment by the embedded one."""
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ.update(aws.environment())

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from app.local.embedded_aws import EmbeddedAws
 from app.local.run import BROUGHT, LocalRun
 from app.local.service import NONE
 
@@ -28,10 +27,7 @@ def environment(run: LocalRun, base: Mapping[str, str], variables: Mapping[str, 
     """`base` with what a worker of `run` needs, as in a deployment, and with nothing of a real AWS account."""
     kept = {name: value for name, value in base.items() if not name.startswith(("AWS_", *_THE_PARENTS))}
     ours = (run.queue_url, run.dead_letter_queue_url, run.table, run.chargebee, run.chargebee_api_key)
-    sdk = EmbeddedAws(run.pid, run.endpoint).environment()
-    if run.ca_bundle is not None:
-        sdk["AWS_CA_BUNDLE"] = run.ca_bundle
-    return kept | sdk | dict(zip(BROUGHT, ours, strict=True)) | {"APP_PORT": "0"} | dict(variables)
+    return kept | run.aws().environment() | dict(zip(BROUGHT, ours, strict=True)) | {"APP_PORT": "0"} | dict(variables)
 
 
 @contextmanager
