@@ -12,10 +12,10 @@ import click
 from app.billing.process import open_billing
 from app.errors import BillingFailed, ConfigurationError, QueueUnavailable
 from app.settings import Settings, load_settings
-from app.sqs.account import require_region
 from app.sqs.native import open_queue
 from app.sqs.queue import QueueAddress
 from app.telemetry.logging import configure_logging
+from app.sqs.sdk import require_sdk
 from app.worker.reconcile import Summary, filters
 from app.worker.reconcile import reconcile as compare
 
@@ -51,7 +51,7 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
     settings = load_settings()
     configure_logging(settings)
     settings.require_billing()
-    require_region()
+    require_sdk()
     now = int(time.time())
     try:
         summary = asyncio.run(_compare(settings, now - since, now - settled, dry_run=dry_run))

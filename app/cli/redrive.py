@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
-from app.sqs.account import require_region
+from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.record import unobserved
 from app.worker.connect import open_queues
@@ -26,7 +26,7 @@ def redrive(dry_run: bool, limit: int | None) -> None:
     """
     settings = load_settings()
     configure_logging(settings)
-    require_region()
+    require_sdk()
     try:
         asyncio.run(_look(settings, limit) if dry_run else _move(settings, limit))
     except (BotoCoreError, ClientError, TimeoutError) as error:

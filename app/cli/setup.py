@@ -5,6 +5,7 @@ import click
 from app.billing.schema import set_up
 from app.errors import ConfigurationError
 from app.settings import load_settings
+from app.sqs.sdk import require_sdk
 
 
 @click.command()
@@ -18,5 +19,6 @@ def setup(dry_run: bool) -> None:
     settings = load_settings()
     if settings.billing_table is None:
         raise ConfigurationError("APP_BILLING_TABLE is not set: allowed is the name of a DynamoDB table")
+    require_sdk()
     for line in set_up(settings.billing_table, dry_run=dry_run):
         click.echo(line)

@@ -12,8 +12,8 @@ from app.billing.process import open_billing
 from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
 from app.settings.text import listing
-from app.sqs.account import require_region
 from app.sqs.queue import QueueAddress
+from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported
 from app.telemetry.worker import make_worker_observers
@@ -40,7 +40,7 @@ def worker() -> None:
     settings.require_billing()
     settings.require_dead_letter_queue_url()
     queue = QueueAddress.of(settings).name
-    require_region()
+    require_sdk()
     observers = make_worker_observers(settings, queue)
     owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 

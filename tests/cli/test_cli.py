@@ -100,10 +100,12 @@ def test_a_secret_in_an_option_is_not_shown(url: str, tmp_path: Path) -> None:
     assert "s3cret" not in ended.stdout + ended.stderr
 
 
-def test_a_secret_in_an_sdk_error_is_not_shown() -> None:
-    """An AWS SDK's error about an endpoint is shown without the credentials in it."""
+def test_a_secret_in_an_sdk_error_is_not_shown(tmp_path: Path) -> None:
+    """An AWS SDK's error about the endpoint of a configuration file is shown without the credentials in it."""
+    file = tmp_path / "config"
+    file.write_text("[default]\nendpoint_url = http://user:s3cret@127.0.0.1:9\n")
     sdk = {
-        "AWS_ENDPOINT_URL": "http://user:s3cret@127.0.0.1:9",
+        "AWS_CONFIG_FILE": str(file),
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "local",
         "AWS_SECRET_ACCESS_KEY": "local",
