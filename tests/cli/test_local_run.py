@@ -1,0 +1,77 @@
+"""`redrive` and `reconcile` find the local run, as `queue` and `invoices` do; or they name what starts one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+
+from app.local.embedded_aws import REGION
+from app.local.peek import peek
+from app.local.run import LocalRun, read_run
+from app.local.sample_events import default_file
+from tests.cli.test_cli import run
+from tests.harness import queues
+from tests.harness.service import Web, clean_environment
+
+# A user's real account: what the commands must not use. Nothing listens there.
+REAL = {
+    "AWS_PROFILE": "production",
+    "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9",
+    "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:9",
+    "HTTP_PROXY": "http://127.0.0.1:9",
+}
+
+
+@pytest.fixture(params=["plain", pytest.param("TLS", marks=pytest.mark.slow)])
+def local(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LocalRun]:
+    """A local run without a worker, on free ports."""
+    with Web(clean_environment(local=1, port=0, run_dir=tmp_path, local_tls=int(request.param == "TLS"))):
+        yield read_run(tmp_path)
+
+
+def messages(local: LocalRun, url: str) -> list[str]:
+    return [message.body for message in peek(local.endpoint, url, local.ca_bundle)]
+
+
+def test_redrive(local: LocalRun, tmp_path: Path) -> None:
+    """The dead letters of the local run go back to its queue, and no other account is asked."""
+    sqs = boto3.Session("x", "x", region_name=REGION).client("sqs", endpoint_url=local.endpoint, verify=local.ca_bundle)
+    sqs.send_message(QueueUrl=local.dead_letter_queue_url, MessageBody="a dead letter")
+    sqs.close()
+    looked = run("redrive", "--dry-run", run_dir=tmp_path, extra=REAL)
+    assert (looked.returncode, looked.stdout.count("1 messages would go")) == (0, 1), looked
+    moved = run("redrive", run_dir=tmp_path, extra=REAL)
+    assert (moved.returncode, moved.stdout.count("1 messages moved")) == (0, 1), moved
+    assert f"On the local run, {local.endpoint}" in moved.stderr
+    assert messages(local, local.queue_url) == ["a dead letter"]
+    assert messages(local, local.dead_letter_queue_url) == []
+
+
+def test_reconcile(local: LocalRun, tmp_path: Path) -> None:
+    """Events of the local run's Chargebee that nobody has processed are enqueued once more."""
+    assert run("send", str(default_file()), run_dir=tmp_path).returncode == 0
+    ended = run("reconcile", "--since", "9999d", "--settled", "0s", run_dir=tmp_path, extra=REAL)
+    assert ended.returncode == 0, ended
+    assert "1 events at Chargebee: 0 processed, 1 missing, 1 enqueued" in ended.stdout
+    assert len(messages(local, local.queue_url)) == 2
+
+
+@pytest.mark.parametrize("command", ["redrive", "reconcile"])
+def test_there_is_none(command: str, tmp_path: Path) -> None:
+    """One line names the command that starts one, and what a deployment has to set."""
+    ended = run(command, run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines() == [
+        f"error: no local run: {tmp_path}/local.json does not exist; start one with `make run`, or set"
+        " APP_SQS_QUEUE_URL and what else --help names"
+    ]
+
+
+def test_a_deployment_is_never_taken_for_the_local_run(local: LocalRun, tmp_path: Path) -> None:
+    """With one variable of a deployment set, what is missing is named, and nothing is guessed."""
+    account = queues.environment(local.endpoint)
+    ended = run("redrive", run_dir=tmp_path, sqs_queue_url=local.queue_url, extra=account)
+    assert (ended.returncode, "APP_DEAD_LETTER_QUEUE_URL is not set" in ended.stderr) == (2, True)
+    ended = run("reconcile", run_dir=tmp_path, sqs_queue_url=local.queue_url, extra=account)
+    assert (ended.returncode, "APP_CHARGEBEE_API_KEY is not set" in ended.stderr) == (2, True)
