@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
@@ -13,17 +14,20 @@ from app.errors import ConfigurationError
 from app.local.billables import seed
 from app.local.chargebee.load import Outcome, load
 from app.local.chargebee.sender import open_prober, open_session, post
+from app.local.process import is_listening
 from app.local.run import LocalRun, read_run
 from app.local.sample_events import default_file, fresh_events_of, sample_files
 from app.local.stand_ins import StandIns, stand_ins
 from app.settings import Settings, load_settings
+
+DEFAULT_URL = "http://127.0.0.1:8000"
 
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE…]", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--count", type=click.IntRange(min=1), help="Send that many, generated from FILE, each with its own ids.")
 @click.option("--concurrency", type=click.IntRange(1, 1000), default=8, show_default=True, help="Requests at once.")
-@click.option("--url", help="The service.  [default: the local run, else http://127.0.0.1:8000]")
+@click.option("--url", help=f"The service.  [default: the local run, else {DEFAULT_URL}]")
 @click.option("--seed", "seeded", is_flag=True, help="Register them at the stand-ins first, also with --url.")
 def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str | None, seeded: bool) -> None:
     """Send webhooks as Chargebee does: Basic auth, its headers, its time-outs.
@@ -36,7 +40,7 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     """
     settings = load_settings()
     local = None if url else _local_run(settings)
-    target = url or (local.url if local else None) or "http://127.0.0.1:8000"
+    target = url or (local.url if local else None) or DEFAULT_URL
     run = stand_ins(settings) if seeded else local
     if count is None:
         files_ = list(files) or sample_files()
@@ -72,9 +76,14 @@ async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurre
 
 
 def _local_run(settings: Settings) -> LocalRun | None:
+    """Returns None if there is none, but a service listens on the default address. Raises ConfigurationError."""
     try:
         return read_run(settings.run_dir)
-    except ConfigurationError:
+    except ConfigurationError as error:
+        try:
+            is_listening(urlsplit(DEFAULT_URL).port or 0)
+        except OSError:
+            raise ConfigurationError(f"{error}, or name a service with --url: none listens on {DEFAULT_URL}") from None
         return None
 
 

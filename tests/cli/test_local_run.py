@@ -1,19 +1,25 @@
-"""`redrive` and `reconcile` find the local run, as `queue` and `invoices` do; or they name what starts one."""
+"""`redrive`, `reconcile` and `send` find the local run, as `queue` and `invoices` do; or they name what starts one."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import boto3
 import pytest
+from click.testing import CliRunner
 
+from app.errors import ConfigurationError
 from app.local.embedded_aws import REGION
 from app.local.peek import peek
 from app.local.run import LocalRun, read_run
 from app.local.sample_events import default_file
+from loadtest.stage.ports import free_port
 from tests.cli.test_cli import run
 from tests.harness import queues
 from tests.harness.service import Web, clean_environment
+from tests.live.pretended import Pretended
 
+send = import_module("app.cli.send")
 # A user's real account: what the commands must not use. Nothing listens there.
 REAL = {
     "AWS_PROFILE": "production",
@@ -75,3 +81,26 @@ def test_a_deployment_is_never_taken_for_the_local_run(local: LocalRun, tmp_path
     assert (ended.returncode, "APP_DEAD_LETTER_QUEUE_URL is not set" in ended.stderr) == (2, True)
     ended = run("reconcile", run_dir=tmp_path, sqs_queue_url=local.queue_url, extra=account)
     assert (ended.returncode, "APP_CHARGEBEE_API_KEY is not set" in ended.stderr) == (2, True)
+
+
+def test_send_without_any_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is sent: one line names the command that starts a service."""
+    nobody = f"http://127.0.0.1:{free_port()}"
+    monkeypatch.setattr(send, "DEFAULT_URL", nobody)
+    monkeypatch.setenv("APP_RUN_DIR", str(tmp_path))
+    with pytest.raises(ConfigurationError) as error:
+        CliRunner().invoke(send.send, [], catch_exceptions=False)
+    assert str(error.value) == (
+        f"no local run: {tmp_path}/local.json does not exist; start one with `make run`, or name a service with --url:"
+        f" none listens on {nobody}"
+    )
+
+
+def test_send_to_a_service_that_is_no_local_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a service listens on the default address, `send` still uses it."""
+    monkeypatch.setenv("APP_RUN_DIR", str(tmp_path))
+    with Pretended() as service:
+        monkeypatch.setattr(send, "DEFAULT_URL", service.subject().url)
+        ended = CliRunner().invoke(send.send, [str(default_file())], catch_exceptions=False)
+    assert (ended.exit_code, ended.stdout.splitlines()[-1]) == (0, "200: 1"), ended.stdout
+    assert service.webhooks == [default_file().read_bytes()]
