@@ -8,7 +8,7 @@ import click
 from app.errors import ConfigurationError
 from app.local.compare import svg, text
 from app.local.compare.look import LOOKS
-from app.local.compare.run import Recorded, record
+from app.local.compare.run import Recorded, delay, record
 from app.settings import Release, load_settings
 from app.telemetry.timeline.states import State
 from app.web.releases import lessons
@@ -21,20 +21,22 @@ from app.web.releases import lessons
 def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
     """Post the same webhooks to RELEASES, one release after the other, and show who waited for what.
 
-    Settings apply: APP_LOCAL_SQS_DELAY=0.1 … compare v02 v03 is on a queue with 100 ms of latency, APP_LOCAL_TLS=1
-    over TLS. Settings of one release follow its name: v06,APP_SQS_MAX_CONNECTIONS=100. What waits for what is the same
-    on a busy machine; times are not.
+    Each call of the queue takes 100 ms longer, as if it were far away; APP_LOCAL_SQS_DELAY=0 … compare v02 v03 is
+    without that. Other settings apply, too: APP_LOCAL_TLS=1 is over TLS. Settings of one release follow its name:
+    v06,APP_SQS_MAX_CONNECTIONS=100. What waits for what is the same on a busy machine; times are not.
     """
     chosen = [_parsed(text) for text in releases]
     settings = load_settings()
+    seconds = delay(settings)
+    click.echo(f"Each call of the queue takes {seconds * 1000:g} ms longer (APP_LOCAL_SQS_DELAY={seconds:g}).")
     # No remaining time: some releases take many times as long as others.
     with click.progressbar(
         chosen, label="Recording", show_eta=False, item_show_func=lambda one: one and one[0].value
     ) as bar:
         recorded = [record(release, settings, count, variables) for release, variables in bar]
-    seconds = max(one.seconds for one in recorded)
+    longest = max(one.seconds for one in recorded)
     for one in recorded:
-        _show(one, seconds)
+        _show(one, longest)
     if file is not None:
         file.write_text(svg.draw(recorded))
         click.echo(f"picture: {file}")

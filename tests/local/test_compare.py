@@ -1,5 +1,6 @@
 """Timelines of real releases show who waits for what."""
 
+import re
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -116,6 +117,22 @@ def test_text_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     drawn = ET.parse(file)  # noqa: S314  # ours
     titles = [title.text or "" for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
     assert any(title.startswith("waiting for SQS") for title in titles)
+
+
+@pytest.mark.parametrize("given", [None, "0.03"])
+def test_the_queue_is_slow_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch, given: str | None) -> None:
+    """The command says by how much, also in its help; v02's loop blocks for it."""
+    monkeypatch.setenv("APP_LOCAL_SQS_DELAY", given or "")
+    monkeypatch.setenv("APP_MAX_WAIT", "0")
+    ended = CliRunner().invoke(compare, ["v02", "--count", "5"], catch_exceptions=False)
+    assert ended.exit_code == 0, ended.output
+    delay = float(given or DELAY)
+    assert f"Each call of the queue takes {delay * 1000:g} ms longer (APP_LOCAL_SQS_DELAY={delay:g})." in ended.output
+    [blocked] = re.findall(r"event loop blocked for (\S+) s", ended.output)
+    assert float(blocked) > 2 * delay  # of five or more: the loop is looked at now and then
+    assert "Each call of the queue takes 100 ms longer" in " ".join(
+        CliRunner().invoke(compare, ["--help"]).output.split()
+    )
 
 
 def test_a_wrong_variable_is_named() -> None:

@@ -22,6 +22,8 @@ from app.telemetry.timeline import spans
 from app.telemetry.timeline.spans import Row
 
 NONE: Mapping[str, str] = MappingProxyType({})
+# Enough to see who waits for SQS: the embedded queue itself answers within a millisecond or two.
+SQS_DELAY = 0.1
 
 
 class Sent(NamedTuple):
@@ -55,11 +57,15 @@ class Recorded(NamedTuple):
 
 
 def record(release: Release, settings: Settings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recorded:
-    """Posts `webhooks` at once, to a service with `variables`. Raises ConfigurationError where it does not start."""
+    """Posts `webhooks` at once, to a service with `variables`. Raises ConfigurationError where it does not start.
+
+    The queue takes `delay(settings)` for each call, unless `variables` name another latency.
+    """
     name = ", ".join([release.value, *map("=".join, variables.items())])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "timeline.json"
-        ours = {**variables, "APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
+        slowed = {"APP_LOCAL_SQS_DELAY": str(delay(settings))}
+        ours = {**slowed, **variables, "APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
         bodies = list(fresh_events_of([default_file()], webhooks))
         with _environment(ours), start_service(Path(folder), unlimited()) as run:
             assert run.url is not None
@@ -68,6 +74,11 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
             with Watch() as watch:
                 sent = asyncio.run(_post(run.url, settings, bodies))
         return Recorded(name, sent, spans.read(file), watch.busy.doubts())
+
+
+def delay(settings: Settings) -> float:
+    """Returns APP_LOCAL_SQS_DELAY in seconds; 0.1 if it is not set."""
+    return settings.local_sqs_delay if "local_sqs_delay" in settings.model_fields_set else SQS_DELAY
 
 
 @contextmanager
