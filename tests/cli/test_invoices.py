@@ -38,7 +38,7 @@ def bill(run: LocalRun, event: dict[str, Any]) -> None:
     """What a worker does."""
     invoice_id = event["content"]["invoice"]["id"]
     for one in charges(event):
-        post(run, f"{invoice_id}/add_charge", amount=one.amount, description=f"{one.description} [{one.id}]")
+        post(run, f"{invoice_id}/add_charge", amount=one.amount, description=f"{one.description} [billable:{one.id}@1]")
     post(run, f"{invoice_id}/close")
 
 
