@@ -14,9 +14,10 @@ import pytest
 from app.local.audit import audit
 from app.local.billables import charges, pending
 from app.local.run import LocalRun, read_run
-from app.local.sample_events import sample_files
+from app.local.sample_events import default_file, sample_files
 from app.local.worker import environment
 from tests.cli.test_cli import run
+from tests.deploy.rendering import ROOT
 from tests.harness.service import Web, clean_environment
 
 
@@ -49,12 +50,29 @@ def test_invoices(local: LocalRun, tmp_path: Path) -> None:
     events = list(pending(file.read_bytes() for file in sample_files()))
     bill(local, events[7])
     shown = run("invoices", run_dir=tmp_path).stdout
-    assert shown.endswith("10 invoices: 1 payment_due, 9 pending\n")
-    [line] = [line for line in shown.splitlines() if "payment_due" in line and "draft" in line]
-    assert line.split()[:4] == [events[7]["content"]["invoice"]["id"], "minatokaze_keisoku-0007", "payment_due", "1"]
+    assert shown.endswith("10 invoices: 9 pending, 1 closed\n")
+    [line] = [line for line in shown.splitlines() if "closed (" in line]
+    names = [events[7]["content"]["invoice"]["id"], "minatokaze_keisoku-0007"]
+    assert line.split()[:5] == [*names, "closed", "(payment_due)", "1"]
     assert "JPY" in line
     assert run("invoices", "--limit", "2", run_dir=tmp_path).stdout.startswith("… and 8 before them (--limit)\n")
     assert audit(local.chargebee, [events[7]]).problems == []
+
+
+def test_readme_has_the_words_of_the_list(local: LocalRun, tmp_path: Path) -> None:
+    """An invoice is pending, being charged, then closed: in the command, in its help and in README."""
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    for words in ("`pending`, `being charged`, and then `closed`", "`payment_due`"):
+        assert words in readme
+    assert "pending, being charged, or closed" in " ".join(run("invoices", "--help").stdout.split())
+    assert run("send", str(default_file()), run_dir=tmp_path).returncode == 0
+    assert "  pending  " in run("invoices", run_dir=tmp_path).stdout
+    [event] = pending([default_file().read_bytes()])
+    invoice_id = event["content"]["invoice"]["id"]
+    post(local, f"{invoice_id}/add_charge", amount=1, description="x")
+    assert "  being charged  " in run("invoices", run_dir=tmp_path).stdout
+    post(local, f"{invoice_id}/close")
+    assert "  closed (payment_due)  " in run("invoices", run_dir=tmp_path).stdout
 
 
 @pytest.mark.slow
@@ -68,7 +86,7 @@ def test_watching(local: LocalRun, tmp_path: Path) -> None:
         assert watching.stdout is not None
         assert "10 invoices: 10 pending\n" in iter(watching.stdout.readline, "")
         bill(local, next(pending(file.read_bytes() for file in sample_files())))
-        assert "10 invoices: 1 payment_due, 9 pending\n" in iter(watching.stdout.readline, "")
+        assert "10 invoices: 9 pending, 1 closed\n" in iter(watching.stdout.readline, "")
         watching.send_signal(signal.SIGINT)
         assert "Traceback" not in watching.communicate(timeout=60)[1]
 
