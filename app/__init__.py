@@ -8,4 +8,4 @@ Packages, each importing only from those to its right (import-linter enforces it
     cli → web | worker | lab | live | local → billing → sqs → telemetry → events → settings → errors
 """
 
-__version__ = "1.3.0"
+__version__ = "1.3.1"
