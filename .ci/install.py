@@ -3,6 +3,7 @@
 python .ci/install.py LOCK SIZE
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -33,7 +34,9 @@ def progress(lines: Iterable[str], total: int) -> Iterator[str]:
 
 def main(lock: str, size: str) -> int:
     total = len(re.findall(r"^\S+==", Path(lock).read_text(), re.MULTILINE))
-    sys.stdout.write(f"installing {total} packages ({lock}, some {size}) into .venv, once: a minute or two …\n")
+    where = os.path.relpath(sys.prefix)
+    sys.stdout.write(f"installing {total} packages ({lock}, some {size}) into {where}, once: a minute or two …\n")
+    sys.stdout.flush()  # before what pip writes
     command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
     command += ["--require-hashes", "--requirement", lock]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:
