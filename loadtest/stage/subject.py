@@ -52,7 +52,7 @@ class Subject:
     """`command` serves on the port in the variable `port`, with `flags` and the stack's variables.
 
     It is ready once a GET of `ready` answers 200. `enqueues`: its 200s are audited. `core`: the only one that it may
-    use from its start on.
+    use from its start on. `folder`: the working directory, from which Python imports the service.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Subject:
     core: int | None = None
     port: str = "APP_PORT"
     ready: str = "/readyz"
+    folder: Path = ROOT
 
 
 class Running(NamedTuple):
@@ -122,7 +123,7 @@ def start(
         process = subprocess.Popen(
             budget.command(_pinned(subject), ours),
             env=kept | ours,
-            cwd=ROOT,
+            cwd=subject.folder,
             stdout=output,
             stderr=output,
             start_new_session=True,  # Ctrl-C in the terminal ends the attack, which stops it
