@@ -52,8 +52,13 @@ class Stack:
 
     def environment(self, queue_url: str) -> dict[str, str]:
         """Variables with which a service uses that queue with the latency."""
-        aws = EmbeddedAws(0, self.far, self.tls.bundle if self.tls else None).environment()
-        return settled(aws) | {"APP_SQS_QUEUE_URL": f"{self.far}/{queue_url.split('/', 3)[3]}"}
+        return variables(self.far, self.tls, queue_url)
+
+
+def variables(endpoint: str, tls: Certificates | None, queue_url: str) -> dict[str, str]:
+    """Variables with which a service uses the queue of that URL at `endpoint`."""
+    aws = EmbeddedAws(0, endpoint, tls.bundle if tls else None).environment()
+    return settled(aws) | {"APP_SQS_QUEUE_URL": f"{endpoint}/{queue_url.split('/', 3)[3]}"}
 
 
 def settled(aws: dict[str, str]) -> dict[str, str]:
