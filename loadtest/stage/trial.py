@@ -1,0 +1,27 @@
+"""Tries whether a subject starts at all, before a measurement of minutes."""
+
+import tempfile
+from pathlib import Path
+
+from app.errors import ConfigurationError
+from loadtest.stage import subject
+from loadtest.stage.budget import LIMITS
+from loadtest.stage.budget.process_tree import ProcessTree
+from loadtest.stage.stack import variables
+from loadtest.stage.subject import Subject
+
+NOWHERE = "http://127.0.0.1:9"  # nothing listens on the port of `discard`
+
+
+def start(what: Subject) -> None:
+    """Starts `what` with a queue that cannot be reached, and stops it. Raises ConfigurationError if it does not start.
+
+    Python also compiles the modules of a new worktree now, instead of on a quarter of a core.
+    """
+    nowhere = variables(NOWHERE, None, f"{NOWHERE}/0/queue")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with subject.start(what, ProcessTree(LIMITS["none"]), nowhere, Path(folder) / "log"):
+                pass
+        except ChildProcessError as error:
+            raise ConfigurationError(f"{what.name}: {error}") from None
