@@ -1,0 +1,61 @@
+"""Virtual environments by lock: made once, and kept for the next call."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+from loadtest.record.folders import ROOT
+
+INSTALL = ROOT / ".ci" / "install.py"
+SIZE = "135 MB"  # of requirements.lock
+KEPT = 3
+INSTALLED = "installed"  # a file in an environment that is complete; its time is that of the last use
+
+
+def python(lock: Path, folder: Path) -> Path:
+    """The interpreter of the environment for `lock`, in `folder`, where the KEPT last used ones remain.
+
+    Raises CalledProcessError if pip fails.
+    """
+    interpreter = f"{sys.version} {sys.base_prefix}".encode()
+    made = folder / sha256(interpreter + lock.read_bytes()).hexdigest()[:12]
+    if not (made / INSTALLED).exists():
+        _make(made, lock)
+    (made / INSTALLED).touch()
+    _prune(folder)
+    return made / "bin" / "python"
+
+
+def _make(made: Path, lock: Path) -> None:
+    """Makes the environment and installs the lock, hashes checked; removes it all if that fails or is interrupted."""
+    try:
+        _run(sys.executable, "-m", "venv", "--clear", str(made))
+        _run(str(made / "bin" / "python"), str(INSTALL), str(lock), SIZE)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+
+
+def _run(*command: str) -> None:
+    """Runs the command in a session of its own, so that Ctrl-C ends pip as well, which is a grandchild."""
+    with subprocess.Popen(command, stdout=sys.stderr, start_new_session=True) as process:
+        try:
+            code = process.wait()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    if code:
+        raise subprocess.CalledProcessError(code, command)
+
+
+def _prune(folder: Path) -> None:
+    """Removes incomplete environments, and complete ones beyond the KEPT last used."""
+    complete = sorted(folder.glob(f"*/{INSTALLED}"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+    kept = {file.parent for file in complete[:KEPT]}
+    for made in folder.iterdir():
+        if made not in kept:
+            shutil.rmtree(made, ignore_errors=True)
