@@ -2,6 +2,7 @@
 
 stack.py        queues.py (stand_in.py, ElasticMQ or embedded) behind toxiproxy.py
 subject.py      the process under attack: a release, or one of peers/
+checkout.py     another commit, with one of environments.py, as a subject; trial.py: whether it starts
 peers.py        the floor and the same work in Go, as subjects
 lab.py          the lab as a subject, its slow upstream and Postgres
 budget/         limits its CPU and memory, by the mechanism that the machine has
