@@ -1,13 +1,25 @@
 """Another commit, checked out of a small repository of git's, with an environment for the lock of that commit."""
 
+import os
+import shutil
 import subprocess
 import zipfile
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from loadtest.stage import environments
+from loadtest.stage.checkout import checkout
+
+AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@b")
+
+
+def git(root: Path, *arguments: str) -> str:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ["git", "-C", str(root), *AUTHOR, *arguments]
+    return subprocess.run(command, env=clean, check=True, capture_output=True, text=True).stdout
 
 
 def wheel(folder: Path) -> str:
@@ -19,6 +31,45 @@ def wheel(folder: Path) -> str:
         archive.writestr("tiny-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr("tiny-1.dist-info/RECORD", "")
     return f"tiny @ {file.as_uri()} --hash=sha256:{sha256(file.read_bytes()).hexdigest()}\n"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository: `first` has a module and a lock, `bare` has no lock, and the newest commit another module."""
+    root = tmp_path_factory.mktemp("repository")
+    git(root, "init", "--quiet")
+    for tag, text, lock in (("bare", "'bare'", None), ("first", "'first'", wheel(root)), ("second", "'second'", None)):
+        (root / "app.py").write_text(f"import tiny\nprint({text}, tiny.NUMBER)\n")
+        if lock is not None:
+            (root / "requirements.lock").write_text(lock)
+            git(root, "add", "requirements.lock")
+        git(root, "add", "app.py")
+        git(root, "commit", "--quiet", "--message", tag)
+        git(root, "tag", tag)
+    return root
+
+
+@pytest.fixture
+def clean(root: Path) -> Iterator[Path]:
+    """The same, and nothing but the cache is left after the test."""
+    yield root
+    assert git(root, "worktree", "list").count("\n") == 1
+    assert {path.name for path in root.glob(".run/against/*")} <= {"environments", "lock"}
+
+
+@pytest.mark.slow
+def test_another_commit(clean: Path) -> None:
+    """The commit's code runs with the commit's packages; a second call uses the same environment."""
+    shutil.rmtree(clean / ".run", ignore_errors=True)
+    used = []
+    for _ in range(2):
+        with checkout("first", clean) as there:
+            assert git(clean, "rev-parse", "first").startswith(there.commit)
+            command = [str(there.python), "-m", "app"]
+            ended = subprocess.run(command, cwd=there.folder, check=True, capture_output=True, text=True)
+            assert ended.stdout == "first 7\n"
+            used.append((there.python, there.python.parents[1].joinpath("pyvenv.cfg").stat().st_mtime_ns))
+    assert used[0] == used[1]
 
 
 @pytest.mark.slow
