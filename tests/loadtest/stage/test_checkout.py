@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from app.errors import ConfigurationError
 from loadtest.stage import environments
 from loadtest.stage.checkout import checkout
 
@@ -57,6 +58,12 @@ def clean(root: Path) -> Iterator[Path]:
     assert {path.name for path in root.glob(".run/against/*")} <= {"environments", "lock"}
 
 
+@pytest.fixture
+def instant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environments are empty folders, because a real one takes seconds."""
+    monkeypatch.setattr(environments, "_make", lambda made, lock: made.mkdir(parents=True, exist_ok=True))
+
+
 @pytest.mark.slow
 def test_another_commit(clean: Path) -> None:
     """The commit's code runs with the commit's packages; a second call uses the same environment."""
@@ -72,6 +79,30 @@ def test_another_commit(clean: Path) -> None:
     assert used[0] == used[1]
 
 
+@pytest.mark.usefixtures("instant")
+def test_an_interrupted_run(clean: Path) -> None:
+    """Ctrl-C removes the worktree, and git does not know it any more."""
+    with pytest.raises(KeyboardInterrupt), checkout("first", clean):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("instant")
+def test_a_killed_run(clean: Path) -> None:
+    """The next run removes the worktree of one that could not."""
+    git(clean, "worktree", "add", "--quiet", "--detach", str(clean / ".run" / "against" / "worktree"), "second")
+    with checkout("first", clean) as there:
+        assert "first" in (there.folder / "app.py").read_text()
+
+
+@pytest.mark.usefixtures("instant")
+def test_one_run_at_a_time(clean: Path) -> None:
+    """A second one would remove the first one's worktree, and is refused."""
+    with checkout("first", clean) as there:
+        with pytest.raises(ConfigurationError, match="another run"), checkout("second", clean):
+            pass
+        assert there.folder.is_dir()
+
+
 @pytest.mark.slow
 def test_a_wrong_hash(tmp_path: Path) -> None:
     """pip refuses the package, and no environment is left that looks complete."""
@@ -80,3 +111,16 @@ def test_a_wrong_hash(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         environments.python(lock, tmp_path / "environments")
     assert [*(tmp_path / "environments").iterdir()] == []
+
+
+@pytest.mark.usefixtures("instant")
+def test_the_cache_is_bounded(clean: Path) -> None:
+    """The environments used last remain; older and incomplete ones are removed."""
+    cache = clean / ".run" / "against" / "environments"
+    for number, name in enumerate(("oldest", "older", "new", "newer", "incomplete")):
+        (cache / name).mkdir(parents=True)
+        if name != "incomplete":
+            (cache / name / environments.INSTALLED).touch()
+            os.utime(cache / name / environments.INSTALLED, (number, number))
+    with checkout("first", clean) as there:
+        assert {path.name for path in cache.iterdir()} == {"new", "newer", there.python.parents[1].name}
