@@ -103,6 +103,28 @@ def test_one_run_at_a_time(clean: Path) -> None:
         assert there.folder.is_dir()
 
 
+@pytest.mark.parametrize(
+    ("commit", "reason"),
+    [
+        ("nope", "has no such commit"),
+        ("--all", "has no such commit"),
+        ("HEAD:app.py", "has no such commit"),
+        ("bare", "that commit has no requirements.lock"),
+    ],
+)
+def test_commits_that_cannot_be_used(clean: Path, commit: str, reason: str) -> None:
+    """One line says why."""
+    with pytest.raises(ConfigurationError, match=reason), checkout(commit, clean):
+        pass
+
+
+def test_without_git(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line says what is missing."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(ConfigurationError, match="git, which is not on PATH"), checkout("first", clean):
+        pass
+
+
 @pytest.mark.slow
 def test_a_wrong_hash(tmp_path: Path) -> None:
     """pip refuses the package, and no environment is left that looks complete."""
