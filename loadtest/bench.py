@@ -34,8 +34,7 @@ def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
             subjects = (*map(subject.release, subject.QUEUEING[:-1]), _observed(url), *peers())
             comparison = duet.run(
                 "bench: CPU per accepted webhook",
-                reference=subject.release(NEWEST),
-                others=[what for what in subjects if _wanted(what.name, only)],
+                pairs=duet.pairs(subject.release(NEWEST), [what for what in subjects if _wanted(what.name, only)]),
                 load=load,
                 repeats=repeats,
                 file=file,

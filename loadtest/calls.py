@@ -36,8 +36,7 @@ def main(repeats: int, seconds: float) -> None:
             file = folders.comparison(where) / f"calls-{latency}ms.json"
             comparison = duet.run(
                 f"calls: {latency} ms of latency",
-                reference=reference,
-                others=others,
+                pairs=duet.pairs(reference, others),
                 load=interleaved.closed_loop(USERS, seconds),
                 repeats=repeats,
                 file=file,

@@ -29,23 +29,30 @@ from loadtest.stage.subject import START_SECONDS, Running, Subject
 Attack = Callable[[Subject, Path, Callable[[Running], object]], Measurement]
 
 AGAIN = "again"  # the second one of an A/A duet
+Pair = tuple[Subject, Subject]  # a subject, and the reference beside it
 CORES = (0, 1)
+
+
+def pairs(reference: Subject, others: list[Subject]) -> list[Pair]:
+    """`reference` beside itself, and every one of `others` beside it."""
+    again = replace(reference, name=f"{reference.name} {AGAIN}")
+    return [(other, reference) for other in (again, *others)]
 
 
 def run(
     title: str,
     *,
-    reference: Subject,
-    others: list[Subject],
+    pairs: list[Pair],
     load: Load,
     repeats: int,
     file: Path,
     where: Environment,
     sqs: Sqs = AWS,
 ) -> Comparison:
-    """Every one of `others` beside `reference`, and `reference` beside itself; each round begins on the other core.
+    """Every pair in every round; each round begins on the other core.
 
-    The runs of one duet have the name of its other subject as their kind. Raises what `loadtest.fire.measure` raises.
+    The runs of one duet have the name of the pair's first subject as their kind. Raises what `loadtest.fire.measure`
+    raises.
     """
     raise_limit(load)
     with interleaved.warm_stack(file, sqs) as stack:
@@ -54,19 +61,16 @@ def run(
             return measure(stack, who, "capped", load, out=raw, begin=begin)
 
         what = title.partition(":")[0]
-        runs = duets(what, reference=reference, others=others, repeats=repeats, file=file, attack=attack)
+        runs = duets(what, pairs=pairs, repeats=repeats, file=file, attack=attack)
     return interleaved.write(title, runs, repeats, file, where)
 
 
-def duets(
-    what: str, *, reference: Subject, others: list[Subject], repeats: int, file: Path, attack: Attack
-) -> list[Run]:
+def duets(what: str, *, pairs: list[Pair], repeats: int, file: Path, attack: Attack) -> list[Run]:
     """The rounds of `run`, each measured by `attack`; `what` names the progress bar."""
-    pairs = [replace(reference, name=f"{reference.name} {AGAIN}"), *others]
-    rounds = [(repeat, other) for repeat in range(repeats) for other in pairs]
+    rounds = [(repeat, *pair) for repeat in range(repeats) for pair in pairs]
     runs = []
     with progress.steps(what, len(rounds)) as step:
-        for repeat, other in rounds:
+        for repeat, other, reference in rounds:
             step(f"{other.name} beside {reference.name}, {repeat + 1}/{repeats}")
             pair = [replace(who, core=core) for who, core in zip((other, reference), _cores(repeat), strict=True)]
             both = _duet(attack, pair, folders.raw(file, "duet", other.name, repeat))

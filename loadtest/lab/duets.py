@@ -55,8 +55,7 @@ def measure(
 
         runs = duet.duets(
             "tips",
-            reference=reference.subject,
-            others=[case.subject for case in others],
+            pairs=duet.pairs(reference.subject, [case.subject for case in others]),
             repeats=repeats,
             file=file,
             attack=attack,

@@ -21,7 +21,8 @@ def test_a_duet(tools: None, tmp_path: Path) -> None:
     file = tmp_path / "bench.json"
     where = interleaved.environment()
     load = closed_loop(4, 0.5)
-    comparison = duet.run("bench: a test", reference=floor(), others=[], load=load, repeats=2, file=file, where=where)
+    pairs = duet.pairs(floor(), [])
+    comparison = duet.run("bench: a test", pairs=pairs, load=load, repeats=2, file=file, where=where)
     again = f"{floor().name} {duet.AGAIN}"
     assert [(run.kind, run.repeat, run.measurement.name) for run in comparison.runs] == [
         (again, repeat, name) for repeat in range(2) for name in (again, floor().name)
