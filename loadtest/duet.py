@@ -48,8 +48,9 @@ def run(
     file: Path,
     where: Environment,
     sqs: Sqs = AWS,
+    against: str | None = None,
 ) -> Comparison:
-    """Every pair in every round; each round begins on the other core.
+    """Every pair in every round; each round begins on the other core. `against`: see `Comparison`.
 
     The runs of one duet have the name of the pair's first subject as their kind. Raises what `loadtest.fire.measure`
     raises.
@@ -62,7 +63,7 @@ def run(
 
         what = title.partition(":")[0]
         runs = duets(what, pairs=pairs, repeats=repeats, file=file, attack=attack)
-    return interleaved.write(title, runs, repeats, file, where)
+    return interleaved.write(title, runs, repeats, file, where, against=against)
 
 
 def duets(what: str, *, pairs: list[Pair], repeats: int, file: Path, attack: Attack) -> list[Run]:

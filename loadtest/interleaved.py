@@ -89,13 +89,26 @@ def _is_inline(case: Case) -> bool:
 
 
 def write(
-    title: str, runs: list[Run], repeats: int, file: Path, where: Environment, *, factor: float = 1
+    title: str,
+    runs: list[Run],
+    repeats: int,
+    file: Path,
+    where: Environment,
+    *,
+    factor: float = 1,
+    against: str | None = None,
 ) -> Comparison:
     """Into `file`, with the command that was called."""
     what = title.partition(":")[0]
     arguments = f' ARGS="{" ".join(sys.argv[1:])}"' if sys.argv[1:] else ""
     comparison = Comparison(
-        title=title, command=f"make {what}{arguments}", environment=where, repeats=repeats, runs=runs, factor=factor
+        title=title,
+        command=f"make {what}{arguments}",
+        environment=where,
+        repeats=repeats,
+        runs=runs,
+        factor=factor,
+        against=against,
     )
     file.write_text(comparison.model_dump_json() + "\n")
     return comparison

@@ -30,7 +30,7 @@ class Run(Record):
 class Comparison(Record):
     """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares.
 
-    `factor`: by how much time was dilated.
+    `factor`: by how much time was dilated. `against`: the commit whose releases are the references of the duets.
     """
 
     title: str
@@ -39,6 +39,7 @@ class Comparison(Record):
     repeats: int
     runs: list[Run]
     factor: float = 1
+    against: str | None = None
 
     def of(self, kind: str, name: str) -> list[Measurement]:
         """The repeats of one case, in order; empty where it was not run."""
