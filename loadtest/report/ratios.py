@@ -1,7 +1,7 @@
 """Markdown tables of CPU per accepted webhook, as ratios within one run."""
 
 from loadtest.record.comparison import Comparison
-from loadtest.record.estimate import estimate, ratio
+from loadtest.record.estimate import Estimate, estimate, ratio
 from loadtest.report.figures import CPU, value_of
 from loadtest.report.tables import label, markdown, of
 
@@ -27,6 +27,11 @@ def resolution(comparison: Comparison) -> float:
     """How far from 1 the interval reaches for the reference beside itself, at most."""
     again, reference = (run.measurement.name for run in comparison.runs[:2])
     found = ratio(_cpu(comparison, again, again), _cpu(comparison, again, reference))
+    return _distance(found)
+
+
+def _distance(found: Estimate) -> float:
+    """How far from 1 the interval reaches, at most."""
     return max(found.high - 1, 1 - found.low)
 
 
