@@ -1,5 +1,6 @@
 """Markdown tables of CPU per accepted webhook, as ratios within one run."""
 
+from loadtest.duet import AGAIN
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import Estimate, estimate, ratio
 from loadtest.report.figures import CPU, value_of
@@ -21,6 +22,29 @@ def bench(comparison: Comparison) -> str:
         )
     told = f"Differences of {100 * resolution(comparison):.0f} % or more can be told here."
     return markdown(["", "CPU a webhook", f"times that of {reference} beside it", "throughput"], rows) + f"\n\n{told}"
+
+
+def against(comparison: Comparison) -> str:
+    """Every release beside itself and beside that of another commit, with the ratio of both CPUs."""
+    ours, theirs = comparison.environment.commit, comparison.against
+    rows, told = [], 0.0  # `told`: the least difference that no release beside itself shows
+    for kind in dict.fromkeys(run.kind for run in comparison.runs):
+        beside = comparison.names(kind)[1]
+        cpu, other = _cpu(comparison, kind, kind), _cpu(comparison, kind, beside)
+        found = ratio(cpu, other)
+        again = kind == f"{beside} {AGAIN}"
+        told = max(told, _distance(found)) if again else told
+        rows.append(
+            [
+                label(beside.partition(" ")[0], comparison.of(kind, kind)),
+                f"{ours} beside itself" if again else f"{ours} beside {theirs}",
+                *(f"{estimate(values).text('.3f')} ms" for values in (cpu, other)),
+                found.text(".2f"),
+            ]
+        )
+    head = ["release", "commits", "CPU a webhook", "of the one beside it", "ratio"]
+    smallest = f"Differences of {100 * told:.0f} % or more can be told here."
+    return f"{markdown(head, rows)}\n\nBelow 1, {ours} needs less CPU than {theirs}. {smallest}"
 
 
 def resolution(comparison: Comparison) -> float:
