@@ -11,14 +11,18 @@ import click
 
 from app.settings import NEWEST
 from loadtest import duet, interleaved
+from loadtest.duet import Pair
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS
 from loadtest.record import folders
+from loadtest.record.shapes import Load
 from loadtest.report import ratios
 from loadtest.stage import subject
 from loadtest.stage.collector import collector
 from loadtest.stage.peers import peers
 from loadtest.stage.subject import Subject
+
+TITLE = "bench: CPU per accepted webhook"
 
 
 @click.command(help=__doc__)
@@ -27,20 +31,21 @@ from loadtest.stage.subject import Subject
 @click.option("--only", multiple=True, help="Only this subject: v09, go, … (repeatable).")
 def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
     with exit_on_failure():
-        where = interleaved.environment()
-        file = folders.comparison(where, quick=bool(only)) / "bench.json"
-        load = interleaved.closed_loop(USERS, seconds)
-        with collector() as url:
-            subjects = (*map(subject.release, subject.QUEUEING[:-1]), _observed(url), *peers())
-            comparison = duet.run(
-                "bench: CPU per accepted webhook",
-                pairs=duet.pairs(subject.release(NEWEST), [what for what in subjects if _wanted(what.name, only)]),
-                load=load,
-                repeats=repeats,
-                file=file,
-                where=where,
-            )
-        interleaved.finish(comparison, file, ratios.bench(comparison))
+        _bench(only, interleaved.closed_loop(USERS, seconds), repeats)
+
+
+def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
+    where = interleaved.environment()
+    file = folders.comparison(where, quick=bool(only)) / "bench.json"
+    with collector() as url:
+        pairs = _beside_the_newest(only, url)
+        comparison = duet.run(TITLE, pairs=pairs, load=load, repeats=repeats, file=file, where=where)
+    interleaved.finish(comparison, file, ratios.bench(comparison))
+
+
+def _beside_the_newest(only: tuple[str, ...], collector: str) -> list[Pair]:
+    subjects = (*map(subject.release, subject.QUEUEING[:-1]), _observed(collector), *peers())
+    return duet.pairs(subject.release(NEWEST), [what for what in subjects if _wanted(what.name, only)])
 
 
 def _observed(collector: str) -> Subject:
