@@ -5,11 +5,17 @@ a release, with net/http and aws-sdk-go-v2: one SendMessage per webhook (go), or
 subject runs beside the newest release, both at the same time, each in its own quarter of a core; the newest beside
 itself shows which differences can be told apart, and with its telemetry on, what that costs. Writes bench.json to
 loadtest/results/<date>-<commit>.
+
+With --against, each release runs beside the same release of another commit, and beside itself. Writes
+bench-against-<that commit>.json.
 """
+
+from dataclasses import replace
 
 import click
 
-from app.settings import NEWEST
+from app.errors import ConfigurationError
+from app.settings import NEWEST, Release
 from loadtest import duet, interleaved
 from loadtest.duet import Pair
 from loadtest.failures import exit_on_failure
@@ -17,11 +23,13 @@ from loadtest.interleaved import USERS
 from loadtest.record import folders
 from loadtest.record.shapes import Load
 from loadtest.report import ratios
-from loadtest.stage import subject
+from loadtest.stage import subject, trial
+from loadtest.stage.checkout import Checkout, checkout
 from loadtest.stage.collector import collector
 from loadtest.stage.peers import peers
 from loadtest.stage.subject import Subject
 
+FEWEST = 5  # repeats for an interval of 93 %: with fewer, --against is a trial run
 TITLE = "bench: CPU per accepted webhook"
 
 
@@ -29,9 +37,14 @@ TITLE = "bench: CPU per accepted webhook"
 @click.option("--repeats", type=click.IntRange(1, 50), default=10, show_default=True)
 @click.option("--seconds", type=click.FloatRange(1, 600), default=5, show_default=True, help="Of each attack.")
 @click.option("--only", multiple=True, help="Only this subject: v09, go, … (repeatable).")
-def main(repeats: int, seconds: float, only: tuple[str, ...]) -> None:
+@click.option("--against", metavar="COMMIT", help=f"Beside this commit's releases: those of --only, or {NEWEST}.")
+def main(repeats: int, seconds: float, only: tuple[str, ...], against: str | None) -> None:
     with exit_on_failure():
-        _bench(only, interleaved.closed_loop(USERS, seconds), repeats)
+        load = interleaved.closed_loop(USERS, seconds)
+        if against is None:
+            _bench(only, load, repeats)
+        else:
+            _bench_against(against, _releases(only), load, repeats)
 
 
 def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
@@ -41,6 +54,22 @@ def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
         pairs = _beside_the_newest(only, url)
         comparison = duet.run(TITLE, pairs=pairs, load=load, repeats=repeats, file=file, where=where)
     interleaved.finish(comparison, file, ratios.bench(comparison))
+
+
+def _bench_against(commit: str, releases: list[Release], load: Load, repeats: int) -> None:
+    where = interleaved.environment()
+    with checkout(commit) as there:
+        file = folders.comparison(where, quick=repeats < FEWEST) / f"bench-against-{there.commit}.json"
+        comparison = duet.run(
+            f"{TITLE}, {where.commit} against {there.commit}",
+            pairs=_beside_themselves(releases, there),
+            load=load,
+            repeats=repeats,
+            file=file,
+            where=where,
+            against=there.commit,
+        )
+    interleaved.finish(comparison, file, ratios.against(comparison))
 
 
 def _beside_the_newest(only: tuple[str, ...], collector: str) -> list[Pair]:
@@ -56,6 +85,26 @@ def _observed(collector: str) -> Subject:
 
 def _wanted(name: str, only: tuple[str, ...]) -> bool:
     return not only or name.startswith(only)
+
+
+def _releases(only: tuple[str, ...]) -> list[Release]:
+    """The releases of --only, or the newest. Raises ConfigurationError if there are none."""
+    releases = [release for release in subject.QUEUEING if _wanted(release, only or (NEWEST,))]
+    if not releases:
+        raise ConfigurationError(f"--only={','.join(only)}: allowed with --against is {', '.join(subject.QUEUEING)}")
+    return releases
+
+
+def _beside_themselves(releases: list[Release], there: Checkout) -> list[Pair]:
+    """Each release beside itself here and `there`, where it must start."""
+    pairs = []
+    for release in releases:
+        ours = subject.release(release)
+        command = [str(there.python), *ours.command[1:]]
+        theirs = replace(ours, name=f"{release} at {there.commit}", command=command, folder=there.folder)
+        trial.start(theirs)
+        pairs += [*duet.pairs(ours, []), (ours, theirs)]
+    return pairs
 
 
 if __name__ == "__main__":
