@@ -1,5 +1,7 @@
 """`python -m loadtest.bench --against`: this tree's releases beside those of another commit."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from app.errors import ConfigurationError
 from app.settings import NEWEST
 from loadtest.record.comparison import Comparison, Environment, Run
+from loadtest.record.folders import ROOT
 from loadtest.record.shapes import Latencies, Load, Measurement, Used
 from loadtest.report import ratios
 from loadtest.stage import subject, trial
@@ -44,6 +47,11 @@ def measured(name: str, cpu_ms: float) -> Measurement:
     )
 
 
+def bench(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "loadtest.bench", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=250)
+
+
 def test_the_table_names_both_commits() -> None:
     """Each release has a row beside itself and a row beside the other commit's, with the ratio of the two."""
     duets = [("v10 again", "v10", 1.1), ("v10", "v10 at 36ecee9", 0.5)]
@@ -65,3 +73,18 @@ def test_a_release_that_the_other_commit_lacks() -> None:
     missing = replace(subject.release(NEWEST), name="v99 at 36ecee9", release="v99")
     with pytest.raises(ConfigurationError, match=r"^v99 at 36ecee9: .* error: APP_RELEASE=v99: allowed is v01"):
         trial.start(missing)
+
+
+@pytest.mark.usefixtures("tools")
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--against", "nope"), f"error: --against=nope: {ROOT} has no such commit\n"),
+        (("--against", "HEAD", "--only", "v99"), "error: --only=v99: allowed with --against is v02_blocking, "),
+    ],
+)
+def test_failures_are_one_line(arguments: tuple[str, ...], reason: str) -> None:
+    """The exit code is 2."""
+    ended = bench(*arguments)
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert ended.stderr.startswith(reason)
