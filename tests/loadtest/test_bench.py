@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -88,3 +89,23 @@ def test_failures_are_one_line(arguments: tuple[str, ...], reason: str) -> None:
     ended = bench(*arguments)
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
     assert ended.stderr.startswith(reason)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tools")
+def test_this_tree_against_its_own_commit() -> None:
+    """Both are measured, the table and the file name both, and no worktree is left."""
+    ended = bench("--against", "HEAD", "--only", NEWEST, "--repeats", "1", "--seconds", "1")
+    assert ended.returncode == 0, ended.stderr
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout[
+        :7
+    ]
+    assert f"beside {commit} |" in ended.stdout
+    file = Path(ended.stdout.splitlines()[-1])
+    assert file.name == f"bench-against-{commit}.json"
+    comparison = Comparison.model_validate_json(file.read_text())
+    assert comparison.against == commit
+    again, theirs = (NEWEST, f"{NEWEST} again"), (f"{NEWEST} at {commit}", NEWEST)
+    assert {run.measurement.name for run in comparison.runs} == {*again, *theirs}
+    assert all(run.measurement.accepted > 0 for run in comparison.runs)
+    assert not (ROOT / ".run" / "against" / "worktree").exists()
