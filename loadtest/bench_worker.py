@@ -77,7 +77,7 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
     """One worker, from a full queue to an empty one."""
     planned = deliveries(events, RULES.seed, PLAIN)
     with open_worker_stack(RULES) as stage:
-        stage.seed(planned.events)
+        stage.seed(planned.events, planned.billables)
         stage.send(planned.messages)
         with started(stage.environment(), budget, log) as worker:
 

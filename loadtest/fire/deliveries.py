@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from app.events import Event
-from app.local.billables import charges
+from app.local.billables import Billable, charges
 from app.local.sample_events import default_file
 from app.sqs.message import Message, to_message
 
@@ -33,13 +33,14 @@ NO_EVENT, NO_INVOICE = "not_an_event", "invoice_not_found"
 class Deliveries:
     """`messages`, in the order in which they are sent. `events`: the newest one of each invoice that exists.
 
-    `charges`: of each of these invoices, the amounts of its billable events by their ids. `poison`: the ids of the
-    events that never can succeed, with the reason.
+    `billables`: what is in the table. `charges`: of each of these invoices, ids and amounts of what is to be charged.
+    `poison`: the ids of the events that never can succeed, with the reason.
     """
 
     messages: list[Message]
     events: list[dict[str, Any]]
-    charges: dict[str, dict[str, int]]
+    billables: list[Billable]
+    charges: dict[str, list[tuple[str, int]]]
     poison: dict[str, str]
     again: int
     too_late: int
@@ -77,6 +78,7 @@ def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     making = _Making(random.Random(seed), json.loads(default_file().read_bytes()))  # noqa: S311  # no secret
     again, too_late, poison = (round(number * share) for share in mix)
     newest = [making.event(f"draft_inv_{making.run}_{n:06d}") for n in range(number - again - too_late - poison)]
+    wanted = {event["content"]["invoice"]["id"]: charges(event) for event in newest}
     places = [making.random.random() for _ in newest]
     for event, at in zip(newest, places, strict=True):
         making.send(event, at)
@@ -89,7 +91,8 @@ def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     return Deliveries(
         [message for _, message in making.sent],
         newest,
-        {event["content"]["invoice"]["id"]: {one.id: one.amount for one in charges(event)} for event in newest},
+        [one for some in wanted.values() for one in some],
+        {name: [(one.id, one.amount) for one in some] for name, some in wanted.items()},
         never,
         again,
         too_late,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 
-from app.local import embedded_aws
-from app.local.billables import seed
+from app.local import billables, embedded_aws
+from app.local.billables import Billable
 from app.local.chargebee import process as chargebee
 from app.local.embedded_aws import EmbeddedAws
 from app.local.http import ask
@@ -78,9 +78,10 @@ class WorkerStack:
             "APP_LOG_FORMAT": "json",
         }
 
-    def seed(self, events: list[dict[str, Any]]) -> None:
-        """Their invoices at Chargebee, their billable events in the table."""
-        seed(self.run, (json.dumps(event).encode() for event in events))
+    def seed(self, events: list[dict[str, Any]], items: list[Billable]) -> None:
+        """Puts the invoices of `events` at Chargebee, and the billable events into the table."""
+        billables.register(self.run, events)
+        billables.write(self.run, items)
 
     def send(self, messages: list[Message]) -> None:
         """Into the queue, about in this order. Raises RuntimeError where SQS does not take one."""
