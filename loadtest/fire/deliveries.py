@@ -13,18 +13,20 @@ from app.events import Event
 from app.local.billables import Billable, charges
 from app.local.sample_events import default_file
 from app.sqs.message import Message, to_message
+from loadtest.fire import hostile
 
 
 class Mix(NamedTuple):
-    """Shares of the messages."""
+    """Shares of the messages; `hostile`: names and ids are those of `loadtest.fire.hostile`."""
 
     again: float
     too_late: float
     poison: float
+    hostile: bool
 
 
-ODD = Mix(0.10, 0.05, 0.01)
-PLAIN = Mix(0, 0, 0)
+ODD = Mix(0.10, 0.05, 0.01, hostile=True)
+PLAIN = Mix(0, 0, 0, hostile=False)
 # What the dead-letter queue says of them.
 NO_EVENT, NO_INVOICE = "not_an_event", "invoice_not_found"
 
@@ -76,9 +78,17 @@ class _Making:
 def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     """`number` messages; the same seed gives the same ones, but for ids."""
     making = _Making(random.Random(seed), json.loads(default_file().read_bytes()))  # noqa: S311  # no secret
-    again, too_late, poison = (round(number * share) for share in mix)
+    again, too_late, poison = (round(number * share) for share in mix[:3])
     newest = [making.event(f"draft_inv_{making.run}_{n:06d}") for n in range(number - again - too_late - poison)]
     wanted = {event["content"]["invoice"]["id"]: charges(event) for event in newest}
+    others: list[Billable] = []
+    if mix.hostile:
+        source = random.Random(seed)  # noqa: S311  # its own: how much it draws depends on the ids, which are fresh
+        for event in newest:
+            invoice = event["content"]["invoice"]
+            wanted[invoice["id"]] = hostile.renamed(wanted[invoice["id"]], source)
+            others += hostile.outside(invoice)
+            invoice["line_items"] = hostile.lines(invoice, wanted[invoice["id"]], source)
     places = [making.random.random() for _ in newest]
     for event, at in zip(newest, places, strict=True):
         making.send(event, at)
@@ -91,7 +101,7 @@ def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     return Deliveries(
         [message for _, message in making.sent],
         newest,
-        [one for some in wanted.values() for one in some],
+        [*(one for some in wanted.values() for one in some), *others],
         {name: [(one.id, one.amount) for one in some] for name, some in wanted.items()},
         never,
         again,
