@@ -112,7 +112,7 @@ bench: $(TOOLS) ## CPU per accepted webhook: every release, the floor, and a pee
 	$(MEASURE) loadtest.bench $(ARGS)
 	$(MEASURE) loadtest.bench_worker
 
-billing: .venv/loadtest ## thousands of events through workers that are killed, audited charge by charge (some 15 minutes)
+billing: .venv/loadtest ## thousands of events through workers that are killed, audited charge by charge (some half an hour)
 	$(MEASURE) loadtest.billing $(ARGS)
 
 # For another builder set DOCKER, BUILD_ARGS, and PREFIX, which precedes the images' names.

@@ -32,6 +32,8 @@ SENDERS = 4
 class Rules:
     """What Chargebee allows, and for how long things are kept. `rate`: calls a minute; `errors`: share of calls.
 
+    `rests`: every so many-th call gets a 429 with a random Retry-After, seldom an absurd one; 0: none.
+
     Idempotency keys have to outlive twice the lease and the longest call; here they do so by a second.
     """
 
@@ -44,6 +46,7 @@ class Rules:
     visibility_s: int = 15
     retry_s: float = 30.0
     concurrency: int = 10
+    rests: int = 0
 
     @property
     def idempotency_s(self) -> float:
@@ -135,6 +138,7 @@ def open_worker_stack(rules: Rules) -> Iterator[WorkerStack]:
         "seed": rules.seed,
         "latency": rules.latency_s,
         "idempotency_seconds": rules.idempotency_s,
+        "rests": rules.rests,
     }
     with certificates() as tls, embedded_aws.start(tls=tls) as aws, chargebee.start(**behaviour) as api:
         sqs = queues.client(aws.endpoint, tls.ca)
