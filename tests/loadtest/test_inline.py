@@ -73,5 +73,7 @@ def _bill_wrongly(stack: BillingStack, body: bytes) -> None:
     with httpx.Client(
         base_url=f"{stack.chargebee.url}/api/v2/invoices/{invoice}", auth=(stack.chargebee.api_key, ""), timeout=60
     ) as api:
-        api.post("/add_charge", data={"amount": 1, "description": "Nobody's [bl_unknown]"}).raise_for_status()
+        api.post(
+            "/add_charge", data={"amount": 1, "description": "Nobody's [billable:bl_unknown@1]"}
+        ).raise_for_status()
         api.post("/close").raise_for_status()
