@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run race demo live-pictures test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips calls overload outage soak bench billing lab
+.PHONY: help run race demo live-pictures test test-all coverage test-elasticmq check audit docs lock profiles timelines latencies history calibrated tips calls overload outage memory soak bench billing lab
 .PHONY: shares bench-start image images image-test kind-load k8s-test
 
 help: ## list the targets
@@ -101,6 +101,9 @@ outage: $(TOOLS) loadtest/sqs/bin/sqs ## SQS cannot be reached for a minute at 5
 
 soak: $(TOOLS) loadtest/sqs/bin/sqs ## a million webhooks while the service is killed and SQS fails, audited (some 20 minutes)
 	$(MEASURE) loadtest.soak $(ARGS)
+
+memory: $(TOOLS) loadtest/sqs/bin/sqs ## the service's peak memory under seven faults of SQS, over TLS and plain (some 9 minutes)
+	$(MEASURE) loadtest.memory $(ARGS)
 
 shares: $(TOOLS) ## where the CPU of a webhook goes, stage by stage
 	$(MEASURE) loadtest.shares $(ARGS)

@@ -7,6 +7,7 @@ history              `make history`: every release, interleaved repeats
 calibrated           `make calibrated`: the published attack in dilated time
 tips, bench          `make tips`, `make bench`: CPU per webhook, as ratios within one run; --against: another commit
 overload             `make overload`: two and three times the capacity, refusals, a burst of new connections
+memory               `make memory`: the service's peak memory while SQS breaks its answers
 lab                  `make lab`: the published experiments of app/lab, ratios beside the published ones
 same_order           whether two histories order the releases alike
 bench_json, bench_queue, bench_start, bench_tls    parsing, the embedded queue, a start, CA bundles

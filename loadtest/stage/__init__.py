@@ -1,6 +1,7 @@
 """The environment of an attack: the queue behind toxiproxy, the service or a peer, its budget.
 
 stack.py        queues.py (stand_in.py, ElasticMQ or embedded) behind toxiproxy.py
+direct.py       a queue of stand_in.py without toxiproxy
 subject.py      the process under attack: a release, or one of peers/
 checkout.py     another commit, with one of environments.py, as a subject; trial.py: whether it starts
 peers.py        the floor and the same work in Go, as subjects
