@@ -94,15 +94,20 @@ def test_no_request(service: Service, unfinished: bytes) -> None:
             assert sender.rest() == b""
 
 
-def test_a_request_behind_another(service: Service, sqs: SqsStandIn, event: bytes) -> None:
-    """Both are answered, in their order, before the connection is closed."""
+def answers_to(event: bytes, behind: bytes, service: Service, sqs: SqsStandIn) -> bytes:
+    """Returns what a client receives that sends a webhook and the bytes `behind` it, and half-closes its connection."""
     with RawSender(service.address) as sender:
-        sender.head(f"Content-Length: {len(event)}", body=event + PROBE)
+        sender.head(f"Content-Length: {len(event)}", body=event + behind)
         sender.half_close()
         sqs.wait_for("SendMessageBatch", 1)
         wait_until_noticed(service)
         sqs.release()
-        answers = sender.rest()
+        return sender.rest()
+
+
+def test_a_request_behind_another(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+    """Both are answered, in their order, before the connection is closed."""
+    answers = answers_to(event, PROBE, service, sqs)
     assert answers.count(b"HTTP/1.1 200 ") == 2
     assert answers.endswith(b'{"status":"alive"}')
 
@@ -110,13 +115,7 @@ def test_a_request_behind_another(service: Service, sqs: SqsStandIn, event: byte
 def test_an_unfinished_request_behind_another(service: Service, sqs: SqsStandIn, event: bytes) -> None:
     """The complete one is answered, and the other is not enqueued."""
     unfinished = b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"
-    with RawSender(service.address) as sender:
-        sender.head(f"Content-Length: {len(event)}", body=event + unfinished)
-        sender.half_close()
-        sqs.wait_for("SendMessageBatch", 1)
-        wait_until_noticed(service)
-        sqs.release()
-        answers = sender.rest()
+    answers = answers_to(event, unfinished, service, sqs)
     assert answers.startswith(b"HTTP/1.1 200 ")
     assert answers.count(b"HTTP/1.1") == 1
     assert len(sqs.messages) == 1
