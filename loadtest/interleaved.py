@@ -88,6 +88,11 @@ def _is_inline(case: Case) -> bool:
     return case.subject.release == Release.V01_INLINE
 
 
+def called(target: str) -> str:
+    """Returns the command line that repeats this run: `make TARGET ARGS="…"`."""
+    return f"make {target}" + (f' ARGS="{" ".join(sys.argv[1:])}"' if sys.argv[1:] else "")
+
+
 def write(
     title: str,
     runs: list[Run],
@@ -98,12 +103,10 @@ def write(
     factor: float = 1,
     against: str | None = None,
 ) -> Comparison:
-    """Into `file`, with the command that was called."""
-    what = title.partition(":")[0]
-    arguments = f' ARGS="{" ".join(sys.argv[1:])}"' if sys.argv[1:] else ""
+    """Writes the comparison to `file`, with the command that repeats it."""
     comparison = Comparison(
         title=title,
-        command=f"make {what}{arguments}",
+        command=called(title.partition(":")[0]),
         environment=where,
         repeats=repeats,
         runs=runs,

@@ -13,7 +13,6 @@ with 1 if a peak is over 200 MiB, or if a webhook with a 200 is not in the queue
 loadtest/results/<date>-<commit>.
 """
 
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -69,10 +68,9 @@ def main(release: str, seconds: float, users: int, only: tuple[str, ...]) -> Non
     with exit_on_failure():
         load = interleaved.closed_loop(users, seconds)
         where = interleaved.environment()
-        arguments = f' ARGS="{" ".join(sys.argv[1:])}"' if sys.argv[1:] else ""
         done = Memory(
             environment=where,
-            command=f"make memory{arguments}",
+            command=interleaved.called("memory"),
             release=release,
             users=users,
             seconds=seconds,
