@@ -1,4 +1,4 @@
-"""What a Chargebee event means: the charges of a pending invoice, and its end. Used by the worker and by v01.
+"""Does the billing work of a Chargebee event: it charges the pending invoice and closes it. Worker and v01 use it.
 
 process.py   the claim of an event, its outcome        work.py       one attempt at one invoice
 leases.py    who works on it, and until when           claims.py     the updates of that: pure

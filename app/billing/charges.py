@@ -1,4 +1,4 @@
-"""What is charged, and how a charge is recognised again: pure.
+"""Billable events, and the functions that recognise their charges on an invoice. Pure.
 
 Chargebee keeps an idempotency key for 30 minutes and redelivers an event for 3 days 7 hours. After those minutes, only
 the invoice itself shows what is on it, so each charge's description ends with the billable event's reference:

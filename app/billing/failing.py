@@ -1,4 +1,4 @@
-"""What the blocking clients of v01 raise, in the terms of app.errors."""
+"""Translates the exceptions of the blocking clients of v01 into those of app.errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

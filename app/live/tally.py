@@ -1,4 +1,4 @@
-"""What the page itself has sent to one service, and what came back."""
+"""Counts the webhooks that the page itself has sent to one service, and their answers."""
 
 from collections import Counter
 

@@ -109,10 +109,10 @@ def refusal(code: str) -> WebhookRefused:
 
 
 def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) -> list[WebhookRefused | None]:
-    """For each entry of an answered SendMessageBatch None, or why SQS did not take it; `record` gets the codes.
+    """Returns, for each entry of an answered SendMessageBatch, None or the error for its caller.
 
-    An entry in both lists failed: a repeated webhook does no harm, a lost one does. What does not have the shape of an
-    answer raises anything.
+    `record` receives the codes. An entry in both lists failed: a repeated webhook does no harm, a lost one does. An
+    answer of another shape raises any exception.
     """
     codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed") or []}
     acknowledged = {entry["Id"] for entry in answer.get("Successful") or [] if has_message_id(entry)} - codes.keys()

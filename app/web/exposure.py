@@ -21,7 +21,7 @@ def warn(settings: Settings, *, local: bool) -> None:
 
 
 def _exposed(settings: Settings) -> Iterator[str]:
-    """What other machines can use of a local run, whose stand-ins listen on loopback alone."""
+    """Yields what other machines can use of a local run. Its stand-ins listen on loopback only."""
     if not _is_loopback(settings.host):
         guessed = f" with credentials that can be guessed ({settings.basic_auth_username}:…)"
         yield f"POST {PATH}{guessed if weak_passwords(settings) else ''}"

@@ -120,7 +120,7 @@ _METHODS = {
 
 
 def _refusals(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[Refusal | None]:
-    """For each entry None or why not; what the answer does not mention, or has in both lists, is not done."""
+    """Returns, for each entry, None or the failure. An entry in neither list or in both lists of the answer failed."""
     failed = {
         entry["Id"]: Refusal(str(entry.get("Code")), final=entry.get("SenderFault") is True)
         for entry in answer.get("Failed", [])

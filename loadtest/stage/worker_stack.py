@@ -30,8 +30,9 @@ SENDERS = 4
 
 @dataclass(frozen=True)
 class Rules:
-    """What Chargebee allows, and for how long things are kept. `rate`: calls a minute; `errors`: share of calls.
+    """The limits of Chargebee's stand-in, and how long it keeps things.
 
+    `rate`: calls a minute; `errors`: share of calls.
     `rests`: every so many-th call gets a 429 with a random Retry-After, seldom an absurd one; 0: none.
 
     Idempotency keys have to outlive twice the lease and the longest call; here they do so by a second.

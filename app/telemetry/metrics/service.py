@@ -19,7 +19,7 @@ Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
 class LoopMetrics:
-    """Of any process with an event loop: its delay, thread tokens, garbage collection, CPU, memory, files.
+    """Measures a process with an event loop: loop delay, thread tokens, garbage collection, CPU, memory, files.
 
     `fine`: as in `bounds`.
     """
@@ -52,7 +52,7 @@ class LoopMetrics:
 
 
 class Metrics:
-    """Of this service: observers to hand out, and the instruments that a collection reads. Made once a process.
+    """The metrics of the web process: its observers, and the instruments that a collection reads. Made once a process.
 
     `fine`: as in `bounds`.
     """
