@@ -67,7 +67,7 @@ def test_no_line_of_a_subscription_is_a_charge_of_ours(descriptions: list[str], 
 
 @given(st.lists(IDS, unique=True, max_size=20), st.data())
 def test_what_is_on_the_invoice_is_told_from_what_is_not(names: list[str], data: st.DataObject) -> None:
-    """Also if one id is a part of another, and beside ad-hoc lines of other people."""
+    """A charge is recognised if one id is a part of another, and beside ad-hoc lines that other people added."""
     billables = [_billable(name, "text") for name in names]
     there = data.draw(st.sets(st.sampled_from(names))) if names else set()
     lines = [Line(description=described(one), entity_type=ADHOC) for one in billables if one.id in there]
@@ -147,7 +147,7 @@ def test_the_period_is_that_of_the_subscription(names: list[str], adhoc: str) ->
 
 
 def test_the_period_without_a_subscription() -> None:
-    """That of the first lines, which Chargebee wrote before a charge of ours; else everything until the event."""
+    """The period is that of the event's own lines; without any line, it is everything until the event."""
     one_off, ours = Line(400, 500, "Set-up", ADHOC), Line(5, 5000, described(_billable("b1")), ADHOC)
     assert period([one_off, ours], [one_off], 999) == Period(400, 500)
     assert period([ours], [], 999) == Period(0, 999)

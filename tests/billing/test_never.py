@@ -34,7 +34,7 @@ async def test_a_period_that_cannot_be(stage: Stage, billing: OpenBilling, lines
 
 
 async def test_an_event_from_the_far_future(stage: Stage, billing: OpenBilling) -> None:
-    """Without line items, its time is the end of the period."""
+    """The event's time is the end of the period if the invoice has no line items."""
     body = event_body(line_items=[]) | {"occurred_at": LATE}
     stage.register(body)
     async with billing() as worker:
@@ -101,7 +101,7 @@ async def test_a_value_that_the_table_refuses(stage: Stage, billing: OpenBilling
 
 @pytest.mark.parametrize("value", [{"NULL": True}, {"S": ""}, {"N": "1"}], ids=str)
 async def test_an_item_of_no_invoice_is_not_left_out(stage: Stage, billing: OpenBilling, value: Any) -> None:
-    """Its `invoice_id` names no invoice, so nobody would ever charge it."""
+    """An item whose `invoice_id` names no invoice is refused, because no invoice would ever charge it."""
     body = event_body()
     customer = body["content"]["invoice"]["customer_id"]
     stage.register(body)
@@ -114,7 +114,7 @@ async def test_an_item_of_no_invoice_is_not_left_out(stage: Stage, billing: Open
 
 
 async def test_an_invoice_that_has_gone_keeps_no_reservation(stage: Stage, billing: OpenBilling) -> None:
-    """Also not one of a later page's period, which a truncated event does not name."""
+    """An invoice that has gone keeps no reservation, even of a period that only a later page of its lines names."""
     body = event_body(line_items=[line(1)], line_items_next_offset="[1]")
     customer = body["content"]["invoice"]["customer_id"]
     beyond = some(1, END + 5)

@@ -194,7 +194,7 @@ async def test_a_table_that_refuses_each_write_is_not_asked_without_end(
 
 
 async def test_a_clock_that_was_ahead_at_a_429(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once it is corrected, the rest ends when it would have: by the monotonic clock."""
+    """The rest ends on time although the clock is corrected, because the monotonic clock measures it."""
     budget = Budget(table, PER_MINUTE)
     with monkeypatch.context() as ahead:
         ahead.setattr(rate, "now_ms", lambda: now_ms() + 86_400_000)

@@ -1,4 +1,4 @@
-"""What a line is called changes nothing: neither the billing period, nor what counts as charged."""
+"""The name of a line changes neither the billing period nor what counts as charged."""
 
 import asyncio
 from typing import Any
@@ -31,7 +31,7 @@ def _named(*names: str, kind: str = "plan_item_price") -> list[dict[str, Any]]:
 async def _process(
     billing: OpenBilling, body: dict[str, Any], patch: pytest.MonkeyPatch | None = None, at: int = 6
 ) -> str:
-    """With `patch` the worker is killed at its call number `at`, before it closes the invoice."""
+    """Processes the event; if `patch` is given, kills the worker at call number `at`, before the invoice is closed."""
     async with billing() as worker:
         if patch is not None:
             Mortal(worker, patch, at=at)

@@ -75,7 +75,7 @@ def test_there_is_none(command: str, tmp_path: Path) -> None:
 
 
 def test_a_deployment_is_never_taken_for_the_local_run(local: LocalRun, tmp_path: Path) -> None:
-    """With one variable of a deployment set, what is missing is named, and nothing is guessed."""
+    """The command names the missing variables if one variable of a deployment is set; it guesses none."""
     account = queues.environment(local.endpoint)
     ended = run("redrive", run_dir=tmp_path, sqs_queue_url=local.queue_url, extra=account)
     assert (ended.returncode, "APP_DEAD_LETTER_QUEUE_URL is not set" in ended.stderr) == (2, True)
@@ -97,7 +97,7 @@ def test_send_without_any_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_send_to_a_service_that_is_no_local_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a service listens on the default address, `send` still uses it."""
+    """`send` uses a service that listens on the default address."""
     monkeypatch.setenv("APP_RUN_DIR", str(tmp_path))
     with Pretended() as service:
         monkeypatch.setattr(send, "DEFAULT_URL", service.subject().url)

@@ -1,4 +1,4 @@
-"""Who may use the page. (tests/test_guard.py has what all local servers share.)"""
+"""The guard of the live page; tests/test_guard.py tests what all local servers share."""
 
 import httpx
 import pytest

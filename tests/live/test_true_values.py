@@ -1,4 +1,4 @@
-"""What the page shows, beside what the sender of the webhooks knows: a real service with the real embedded queue."""
+"""Compares the page's values with what the sender of the webhooks knows, on a real service and embedded queue."""
 
 import json
 import math
@@ -54,7 +54,7 @@ class Local:
 
 @pytest.fixture
 def local(tmp_path: Path) -> Iterator[Local]:
-    """With room for one webhook in flight."""
+    """A service that admits one webhook at a time."""
     settings = {"local": 1, "port": 0, "live_port": 0, "run_dir": tmp_path, "max_in_flight": 1, "max_wait": 0}
     with Web(clean_environment(**settings)) as web, web.client(auth=DEMO) as client:
         yield Local(web, read_run(tmp_path), client)

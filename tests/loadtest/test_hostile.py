@@ -5,7 +5,7 @@ from loadtest.fire.hostile import TWINS
 
 
 def test_two_events_of_one_id_are_among_them() -> None:
-    """With different amounts, so that the audit tells them apart."""
+    """The billable events differ in their amounts, so that the audit can distinguish them."""
     planned = deliveries(400, 3, ODD)
     twins = [some for some in planned.charges.values() if len({name for name, _ in some}) < len(some)]
     assert 0 < len(twins) < 2 * TWINS * len(planned.charges)

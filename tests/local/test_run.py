@@ -1,4 +1,4 @@
-"""What a local run changes in the settings of its service."""
+"""Tests how a local run changes the settings of its service."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -18,7 +18,7 @@ MIB = 1024 * 1024
 
 
 class Exchange(NamedTuple):
-    """What was received for a SendMessage, in how many parts, and how the connection ended."""
+    """The answer to a SendMessage: its bytes, the number of parts, and how the connection ended."""
 
     head: bytes
     body: bytes
@@ -65,7 +65,7 @@ def broken(stand_in: StandIn, queue_url: str, answer: str) -> Exchange:
 
 
 def test_a_whole_answer(stand_in: StandIn, queue_url: str) -> None:
-    """Without a fault, the answer is complete, and would leave the connection open."""
+    """The answer without a fault is complete and leaves the connection open."""
     whole = exchange(stand_in, queue_url)
     assert (len(whole.body), whole.was_reset) == (whole.promised, False)
     assert b"MessageId" in whole.body
