@@ -1,7 +1,6 @@
 """Measures studies, and writes lab.json after each."""
 
 import shutil
-import sys
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from app.lab.filling.fill import fill, steps
 from loadtest.fire import endpoint, progress
 from loadtest.fire.case import Case
+from loadtest.interleaved import called
 from loadtest.lab import duets
 from loadtest.lab.studies import STUDIES
 from loadtest.record import folders
@@ -72,7 +72,7 @@ def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> L
                 rows += duets.measure(beside, plan.groups, plan.repeats, file, plan.shorter)
             scale = plan.scale if any(case.database for case in cases) else None
             study = Study(
-                name=name, command=_command(), environment=where, repeats=plan.repeats, scale=scale, rows=rows
+                name=name, command=called("lab"), environment=where, repeats=plan.repeats, scale=scale, rows=rows
             )
             lab = Lab(studies=sorted(lab.replaced(study).studies, key=lambda one: list(STUDIES).index(one.name)))
             file.write_text(lab.model_dump_json() + "\n")
@@ -117,7 +117,3 @@ def _row(beside: Beside, study: str, case: Case, repeat: int, file: Path) -> Row
         threads=measured.threads,
         cores=measured.cores,
     )
-
-
-def _command() -> str:
-    return "make lab" + (f' ARGS="{" ".join(sys.argv[1:])}"' if sys.argv[1:] else "")
