@@ -44,12 +44,12 @@ class NativeQueue:
         """Resolves the URL and opens connections. SQS may be down: that is logged, after WARM_SECONDS at most."""
         parameters: Any = self._address.parameters()
         try:
-            async with asyncio.timeout(WARM_SECONDS):
-                calls = [self._client.get_queue_url(**parameters) for _ in range(WARM_CONNECTIONS)]
-                answers = await asyncio.gather(*calls)
-            self._url = require_queue_url(answers[0])
-        except Exception as error:
-            logger.warning("No connection to SQS yet: {}", code_of(error))
+            # The group cancels the other calls when one fails: after the client's end they would open a connection.
+            async with asyncio.timeout(WARM_SECONDS), asyncio.TaskGroup() as group:
+                calls = [group.create_task(self._client.get_queue_url(**parameters)) for _ in range(WARM_CONNECTIONS)]
+            self._url = require_queue_url(calls[0].result())
+        except* Exception as errors:
+            logger.warning("No connection to SQS yet: {}", code_of(errors.exceptions[0]))
 
     async def send(self, message: Message) -> None:
         """Returns once SQS has acknowledged `message`, within APP_SQS_TIMEOUT.

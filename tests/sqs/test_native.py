@@ -35,7 +35,9 @@ async def test_the_start_opens_connections(sqs: SqsStandIn, monkeypatch: pytest.
 async def test_sqs_is_down_at_the_start(sqs: SqsStandIn) -> None:
     """The start does not fail; the first message that finds SQS up resolves the URL."""
     sqs.raw = {"GetQueueUrl": (500, b"oops")}
+    before = asyncio.all_tasks()
     async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+        assert asyncio.all_tasks() == before  # what went on would outlive the client
         sqs.raw = {}
         await queue.send(MESSAGE)
     assert sqs.messages == ["body"]
