@@ -46,6 +46,11 @@ class Settings(
                 f"APP_CHARGEBEE_TIMEOUT={self.chargebee_timeout:g}: allowed is less than APP_BILLING_LEASE"
                 f" ({self.billing_lease:g}), or a call could outlast the claim that it was made under"
             )
+        if self.sqs_queue_url is not None and self.dead_letter_queue_url == self.sqs_queue_url:
+            raise ValueError(
+                f"APP_DEAD_LETTER_QUEUE_URL={self.dead_letter_queue_url}: allowed is another queue than"
+                " APP_SQS_QUEUE_URL, or a message that can never succeed would go round for ever"
+            )
         if self.local:
             self._require_nothing_real()
         return self

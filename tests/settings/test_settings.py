@@ -51,6 +51,10 @@ def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, a
         ({"APP_BASIC_AUTH_PREVIOUS_PASSWORD": "hidden"}, "APP_BASIC_AUTH_PREVIOUS_USERNAME and"),
         ({"APP_BASIC_AUTH_USERNAME": "a:b", "APP_BASIC_AUTH_PASSWORD": "hidden"}, "a colon is not allowed"),
         ({"APP_MAX_BUFFERED_BYTES": "1000"}, "APP_MAX_BUFFERED_BYTES=1000"),
+        (
+            {"APP_SQS_QUEUE_URL": "http://sqs/0/one", "APP_DEAD_LETTER_QUEUE_URL": "http://sqs/0/one"},
+            "APP_DEAD_LETTER_QUEUE_URL=http://sqs/0/one",
+        ),
         ({"APP_LOCAL": "1", "APP_SQS_QUEUE_URL": "http://sqs/0/q"}, "not allowed with APP_LOCAL=1"),
     ],
     ids=str,
