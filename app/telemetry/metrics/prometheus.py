@@ -1,17 +1,19 @@
 """Metrics as Prometheus' text, from a thread and a server of their own: they answer while the event loop is blocked."""
 
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 
 from loguru import logger
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from app.errors import ConfigurationError
 from app.telemetry.metrics.instruments import Buckets, Description, Instrument, Point
+from app.telemetry.metrics.scrapes import scrape_server
 
 # https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#metric-metadata-1
 _SUFFIXES = {"s": "seconds", "By": "bytes", "{message}": "messages"}
@@ -45,13 +47,15 @@ def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[
     registry = CollectorRegistry()
     registry.register(Families(instruments))
     try:
-        server, thread = start_http_server(port, host, registry)
+        server = scrape_server(host, port, registry)
     except (OSError, OverflowError, UnicodeError) as error:
         raise ConfigurationError(
             f"APP_METRICS_HOST={host}, APP_METRICS_PORT={port}: cannot listen there: {error};"
             " allowed is an address of this machine and a free port (0 takes one)"
         ) from None
     address = f"[{host}]" if ":" in host else host
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
     logger.info("Metrics on http://{}:{}/metrics", address, server.server_port)
     try:
         yield server.server_port

@@ -1,6 +1,9 @@
 """Prometheus' text: names, series, and the server's own port."""
 
 import socket
+import threading
+import time
+from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
@@ -8,6 +11,7 @@ from prometheus_client.openmetrics import parser as openmetrics
 
 from app.errors import ConfigurationError
 from app.settings import Settings
+from app.telemetry.metrics import scrapes
 from app.telemetry.metrics.instruments import Counter, Description, Histogram, gauge
 from app.telemetry.metrics.prometheus import prometheus_name, served
 from app.telemetry.metrics.service import Metrics
@@ -79,3 +83,38 @@ def test_no_address_of_this_machine() -> None:
     """The same for the host."""
     with pytest.raises(ConfigurationError, match="APP_METRICS_HOST=192"), served([], "192.0.2.1", 0):
         pass
+
+
+def test_connections_without_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take a bounded number of threads, the server closes each of them, and scrapes are answered again."""
+    monkeypatch.setattr(scrapes, "SECONDS", 2.0)
+    with served([gauge("now", "", "Now.", lambda: 3)], "127.0.0.1", 0) as port, ExitStack() as stack:
+        threads = threading.active_count()
+        address = ("127.0.0.1", port)
+        held = [stack.enter_context(socket.create_connection(address, 60)) for _ in range(scrapes.SCRAPES + 20)]
+        assert held[-1].recv(1) == b""  # one more than the bound
+        assert threading.active_count() <= threads + 2 * scrapes.SCRAPES
+        assert [connection.recv(1) for connection in held] == [b""] * len(held)
+        while not is_scraped(port):  # the last thread has closed its connection, and is about to end
+            time.sleep(0.01)
+
+
+def is_scraped(port: int) -> bool:
+    """Whether the metrics are answered."""
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/metrics", verify=NO_CAS, timeout=60).is_success
+    except httpx.RemoteProtocolError:
+        return False
+
+
+def test_a_request_that_drips(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is cut off, too: the deadline is that of the whole scrape, not of each byte."""
+    monkeypatch.setattr(scrapes, "SECONDS", 1.0)
+    with (
+        served([], "127.0.0.1", 0) as port,
+        socket.create_connection(("127.0.0.1", port), 60) as connection,
+        suppress(ConnectionError),  # by the server: what ends this loop
+    ):
+        while True:
+            connection.sendall(b"G")
+            time.sleep(0.01)
