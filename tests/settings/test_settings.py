@@ -147,7 +147,7 @@ def test_frozen() -> None:
 
 
 def test_production_requires_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without local mode, the start is refused until both are there."""
+    """The start is refused until both are there; local mode brings them."""
     with pytest.raises(ConfigurationError, match="APP_SQS_QUEUE_URL is not set"):
         load_settings().require_production()
     monkeypatch.setenv("APP_SQS_QUEUE_URL", "https://sqs.eu-central-1.amazonaws.com/123456789012/invoices")
@@ -159,7 +159,7 @@ def test_production_requires_a_queue_and_credentials(monkeypatch: pytest.MonkeyP
 
 
 def test_a_list_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With or without spaces."""
+    """Spaces around a comma are allowed."""
     monkeypatch.setenv("APP_EVENT_TYPES", "pending_invoice_created, invoice_updated")
     assert load_settings().event_types == {"pending_invoice_created", "invoice_updated"}
 

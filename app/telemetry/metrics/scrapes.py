@@ -31,8 +31,7 @@ class ScrapeServer(ThreadingWSGIServer):
         return self._free.acquire(blocking=False)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        deadline = threading.Timer(SECONDS, _cut, [request])
-        deadline.daemon = True
+        deadline = threading.Timer(SECONDS, _cut, [request])  # a daemon, as this thread is
         deadline.start()
         try:
             super().process_request_thread(request, client_address)

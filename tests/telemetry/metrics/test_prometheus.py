@@ -52,7 +52,7 @@ def test_the_text() -> None:
 
 
 def test_open_metrics() -> None:
-    """What a current Prometheus asks for; its parser is the stricter one."""
+    """A current Prometheus asks for this format, whose parser is the stricter one."""
     metrics = Metrics(Settings(), "1.0.0", "POST", "/webhooks/chargebee")
     headers = {"Accept": "application/openmetrics-text; version=1.0.0"}
     with served(metrics.instruments, "127.0.0.1", 0) as port:
