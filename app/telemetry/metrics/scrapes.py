@@ -1,56 +1,64 @@
-"""The HTTP server of the metrics: a thread for each scrape, with a bound of them and a deadline for each.
+"""The HTTP server of the metrics: a thread for each scrape, a bound of them, and a deadline for each.
 
-Whoever reaches the port needs no credentials, and shares the process's file descriptors with the webhooks.
+Whoever reaches the port needs no credentials, and a connection takes a file descriptor that webhooks need.
 """
 
 import socket
-import threading
+import time
 from contextlib import suppress
+from socketserver import ThreadingMixIn
 from typing import Any
-from wsgiref.simple_server import make_server
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from loguru import logger
 from prometheus_client import CollectorRegistry, make_wsgi_app
-from prometheus_client.exposition import ThreadingWSGIServer, _SilentHandler
 
 SCRAPES = 16  # at the same time; further connections are closed
-SECONDS = (
-    10.0  # for each; Prometheus' own default: https://prometheus.io/docs/prometheus/latest/configuration/configuration/
-)
+# For each scrape. Prometheus' own time-out: https://prometheus.io/docs/prometheus/latest/configuration/configuration/
+SECONDS = 10.0
 
 
-class ScrapeServer(ThreadingWSGIServer):
+class ScrapeServer(ThreadingMixIn, WSGIServer):
     """Answers SCRAPES requests at the same time, each within SECONDS."""
+
+    daemon_threads = True
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._free = threading.BoundedSemaphore(SCRAPES)
+        self._deadlines: dict[Any, float] = {}  # of the open connections
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
         """Returns whether the connection is served; otherwise it is closed."""
-        return self._free.acquire(blocking=False)
+        return len(self._deadlines) < SCRAPES
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        deadline = threading.Timer(SECONDS, _cut, [request])  # a daemon, as this thread is
-        deadline.start()
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            deadline.cancel()
-            self._free.release()
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._deadlines[request] = time.monotonic() + SECONDS
+        super().process_request(request, client_address)
+
+    def service_actions(self) -> None:
+        """Cuts the connections that are past their deadlines; called twice a second."""
+        now = time.monotonic()
+        for request in [request for request, deadline in list(self._deadlines.items()) if deadline < now]:
+            with suppress(OSError):  # it has ended meanwhile
+                request.shutdown(socket.SHUT_RDWR)  # its thread reads the end, or cannot write, and closes it
+
+    def shutdown_request(self, request: Any) -> None:
+        """Closes a connection, whether it was served, refused, or had no thread."""
+        self._deadlines.pop(request, None)
+        super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Logs a scrape that failed, mostly because its client had gone."""
         logger.opt(exception=True).debug("A scrape failed")
 
 
+class _Handler(WSGIRequestHandler):
+    def log_message(self, *args: Any) -> None:
+        """Logs no request."""
+
+
 def scrape_server(host: str, port: int, registry: CollectorRegistry) -> ScrapeServer:
     """Returns a server that listens on `host` and `port`. Raises OSError, OverflowError and UnicodeError."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     server_class = type("Server", (ScrapeServer,), {"address_family": family})
-    return make_server(str(address[0]), port, make_wsgi_app(registry), server_class, _SilentHandler)
-
-
-def _cut(connection: socket.socket) -> None:
-    with suppress(OSError):  # it has ended meanwhile
-        connection.shutdown(socket.SHUT_RDWR)
+    return make_server(str(address[0]), port, make_wsgi_app(registry), server_class, _Handler)

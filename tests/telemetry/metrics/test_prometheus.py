@@ -95,15 +95,30 @@ def test_connections_without_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
         assert held[-1].recv(1) == b""  # one more than the bound
         assert threading.active_count() <= threads + 2 * scrapes.SCRAPES
         assert [connection.recv(1) for connection in held] == [b""] * len(held)
-        while not is_scraped(port):  # the last thread has closed its connection, and is about to end
+        while not is_scraped(port):  # the server may be about to close the last one
             time.sleep(0.01)
+
+
+def test_a_connection_without_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is closed, and takes no place of those that come after it."""
+
+    def no_thread(*args: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with served([gauge("now", "", "Now.", lambda: 3)], "127.0.0.1", 0) as port:
+        with monkeypatch.context() as without:
+            without.setattr(threading.Thread, "start", no_thread)
+            for _ in range(scrapes.SCRAPES + 1):
+                with socket.create_connection(("127.0.0.1", port), 60) as connection:
+                    assert connection.recv(1) == b""
+        assert is_scraped(port)
 
 
 def is_scraped(port: int) -> bool:
     """Whether the metrics are answered."""
     try:
         return httpx.get(f"http://127.0.0.1:{port}/metrics", verify=NO_CAS, timeout=60).is_success
-    except httpx.RemoteProtocolError:
+    except httpx.TransportError:  # closed, or reset if the request was there already
         return False
 
 
