@@ -9,6 +9,9 @@ from time import monotonic
 
 # Each wake-up of an idle process takes some 0.1 ms of CPU: 0.5 % of a core.
 INTERVAL_SECONDS = 0.02
+# Until the first measurement: long enough for the last steps of the process's start, which block the loop once more (a
+# full garbage collection), and over before a first request can.
+START_SECONDS = 0.001
 WINDOW_SECONDS = 10
 
 
@@ -24,9 +27,9 @@ class LoopDelay:
         self._seconds = [(0, 0.0)] * WINDOW_SECONDS
 
     def start(self) -> None:
-        """At the end of the process's start, whose last steps (a full garbage collection) still block the loop."""
+        """Measures from START_SECONDS after now, which is the end of the process's start."""
         self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(self._interval, self._schedule)
+        self._timer = self._loop.call_later(START_SECONDS, self._schedule)
 
     def stop(self) -> None:
         if self._timer is not None:

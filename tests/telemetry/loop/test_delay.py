@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from app.telemetry.loop.delay import INTERVAL_SECONDS, WINDOW_SECONDS, LoopDelay
+from app.telemetry.loop.delay import INTERVAL_SECONDS, START_SECONDS, WINDOW_SECONDS, LoopDelay
 
 pytestmark = pytest.mark.anyio
 BLOCK_SECONDS = 0.2
@@ -38,6 +38,16 @@ async def test_a_blocked_loop() -> None:
     assert await delays.longer(BLOCK_SECONDS - 2 * INTERVAL_SECONDS) < 60
     delay.stop()
     assert delay.longest() == max(delays)
+
+
+async def test_a_loop_that_is_blocked_at_once() -> None:
+    """The first request of a process may block its loop, too."""
+    delay = LoopDelay(Delays().append)
+    delay.start()
+    await asyncio.sleep(2 * START_SECONDS)  # a later timer than its first one
+    time.sleep(BLOCK_SECONDS)  # noqa: ASYNC251  # the subject of these tests
+    assert delay.longest() >= BLOCK_SECONDS - INTERVAL_SECONDS
+    delay.stop()
 
 
 async def test_the_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
