@@ -44,7 +44,7 @@ class NativeQueue:
         """Resolves the URL and opens connections. SQS may be down: that is logged, after WARM_SECONDS at most."""
         parameters: Any = self._address.parameters()
         try:
-            # The group cancels the other calls when one fails: after the client's end they would open a connection.
+            # If a call fails, the group cancels the others: one that outlives the client could open a connection.
             async with asyncio.timeout(WARM_SECONDS), asyncio.TaskGroup() as group:
                 calls = [group.create_task(self._client.get_queue_url(**parameters)) for _ in range(WARM_CONNECTIONS)]
             self._url = require_queue_url(calls[0].result())
