@@ -5,15 +5,17 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 
 import click
 
+from app.errors import ConfigurationError
 from app.local.doctor import text
-from app.local.doctor.serve import bind, serve
-from app.local.doctor.target import load
-from app.local.doctor.tokens import Tokens
 from app.settings import Settings
 from app.telemetry.logging import configure_logging
-from app.telemetry.loop.stacks import Place, Stack
-from app.telemetry.loop.watchdog import Watchdog
 from app.web.releases import lessons
+from asgi_doctor.errors import DoctorError
+from asgi_doctor.serve import bind, serve
+from asgi_doctor.stacks import Place, Stack
+from asgi_doctor.target import load
+from asgi_doctor.tokens import Tokens
+from asgi_doctor.watchdog import Watchdog
 
 LOOPBACK = "127.0.0.1"
 
@@ -41,9 +43,11 @@ def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | N
     (or SIGTERM) stops and sums up, with the release of this history that shows the cure: `diff` shows it as code.
     Time in which the process got no CPU is not the line's, and is not counted. The live page draws the loop meanwhile.
     """
-    asgi = load(target)
     with ExitStack() as stack:
-        listener = stack.enter_context(bind(host, port))
+        try:
+            asgi, listener = load(target), stack.enter_context(bind(host, port))
+        except DoctorError as error:
+            raise ConfigurationError(str(error)) from None
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{listener.getsockname()[1]}"
         watchdog = Watchdog(warn, _found)

@@ -14,6 +14,8 @@ from app.telemetry.trace import Trace
 if TYPE_CHECKING:
     from loguru import Message, Record
 
+    from asgi_doctor.stacks import Place, Stack
+
 # Outcomes of messages that somebody should look at.
 WARNED = ("dead_letter", "lost")
 # Below WARNING, these log headers and bodies of their requests; httpx and httpcore are Chargebee's SDK's.
@@ -57,6 +59,15 @@ def fields(record: WebhookRecord) -> dict[str, Any]:
         if (value := getattr(record, name)) is not None:
             found[name] = value
     return found | _trace(record.trace)
+
+
+def log_blocked(place: "Place", stack: "Stack", seconds: float) -> None:
+    """Warns of a place that holds the event loop, with the short stack."""
+    from asgi_doctor.stacks import short  # which the watchdog has imported; without one, nothing does
+
+    logger.bind(place=str(place), held_ms=round(seconds * 1000), stack=short(stack)).warning(
+        "Event loop blocked for {:.2f} s so far by {}", seconds, place
+    )
 
 
 def log_message(record: MessageRecord) -> None:

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from app import __version__
 from app.settings import Settings
+from app.telemetry.logging import log_blocked
 from app.telemetry.record import CallRecord, MessageRecord, ObserveCall, ObserveWebhook, WebhookRecord
 from app.telemetry.resource import otlp_wanted, service_resource
 from app.telemetry.trace import Trace, sent_with
 
 if TYPE_CHECKING:
-    from app.telemetry.loop.watchdog import Watchdog
     from app.telemetry.metrics.instruments import Instrument
     from app.telemetry.metrics.service import Metrics
     from app.telemetry.spans import Tracing
+    from asgi_doctor.watchdog import Watchdog
 
 _METRICS, _TRACES = "METRICS", "TRACES"
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -85,9 +86,9 @@ def make_watchdog(settings: Settings) -> "Watchdog | None":
     """Of the event loop, where APP_BLOCK_WARN is set."""
     if settings.block_warn is None:
         return None
-    from app.telemetry.loop.watchdog import Watchdog  # not imported without APP_BLOCK_WARN
+    from asgi_doctor.watchdog import Watchdog  # not imported without APP_BLOCK_WARN
 
-    return Watchdog(settings.block_warn)
+    return Watchdog(settings.block_warn, log_blocked)
 
 
 def blocked(watchdog: "Watchdog | None") -> "list[Instrument]":

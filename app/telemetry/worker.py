@@ -14,9 +14,9 @@ from app.telemetry.resource import service_resource
 from app.telemetry.trace import Trace
 
 if TYPE_CHECKING:
-    from app.telemetry.loop.watchdog import Watchdog
     from app.telemetry.message_spans import MessageTracing
     from app.telemetry.metrics.worker import WorkerMetrics
+    from asgi_doctor.watchdog import Watchdog
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from app.settings import Release
-from app.telemetry.loop.turn import Blocked
+from asgi_doctor.turn import Blocked
 
 
 class Cure(NamedTuple):

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 from app.local.doctor import cures
 from app.local.doctor.cures import Cure
-from app.local.doctor.tokens import Tokens
 from app.settings import Release
-from app.telemetry.loop.stacks import Place, Stack, short
-from app.telemetry.loop.turn import Blocked
+from asgi_doctor.stacks import Place, Stack, short
+from asgi_doctor.tokens import Tokens
+from asgi_doctor.turn import Blocked
 
 
 def found(place: Place, stack: Stack, seconds: float) -> str:

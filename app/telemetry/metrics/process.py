@@ -4,8 +4,8 @@ import resource
 from collections.abc import Callable
 from pathlib import Path
 
-from app.telemetry.cgroup import cpu_stat, throttling
 from app.telemetry.metrics.instruments import Description, Instrument, Observed, Point
+from asgi_doctor.cgroup import cpu_stat, throttling
 
 _PROC = Path("/proc/self")
 

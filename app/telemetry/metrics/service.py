@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from typing import Any
 
 from app.settings import Settings
-from app.telemetry.loop.delay import LoopDelay
+from app.telemetry.loop_delay import LoopDelay
 from app.telemetry.metrics.bounds import bounds
 from app.telemetry.metrics.calls import CallMetrics
 from app.telemetry.metrics.garbage import GarbageMetrics

@@ -4,8 +4,8 @@ import pytest
 
 from app.local.doctor.cures import CLIENT, COMPUTING, WAITING, Cure, cure
 from app.settings import Release
-from app.telemetry.loop.stacks import Place
-from app.telemetry.loop.turn import Blocked
+from asgi_doctor.stacks import Place
+from asgi_doctor.turn import Blocked
 
 LINE = Place("/shop/orders.py", 10, "create")
 PACKAGES = "/venv/lib/python3.11/site-packages"

@@ -4,7 +4,7 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 
-from app.telemetry.loop.stacks import Place, Stack
+from asgi_doctor.stacks import Place, Stack
 
 MOST_SAMPLES = 100  # of a turn; the latest ones
 

@@ -2,19 +2,10 @@
 
 from collections.abc import Callable
 
-from loguru import logger
-
-from app.telemetry.loop.stacks import Place, Stack, culprit, short
-from app.telemetry.loop.turn import Blocked, Turn
+from asgi_doctor.stacks import Place, Stack, culprit
+from asgi_doctor.turn import Blocked, Turn
 
 Found = Callable[[Place, Stack, float], None]
-
-
-def log(place: Place, stack: Stack, seconds: float) -> None:
-    """A warning with the place and the short stack."""
-    logger.bind(place=str(place), held_ms=round(seconds * 1000), stack=short(stack)).warning(
-        "Event loop blocked for {:.2f} s so far by {}", seconds, place
-    )
 
 
 class Findings:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.telemetry.cgroup import cpu_stat, throttling
+from asgi_doctor.cgroup import cpu_stat, throttling
 from loadtest.stage.budget import LIMITS, Unavailable
 from loadtest.stage.budget.cgroup_v1 import CgroupV1
 from loadtest.stage.budget.cgroup_v2 import CgroupV2
@@ -76,7 +76,7 @@ def test_the_kernels_own(budget: type[CgroupV1] | type[CgroupV2]) -> None:
     """A process that computes in a quarter of a core sees that it is throttled."""
     code = (
         "import time\n"
-        "from app.telemetry.cgroup import cpu_stat, throttling\n"
+        "from asgi_doctor.cgroup import cpu_stat, throttling\n"
         "while time.process_time() < 0.3: pass\n"
         "print(*throttling(cpu_stat()))"
     )

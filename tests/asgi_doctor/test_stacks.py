@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.telemetry.loop.stacks import Place, Stack, culprit, depth_of_loop, short, stack_of
+from asgi_doctor.stacks import Place, Stack, culprit, depth_of_loop, short, stack_of
 
 RUN = Place("/shop/orders.py", 10, "create")
 PARSE = Place("/shop/parse.py", 20, "parse")

@@ -15,8 +15,8 @@ import uvloop
 
 from app.local.sample_events import fresh_events
 from app.settings import Release
-from app.telemetry.loop.stacks import Place, Stack
-from app.telemetry.loop.watchdog import Watchdog
+from asgi_doctor.stacks import Place, Stack
+from asgi_doctor.watchdog import Watchdog
 from loadtest.stage.budget.cgroup_v1 import CgroupV1
 from loadtest.stage.budget.cgroup_v2 import CgroupV2
 from loadtest.stage.budget.limits import MIB, Limits, Unavailable
@@ -179,7 +179,7 @@ def test_the_end_of_the_loop() -> None:
 
 THROTTLED = """if True:
     import asyncio, time
-    from app.telemetry.loop.watchdog import Watchdog
+    from asgi_doctor.watchdog import Watchdog
 
     async def main():
         longest = 0
@@ -277,7 +277,7 @@ def test_off_by_default() -> None:
         "import sys; from app.settings import Settings; from app.web.main import create_app;"
         "from app.telemetry.observers import make_observers; observers = make_observers(Settings(), 'POST', '/');"
         "create_app(Settings(), observers);"
-        "print(observers.watchdog, 'app.telemetry.loop.watchdog' in sys.modules)"
+        "print(observers.watchdog, 'asgi_doctor.watchdog' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == ["None", "False"]

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from app.telemetry.cgroup import cpu_stat, throttling
+from asgi_doctor.cgroup import cpu_stat, throttling
 
 # What is read further apart would be counted in the wrong interval.
 TOGETHER_SECONDS = 0.005

@@ -9,14 +9,14 @@ from app.local.sample_events import SAMPLES, fresh_events
 from app.settings import NEWEST, Release
 from loadtest.stage.queues import QueueProcess
 from tests.harness.service import Web, environment
-from tests.telemetry.loop.strict_service import FOUND
+from tests.web.strict_service import FOUND
 
 NATIVE = [
     pytest.param(release, marks=() if release is NEWEST else pytest.mark.slow)
     for release in Release
     if release >= Release.V08_NATIVE_ASYNC
 ]
-COMMAND = [sys.executable, "-m", "tests.telemetry.loop.strict_service"]
+COMMAND = [sys.executable, "-m", "tests.web.strict_service"]
 
 
 @pytest.mark.parametrize("release", NATIVE, ids=str)

@@ -1,6 +1,6 @@
 """A thread that names the line by which the event loop is blocked.
 
-    with Watchdog(0.1):  # on the loop, e.g. in the lifespan of any ASGI app
+    with Watchdog(0.1, found):  # on the loop, e.g. in the lifespan of any ASGI app
         yield
 
 Five times in the given seconds it looks at the stack of the loop's thread. A loop that waits in its selector is not
@@ -15,10 +15,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Self
 
-from app.telemetry.loop.findings import Findings, Found, log
-from app.telemetry.loop.scheduling import Look, Spent, ThreadTimes, look
-from app.telemetry.loop.stacks import Place, Stack, depth_of_loop, is_idle, stack_of
-from app.telemetry.loop.turn import Blocked, Turn
+from asgi_doctor.findings import Findings, Found
+from asgi_doctor.scheduling import Look, Spent, ThreadTimes, look
+from asgi_doctor.stacks import Place, Stack, depth_of_loop, is_idle, stack_of
+from asgi_doctor.turn import Blocked, Turn
 
 LOOKS = 5
 ASK_SECONDS = 1.0
@@ -33,7 +33,7 @@ class Watchdog:
     go of the loop; a callback of metrics may read both at any time.
     """
 
-    def __init__(self, seconds: float, found: Found = log) -> None:
+    def __init__(self, seconds: float, found: Found) -> None:
         self._findings = Findings(seconds, found)
         self._interval = seconds / LOOKS
         self._ended = threading.Event()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.telemetry.loop import scheduling
-from app.telemetry.loop.scheduling import Spent, ThreadTimes
+from asgi_doctor import scheduling
+from asgi_doctor.scheduling import Spent, ThreadTimes
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="schedstat is Linux's")

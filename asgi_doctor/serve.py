@@ -5,13 +5,13 @@ import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from types import FrameType
+from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
 
-from app.errors import ConfigurationError
-from app.local.doctor.tokens import Tokens
-from app.telemetry.loop.watchdog import Watchdog
+from asgi_doctor.errors import DoctorError
+from asgi_doctor.tokens import Tokens
+from asgi_doctor.watchdog import Watchdog
 
 # That requests in flight may take when it stops.
 GRACEFUL_SECONDS = 10
@@ -58,17 +58,15 @@ class Server(uvicorn.Server):
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """The listening socket. Raises ConfigurationError."""
+    """The listening socket. Raises DoctorError."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
-        raise ConfigurationError(
-            f"--host {host} --port {port}: cannot listen there: {error}; 0 takes a free port"
-        ) from None
+        raise DoctorError(f"--host {host} --port {port}: cannot listen there: {error}; 0 takes a free port") from None
 
 
 def serve(
-    asgi: ASGIApp,
+    asgi: Any,
     listener: socket.socket,
     watchdog: Watchdog,
     tokens: Tokens,

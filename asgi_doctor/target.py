@@ -6,31 +6,26 @@ import traceback
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TypeGuard
+from typing import Any
 
-from starlette.types import ASGIApp
-
-import app as our_package
-from app.errors import ConfigurationError
-from app.telemetry.loop.stacks import Place
+from asgi_doctor.errors import DoctorError
+from asgi_doctor.stacks import Place
 
 
-def load(target: str) -> ASGIApp:
-    """The app; its module is found from the current directory. Raises ConfigurationError."""
+def load(target: str) -> Any:
+    """Returns the app; its module is found from the current directory. Raises DoctorError."""
     name, _, attribute = target.partition(":")
     if not name or not attribute:
-        raise ConfigurationError(f"{target}: allowed is module:attribute, as in shop.main:app")
+        raise DoctorError(f"{target}: allowed is module:attribute, as in shop.main:app")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     found = _import(name)
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise ConfigurationError(f"{target}: {name} has no attribute {attribute}")
+            raise DoctorError(f"{target}: {name} has no attribute {attribute}")
         found = getattr(found, part)
     if not _is_asgi(found):
-        raise ConfigurationError(
-            f"{target}: {_described(found)} is not an ASGI app (async, of scope, receive and send)"
-        )
+        raise DoctorError(f"{target}: {_described(found)} is not an ASGI app (async, of scope, receive and send)")
     return found
 
 
@@ -38,12 +33,10 @@ def _import(name: str) -> object:
     try:
         return import_module(name)
     except Exception as error:
-        hint = ""
-        if isinstance(error, ModuleNotFoundError) and name.partition(".")[0] == our_package.__name__:
-            hint = f"; the package {our_package.__name__} is this command's own: rename yours"
-        raise ConfigurationError(
-            f"{name} cannot be imported: {type(error).__name__}: {error}{_where(error)}{hint}"
-        ) from None
+        hint, package = "", name.partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and package in sys.modules:
+            hint = f"; another package {package} is imported already, as this command's own are: rename yours"
+        raise DoctorError(f"{name} cannot be imported: {type(error).__name__}: {error}{_where(error)}{hint}") from None
 
 
 def _where(error: Exception) -> str:
@@ -55,7 +48,7 @@ def _where(error: Exception) -> str:
     return f" ({theirs[-1]})" if theirs else ""
 
 
-def _is_asgi(found: object) -> TypeGuard[ASGIApp]:
+def _is_asgi(found: object) -> bool:
     """By the same rule as uvicorn's, for ASGI 3."""
     while isinstance(found, partial):
         found = found.func

@@ -1,1 +1,0 @@
-"""The event loop: how late it is, and what blocks it."""
