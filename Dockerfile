@@ -87,7 +87,7 @@ COPY loadtest/events loadtest/events
 ENV PATH=/venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 USER 10001:10001
 EXPOSE 4566 8002
-CMD ["python", "-m", "app.local.chargebee", "--host=0.0.0.0", "--port=8002"]
+CMD ["python", "-m", "local.chargebee", "--host=0.0.0.0", "--port=8002"]
 
 FROM python:3.13-slim AS app
 ARG VERSION=dev

@@ -9,18 +9,14 @@ BIN := .venv/bin
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# The same port at each start, so that a page that is open finds it again.
-run: export APP_LIVE_PORT ?= 8001
-run: export APP_METRICS_PORT ?= 9464
-run: export APP_LOCAL_WORKER ?= 1
 run: .venv/local ## serve on http://127.0.0.1:8000 with an embedded queue, a worker and a stand-in of Chargebee; live page on 8001
-	@APP_LOCAL=1 $(BIN)/python -m app web
+	@$(BIN)/python -m local run
 
 race: .venv/local ## two releases side by side on the live page, the same webhooks to both (make race ARGS="v02 v09")
-	@$(BIN)/python -m app race $(or $(ARGS),v02 v09)
+	@$(BIN)/python -m local race $(or $(ARGS),v02 v09)
 
 demo: .venv/local ## end to end: start, post the sample events, show them in the queue, bill them, audit each charge
-	@$(BIN)/python -m app demo
+	@$(BIN)/python -m local demo
 
 # More than two cores, since tests mostly wait. (A single test: .venv/bin/python -m pytest -k …)
 TEST_PROCESSES ?= 4
@@ -54,6 +50,7 @@ check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated 
 	$(BIN)/python .ci/assignments.py
 	$(COG) --check --check-fail-msg='run `make docs`' $(GENERATED)
 	$(BIN)/python -m loadtest.report --check
+	$(BIN)/python -m lab.report --check
 	$(BIN)/python .ci/locks.py --check
 
 audit: .venv/dev ## security advisories for the pinned packages
@@ -62,6 +59,7 @@ audit: .venv/dev ## security advisories for the pinned packages
 docs: .venv/dev ## regenerate the generated parts of README.md, CHANGELOG.md and the other documents
 	$(COG) -r $(GENERATED)
 	$(BIN)/python -m loadtest.report
+	$(BIN)/python -m lab.report
 
 lock: .venv/dev ## resolve pyproject.toml into requirements*.lock (newer versions: make lock UPGRADE=--upgrade)
 	$(BIN)/python .ci/locks.py $(UPGRADE)
@@ -109,7 +107,7 @@ shares: $(TOOLS) ## where the CPU of a webhook goes, stage by stage
 	$(MEASURE) loadtest.shares $(ARGS)
 
 lab: .venv/lab loadtest/tools/bin/vegeta ## the published sync/async experiments, ratios beside the published ones (ARGS=--quick for a trial run)
-	$(MEASURE) loadtest.lab $(ARGS)
+	$(MEASURE) lab measure $(ARGS)
 
 bench: $(TOOLS) ## CPU per accepted webhook: every release, the floor, and a peer in Go; CPU of a worker per event
 	$(MEASURE) loadtest.bench $(ARGS)

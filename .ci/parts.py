@@ -7,23 +7,27 @@ A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the nam
 from itertools import pairwise
 
 from app.settings import KNOWN_AS, Release, Settings
+from app.settings.experiments import ExperimentSettings
 from app.settings.text import table
-from app.sqs.capacity import text as capacity_text
-from app.web.releases import lessons
-from loadtest.report import documents, lab_documents, tables
+from lab.report import documents as lab_documents
+from loadtest.capacity import text as capacity_text
+from loadtest.report import documents, tables
 from loadtest.report.figures import PUBLISHED
+from local import lessons
+from local.settings import LocalSettings
 
 __all__ = [
-    "Settings",
     "capacity_text",
     "code",
     "diff",
     "documents",
+    "experiment_settings",
     "known_as",
     "lab_documents",
+    "local_settings",
+    "operator_settings",
     "releases",
     "show",
-    "table",
 ]
 
 
@@ -55,6 +59,21 @@ def known_as() -> str:
     rows = ["| known as | `APP_RELEASE=` |", "|---|---|"]
     rows += [f"| {name} | `{release.value}` |" for release, name in KNOWN_AS.items()]
     return "\n".join(rows)
+
+
+def operator_settings() -> str:
+    """The variables of a deployment."""
+    return table(Settings, ExperimentSettings, within=False)
+
+
+def experiment_settings() -> str:
+    """The variables of lessons and tips."""
+    return table(Settings, ExperimentSettings, within=True)
+
+
+def local_settings() -> str:
+    """The variables of `python -m local`."""
+    return table(LocalSettings, LocalSettings, within=True)
 
 
 def code(name: str) -> str:

@@ -22,7 +22,7 @@
     └── LabUnavailable                an experiment of the lab has no database, no upstream, or a full pool
 
 The tree says what an error means. `app.web.problems` has the HTTP answer to each refusal, `app.worker` what becomes of
-the message of an event that failed, `app.lab.problems` the lab's answers.
+the message of an event that failed, `lab.application.problems` the lab's answers.
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ import timeit
 from collections.abc import Callable
 
 from app.events import Event, parse_event
-from app.local.sample_events import default_file
+from local.sample_events import default_file
 
 WANTED = frozenset({"pending_invoice_created"})
 ROUNDS = 2000

@@ -14,8 +14,8 @@ from typing import Any
 
 import aiohttp
 
-from app.local import embedded_aws
-from app.local.sample_events import default_file
+from local import embedded_aws
+from local.sample_events import default_file
 
 CONNECTIONS = 16
 NEEDED = {"SendMessage": 1000, "SendMessageBatch": 4000}

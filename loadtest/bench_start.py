@@ -18,9 +18,9 @@ from collections import Counter
 
 import psutil
 
-from app.local import embedded_aws
-from app.local.process import is_ready, wait_until_ready
 from loadtest.record.folders import ROOT
+from local import embedded_aws
+from local.process import is_ready, wait_until_ready
 
 READY_SECONDS = 3.0
 START_SECONDS = 60

@@ -9,8 +9,8 @@ import statistics
 import time
 from pathlib import Path
 
-from app.local.tls import certificates
 from loadtest.stage.stack import BUNDLES
+from local.tls import certificates
 
 
 def load_ms(bundle: Path) -> float:

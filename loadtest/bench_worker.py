@@ -13,7 +13,6 @@ from pathlib import Path
 
 import click
 
-from app.local.machine import Watch
 from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.fire import progress
@@ -24,6 +23,7 @@ from loadtest.stage.budget import LIMITS, Budget, open_budget
 from loadtest.stage.budget.limits import MIB
 from loadtest.stage.worker import require_running, started
 from loadtest.stage.worker_stack import Rules, WorkerStack, open_worker_stack
+from local.machine import Watch
 
 BUDGET = "capped"
 RULES = Rules(rate=1_000_000, errors=0, seed=0, lease_s=60, call_timeout_s=20, visibility_s=60)

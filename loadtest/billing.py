@@ -15,7 +15,6 @@ from pathlib import Path
 
 import click
 
-from app.local.machine import Watch
 from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.fire import progress
@@ -25,6 +24,7 @@ from loadtest.fire.killed_workers import Workers
 from loadtest.record import folders
 from loadtest.record.billing import Billed
 from loadtest.stage.worker_stack import Rules, open_worker_stack
+from local.machine import Watch
 
 WORKERS = 2
 RESTS = 50  # calls

@@ -68,7 +68,7 @@ def _load(parser: argparse.ArgumentParser) -> None:
 
 def _here(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("started here")
-    newest = "v01_inline … (the newest; `python -m app releases` lists them)"
+    newest = "v01_inline … (the newest; `python -m local releases` lists them)"
     budgets = "; ".join(f"{name}: {what}" for name, what in BUDGETS.items())
     toxics = "e.g. reset_peer:timeout=100,toxicity=0.01"
     group.add_argument("--release", metavar="R", help=newest)

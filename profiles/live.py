@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 import click
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from app.local.process import wait_until_ready
+from local.process import wait_until_ready
 
 HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -39,7 +39,8 @@ class Picture(NamedTuple):
 
 
 def _alone(release: str) -> Picture:
-    return Picture(["web"], {"APP_LOCAL": "1", "APP_PORT": "0", "APP_LIVE_PORT": "0", "APP_RELEASE": release})
+    ports = dict.fromkeys(("APP_PORT", "APP_METRICS_PORT", "APP_LOCAL_LIVE_PORT"), "0")
+    return Picture(["run"], ports | {"APP_RELEASE": release})
 
 
 PICTURES = {
@@ -98,7 +99,7 @@ def _photograph(page: Page, name: str, width: int) -> None:
 @contextmanager
 def _served(picture: Picture) -> Iterator[str]:
     """The address of the page, which the process prints or logs."""
-    command = [sys.executable, "-m", "app", *picture.command]
+    command = [sys.executable, "-m", "local", *picture.command]
     # Into a file: a pipe that nobody reads would fill, and block the service.
     with (
         TemporaryDirectory() as folder,
@@ -119,7 +120,7 @@ def _announced(log: Path) -> str | None:
 
 
 def _environment(picture: Picture, folder: str) -> dict[str, str]:
-    return os.environ | picture.variables | {"APP_RUN_DIR": f"{folder}/run"}
+    return os.environ | picture.variables | {"APP_LOCAL_RUN_DIR": f"{folder}/run"}
 
 
 if __name__ == "__main__":

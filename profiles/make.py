@@ -20,12 +20,12 @@ from pyinstrument.frame import Frame
 from pyinstrument.processors import aggregate_repeated_calls
 from pyinstrument.session import Session
 
-from app.local.billables import seed
-from app.local.chargebee.sender import open_session, post
-from app.local.sample_events import default_file, fresh_events
-from app.local.service import start_service, unlimited
 from app.settings import Release, load_settings
 from app.telemetry.profiling import RENDERERS, SESSION
+from local.billables import seed
+from local.chargebee.sender import open_session, post
+from local.sample_events import default_file, fresh_events
+from local.service import start_service, unlimited
 from profiles import flame
 
 ROOT = Path(__file__).parents[1]
@@ -46,16 +46,17 @@ def main(releases: tuple[str, ...]) -> None:
 
 def _profile(release: str) -> dict[str, str]:
     """The profile of all webhooks but the first, by ending."""
-    os.environ |= {"APP_RELEASE": release, "APP_PROFILE": "1", "APP_LOCAL_TLS": "1"}
+    os.environ |= {"APP_RELEASE": release, "APP_LOCAL_TLS": "1"}
     os.environ |= {"APP_LOCAL_SQS_DELAY": SQS_DELAY, "APP_LOCAL_CHARGEBEE_DELAY": SQS_DELAY}
     bodies = list(fresh_events(default_file().read_bytes(), WEBHOOKS))
     with tempfile.TemporaryDirectory() as folder:
-        with start_service(Path(folder), unlimited()) as run:
+        profiles = Path(folder) / "profiles"
+        with start_service(Path(folder), {"APP_PROFILE": str(profiles), **unlimited()}) as run:
             assert run.url is not None
             if not Release(release).enqueues:
                 seed(run, bodies)
             asyncio.run(_post(run.url, bodies))
-        sessions = [Session.load(Path(folder) / "profiles" / f"{n}.{SESSION}") for n in range(2, WEBHOOKS + 1)]
+        sessions = [Session.load(profiles / f"{n}.{SESSION}") for n in range(2, WEBHOOKS + 1)]
     together = reduce(Session.combine, sessions)
     texts = {ending: renderer.render(together) for ending, renderer in RENDERERS.items()}
     title = f"{release}: the event loop's time for a webhook"

@@ -14,10 +14,10 @@ from unittest.mock import patch
 
 import click
 
-from app.local.compare import svg
-from app.local.compare.run import NONE, record
 from app.settings import load_settings
-from app.web.releases import lessons
+from local import lessons
+from local.compare import svg
+from local.compare.run import NONE, record
 
 ROOT = Path(__file__).parents[1]
 

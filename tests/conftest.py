@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from app.local.sample_events import SAMPLES
 from app.settings import NEWEST, Release
 from loadtest.stage.queues import PROCESSES, QueueProcess, client
+from local.sample_events import SAMPLES
 from tests.harness import side_by_side
 from tests.harness.inline import Billed, Inline, InlineService, open_inline
 from tests.harness.queues import Queue, Queued, Serve

@@ -17,10 +17,10 @@ from sybil.parsers.markdown import CodeBlockParser, SkipParser
 from sybil.typing import Parser
 
 from app import __version__
-from app.local.process import wait_until_ready
 from app.settings import NEWEST, Release
-from loadtest.lab.studies import STUDIES
-from loadtest.stage.ports import free_port
+from lab.measurement.studies import STUDIES
+from local.ports import free_port
+from local.process import wait_until_ready
 from tests.cluster import summary
 from tests.cluster.record import README as PROOF
 from tests.cluster.record import RECORD
@@ -91,7 +91,7 @@ class Terminal:
         return text.replace("127.0.0.1:9464", f"127.0.0.1:{self._metrics_port}")
 
     def _serve(self) -> None:
-        ports = {"APP_PORT": str(self._port), "APP_METRICS_PORT": str(self._metrics_port), "APP_LIVE_PORT": "0"}
+        ports = {"APP_PORT": str(self._port), "APP_METRICS_PORT": str(self._metrics_port), "APP_LOCAL_LIVE_PORT": "0"}
         with self._log.open("wb") as log:
             self._server = subprocess.Popen(
                 ["make", "run"],
@@ -162,7 +162,14 @@ def test_the_document_followed(terminal: Terminal, name: str) -> None:
 
 # `cog --check` cannot miss a part whose markers are gone.
 GENERATED = {
-    "README.md": ["documents.throughput()", "known_as()", "documents.billing()", "table(Settings)"],
+    "README.md": [
+        "documents.throughput()",
+        "known_as()",
+        "documents.billing()",
+        "operator_settings()",
+        "experiment_settings()",
+        "local_settings()",
+    ],
     "CHANGELOG.md": [
         "releases()",
         "documents.over_time()",

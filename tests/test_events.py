@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.errors import Flaw, InvalidEvent
 from app.events import Event, parse_event
-from app.local.sample_events import SAMPLES
+from local.sample_events import SAMPLES
 
 WANTED = frozenset({"pending_invoice_created"})
 DEFAULT = (SAMPLES / "default.json").read_bytes()

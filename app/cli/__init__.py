@@ -9,11 +9,16 @@ from app import __version__
 from app.errors import ConfigurationError
 from app.settings.text import masked
 
-COMMANDS = (
-    *("web", "worker", "setup", "redrive", "reconcile"),
-    *("demo", "send", "queue", "invoices", "live", "race"),
-    *("releases", "diff", "compare", "doctor", "capacity", "lab"),
-)
+COMMANDS = ("web", "worker", "setup", "redrive", "reconcile", "queue")
+# Commands of 1.3, and what has taken their place. Until 2.0.
+MOVED = {
+    **{
+        name: f"python -m local {name}"
+        for name in ("demo", "send", "invoices", "race", "releases", "diff", "compare", "doctor")
+    },
+    "lab": "python -m lab",
+    "capacity": "python -m loadtest.capacity",
+}
 
 
 class _Commands(click.Group):
@@ -29,6 +34,8 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] in MOVED:
+            ctx.fail(f"`python -m app {args[0]}` is now `{MOVED[args[0]]}`")
         if args and args[0] not in COMMANDS:
             ctx.fail(f"{args[0]!r} is not a command: allowed are {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)

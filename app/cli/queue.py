@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 import click
 
-from app.local.peek import peek
-from app.local.run import LocalRun, read_run
 from app.settings import load_settings
+from app.sqs.inspect import QueueInspector
 from app.sqs.message import Seen
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -24,46 +23,26 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 def queue(look: bool, limit: int, as_json: bool) -> None:
     """Count the messages in a queue, or show them with --peek.
 
-    The queue is that of APP_SQS_QUEUE_URL, else that of the local run (`make run`). Peeking into the local queue
-    changes nothing. On real SQS it receives the messages, which counts towards maxReceiveCount, so a queue with a
-    dead-letter queue is rejected.
+    The queue is that of APP_SQS_QUEUE_URL. --peek receives the messages, which counts towards maxReceiveCount, so a
+    queue with a dead-letter queue is rejected.
     """
-    settings = load_settings()
-    if settings.sqs_queue_url is None:
-        _local(read_run(settings.run_dir), look, limit, as_json)
-    else:
-        _remote(settings.sqs_queue_url, look, limit, as_json)
-
-
-def _local(run: LocalRun, look: bool, limit: int, as_json: bool) -> None:
-    for url in (run.queue_url, run.dead_letter_queue_url):
-        messages = peek(run.endpoint, url, run.ca_bundle)
-        _say(f"{url}: {len(messages):,} messages")
-        if look:
-            _show(messages[:limit], as_json)
-            if len(messages) > limit:
-                _say(f"… and {len(messages) - limit:,} more (--limit)")
-
-
-def _remote(url: str, look: bool, limit: int, as_json: bool) -> None:
-    from app.sqs.inspect import QueueInspector  # boto3, not needed for the local queue
-
+    url = load_settings().require_queue_url()
     inspector = QueueInspector(url)
     counts = inspector.counts()
-    _say(f"{url}: {counts.waiting:,} messages waiting, {counts.in_flight:,} in flight, {counts.delayed:,} delayed")
+    say(f"{url}: {counts.waiting:,} messages waiting, {counts.in_flight:,} in flight, {counts.delayed:,} delayed")
     if look:
-        _say("warning: --peek receives the messages of a real queue, and each receive counts")
-        _show(inspector.receive(limit), as_json)
+        say("warning: --peek receives the messages of a real queue, and each receive counts")
+        show(inspector.receive(limit), as_json)
 
 
-def _show(messages: Iterable[Seen], as_json: bool) -> None:
+def show(messages: Iterable[Seen], as_json: bool) -> None:
     """Writes bodies to standard output, byte for byte, and everything else to standard error."""
     for message in messages:
         if as_json:
             click.echo(json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False))
             continue
         facts = " ".join(f"{name}={_printable(value)}" for name, value in message.attributes.items())
-        _say(f"── {facts} ({len(message.body.encode()):,} bytes)")
+        say(f"── {facts} ({len(message.body.encode()):,} bytes)")
         # Control characters are escaped for a terminal; a pipe gets the exact bytes.
         body = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", message.body) if _on_terminal() else message.body
         click.echo(body.encode())
@@ -77,5 +56,5 @@ def _on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     click.echo(text, err=True)

@@ -10,7 +10,6 @@ from contextlib import nullcontext
 import click
 
 from app.billing.process import open_billing
-from app.cli.local_run import joined
 from app.errors import BillingFailed, ConfigurationError, QueueUnavailable
 from app.settings import Settings, load_settings
 from app.sqs.native import open_queue
@@ -49,10 +48,9 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
     As the webhook would have: of the types in APP_EVENT_TYPES, to APP_SQS_QUEUE_URL. An event of the dead-letter queue
     is missing, too. Claims are kept for four days and more: what is older counts as missing, and is not charged twice.
 
-    The table is that of APP_BILLING_TABLE, the site that of APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY. If none of
-    these variables is set, all are those of the local run (`make run`).
+    The table is that of APP_BILLING_TABLE, the site that of APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY.
     """
-    settings = joined(load_settings())
+    settings = load_settings()
     configure_logging(settings)
     settings.require_billing()
     require_sdk()

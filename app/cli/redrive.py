@@ -5,7 +5,6 @@ import asyncio
 import click
 from botocore.exceptions import BotoCoreError, ClientError
 
-from app.cli.local_run import joined
 from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
 from app.sqs.sdk import require_sdk
@@ -20,13 +19,12 @@ from app.worker.redrive import redrive as move
 @click.option("--dry-run", is_flag=True, help="Show what is there, by reason, and move nothing.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many, moved by hand.")
 def redrive(dry_run: bool, limit: int | None) -> None:
-    """Move the messages of APP_DEAD_LETTER_QUEUE_URL back to APP_SQS_QUEUE_URL; without them, those of the local run
-    (`make run`).
+    """Move the messages of APP_DEAD_LETTER_QUEUE_URL back to APP_SQS_QUEUE_URL.
 
     On AWS by a task of SQS. By hand with --limit, and where there are no such tasks: sent first, deleted after,
     without the reason's attributes. To look (--dry-run), each message is received once, and handed back.
     """
-    settings = joined(load_settings())
+    settings = load_settings()
     configure_logging(settings)
     require_sdk()
     try:

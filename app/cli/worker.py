@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 import click
 
 from app.billing.process import open_billing
-from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.sqs.queue import QueueAddress
@@ -35,8 +34,6 @@ def worker() -> None:
     """
     settings = load_settings()
     configure_logging(settings)
-    if settings.local:
-        raise ConfigurationError("APP_LOCAL=1: not allowed for a worker, which works on a queue that is there already")
     settings.require_billing()
     settings.require_dead_letter_queue_url()
     queue = QueueAddress.of(settings).name

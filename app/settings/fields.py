@@ -2,22 +2,19 @@
 
 from typing import Self
 
-from pydantic import SecretStr, model_validator
+from pydantic import model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors import ConfigurationError
 from app.settings.billing import BillingSettings
+from app.settings.experiments import ExperimentSettings
 from app.settings.gate import GateSettings
-from app.settings.history import HistorySettings
-from app.settings.laptop import LaptopSettings
 from app.settings.process import ProcessSettings
 from app.settings.queue import QueueSettings
 
 
 # From right to left, as README's table shows them: pydantic collects the fields of bases in that order.
-class Settings(
-    QueueSettings, BillingSettings, GateSettings, ProcessSettings, LaptopSettings, HistorySettings, BaseSettings
-):
+class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings, ProcessSettings, BaseSettings):
     """One field per variable: `max_body_bytes` is APP_MAX_BODY_BYTES. README's table is generated from it."""
 
     # hide_input_in_errors: pydantic's own messages contain the values, secrets included.
@@ -51,36 +48,16 @@ class Settings(
                 f"APP_DEAD_LETTER_QUEUE_URL={self.dead_letter_queue_url}: allowed is another queue than"
                 " APP_SQS_QUEUE_URL, or a message that can never succeed would go round for ever"
             )
-        if self.local:
-            self._require_nothing_real()
         return self
 
-    def _require_nothing_real(self) -> None:
-        """Raises ValueError where local mode would replace what is configured, which may be real."""
-        brought = {
-            "sqs_queue_url": "queue",
-            "dead_letter_queue_url": "dead-letter queue",
-            "billing_table": "table",
-            "chargebee_url": "stand-in for Chargebee",
-            "chargebee_api_key": "stand-in for Chargebee",
-        }
-        for name, what in brought.items():
-            if (value := getattr(self, name)) is not None:
-                shown = "(hidden)" if isinstance(value, SecretStr) else value
-                raise ValueError(
-                    f"APP_{name.upper()}={shown}: not allowed with APP_LOCAL=1, which brings its own {what}"
-                )
-
-    def require_production(self) -> None:
-        """Raises ConfigurationError unless everything is set that `web` needs outside local mode."""
+    def require_web(self) -> None:
+        """Raises ConfigurationError unless everything is set that `web` needs."""
         if self.release.enqueues:
             self.require_queue_url()
         else:
             self.require_billing()
-        if self.live_port is not None:
-            raise ConfigurationError(f"APP_LIVE_PORT={self.live_port}: allowed only with APP_LOCAL=1")
         if self.basic_auth_username is None:
             raise ConfigurationError(
                 "APP_BASIC_AUTH_USERNAME is not set: allowed is the user and (APP_BASIC_AUTH_PASSWORD) the password"
-                " of Chargebee's webhook settings (or APP_LOCAL=1)"
+                " of Chargebee's webhook settings"
             )

@@ -51,8 +51,8 @@ class GateSettings(BaseModel):
         ge=0,
         le=300,
         description=(
-            "Seconds; while the expected wait for a response is longer, new webhooks get 503."
-            " 0: no limit, the default of v01 to v07 with APP_LOCAL=1."
+            "Seconds; while the expected wait for a response is longer, new webhooks get 503. 0: no limit, which"
+            " `make run` sets for v01 to v07."
         ),
     )
     max_in_flight: int = Field(4096, ge=1, description="Webhooks in flight, per process; past it, 503.")

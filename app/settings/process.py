@@ -1,46 +1,32 @@
-"""The server: its address, event loop, connections, graceful shutdown, logging and metrics."""
+"""The server: its release, address, connections, graceful shutdown, logging and metrics."""
 
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from app.settings.release import NEWEST, Release
+
 
 class ProcessSettings(BaseModel):
+    release: Release = Field(NEWEST, description="Which release of the history handles the webhooks.")
     host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 in a container.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
-    loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop.")
-    gc: Literal["tuned", "default"] | None = Field(
-        None,
-        description="Garbage collection: rare (v08 and later), or with Python's thresholds (v01 to v07).",
-    )
-    http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser.")
-    backlog: int = Field(
-        2048, ge=1, le=65535, description="Connections that the kernel queues until they are accepted."
-    )
-    accept: Literal["all", "one"] | None = Field(
-        None,
-        description="Connections accepted per iteration of the event loop: all that wait (v08 and later), or as by the"
-        " loop itself, where uvloop accepts one (v01 to v07).",
-    )
     max_connections: int = Field(
         8192, ge=0, description="Open connections; past it, the one idle longest is closed. 0: no limit."
     )
     head_timeout: float = Field(
         10.0, gt=0, le=300, description="Time-out in seconds for the complete head of a request."
     )
-    limit_concurrency: int | None = Field(
-        None, ge=1, description="uvicorn's own limit: past it, 503 as text/plain, probes included."
-    )
     keep_alive_timeout: int = Field(
         65, ge=1, le=3600, description="Seconds until an idle connection is closed; longer than the load balancer's."
     )
-    access_log: bool = Field(False, description="Log uvicorn's line for each request, besides ours for each webhook.")
     drain_delay: float = Field(
         5.0, ge=0, le=300, description="Seconds between SIGTERM and closing the listener (readyz 503, webhooks 503)."
     )
     graceful_timeout: int = Field(
         30, ge=1, le=600, description="Seconds that requests in flight may take after the listener is closed."
     )
+    docs: bool = Field(False, description="Serve /docs and /openapi.json with local assets (fastapi-offline).")
     block_warn: float | None = Field(
         None,
         ge=0.01,

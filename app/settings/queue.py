@@ -21,13 +21,6 @@ class QueueSettings(BaseModel):
         le=60,
         description="Seconds from the complete body to SQS's acknowledgement, waiting and retries included.",
     )
-    sqs_max_connections: int | None = Field(
-        None,
-        ge=1,
-        le=1024,
-        description="Pool of connections to SQS; botocore's default of 10 (v02 to v07), 64 (v08, v09). v10 has one for"
-        " each call in flight.",
-    )
     sqs_batches: int = Field(
         4, ge=1, le=64, description="SendMessageBatch calls in flight (v09, v10); a FIFO queue always has one."
     )
@@ -38,5 +31,5 @@ class QueueSettings(BaseModel):
     def require_queue_url(self) -> str:
         """APP_SQS_QUEUE_URL. Raises ConfigurationError where it is not set."""
         if self.sqs_queue_url is None:
-            raise ConfigurationError("APP_SQS_QUEUE_URL is not set: allowed is the URL of a queue (or APP_LOCAL=1)")
+            raise ConfigurationError("APP_SQS_QUEUE_URL is not set: allowed is the URL of a queue")
         return self.sqs_queue_url

@@ -8,12 +8,20 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
-from pydantic import SecretStr, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings
 
-LAB = "APP_LAB_"  # read by the lab, a process of its own, and by no other
+OTHERS = ("APP_LAB_", "APP_LOCAL_")  # read by `python -m lab` and `python -m local`
+
+
+# Variables of 1.3, and what takes their place. Until 2.0.
+MOVED = {
+    "APP_LOCAL": "`make run` or `python -m local run`",
+    "APP_LIVE_PORT": "APP_LOCAL_LIVE_PORT",
+    "APP_RUN_DIR": "APP_LOCAL_RUN_DIR",
+}
 
 
 def variable(name: str, prefix: str = "APP_") -> str:
@@ -80,23 +88,25 @@ def complaints(settings: type[BaseSettings], error: ValidationError) -> list[str
 
 
 def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> Iterator[str]:
-    """A line for each variable with the prefix that is not a setting, so that a typo is not ignored silently."""
+    """Yields a line for each variable with the prefix that is not a setting, so that a typo is not ignored silently."""
     prefix = _prefix(settings)
     known = [variable(name, prefix) for name in settings.model_fields]
-    command = "lab" if prefix == LAB else "web"
     for name in sorted(environ):
-        if name.upper().startswith(LAB) != (prefix == LAB):
+        if not name.upper().startswith(prefix) or name in known or (prefix == "APP_" and name.startswith(OTHERS)):
             continue
-        if name.upper().startswith(prefix) and name not in known:
-            guess = difflib.get_close_matches(name.upper(), known, n=1)
-            hint = f"did you mean {guess[0]}?" if guess else f"`python -m app {command} --help` lists them"
-            yield f"{name} is not a setting: {hint}"
+        if name in MOVED:
+            yield f"{name} is not a setting: {MOVED[name]} takes its place"
+            continue
+        guess = difflib.get_close_matches(name.upper(), known, n=1)
+        yield f"{name} is not a setting: {f'did you mean {guess[0]}?' if guess else 'see --help'}"
 
 
-def table(settings: type[BaseSettings]) -> str:
-    """README's table of settings, as Markdown."""
+def table(settings: type[BaseSettings], group: type[BaseModel], *, within: bool) -> str:
+    """Returns a table of settings as Markdown: those of `group`, or with `within` False all others."""
     rows = ["| variable | default | allowed | what it does |", "|---|---|---|---|"]
     for name, field in settings.model_fields.items():
+        if (name in group.model_fields) != within:
+            continue
         default = f"`{_default(field.default)}`" if field.default is not None else ""
         rows.append(f"| `{variable(name, _prefix(settings))}` | {default} | {allowed(field)} | {field.description} |")
     return "\n".join(rows)

@@ -66,14 +66,14 @@ def each(observers: list[Callable[[_Record], None]]) -> Callable[[_Record], None
     return tell
 
 
-def make_observers(settings: Settings, method: str, route: str, *, fine: bool = False) -> Observers:
-    """Observes webhooks on `route`; `fine`: see `app.telemetry.metrics.bounds`. Raises ConfigurationError."""
+def make_observers(settings: Settings, method: str, route: str) -> Observers:
+    """Observes webhooks on `route`. Raises ConfigurationError."""
     metrics = tracing = None
     watchdog = make_watchdog(settings)
     if wants_metrics(settings):
         from app.telemetry.metrics.service import Metrics  # not imported without metrics
 
-        metrics = Metrics(settings, __version__, method, route, fine=fine)
+        metrics = Metrics(settings, __version__, method, route)
         metrics.add(blocked(watchdog))
     if traces_wanted():
         from app.telemetry.spans import Tracing  # not imported without a collector

@@ -54,8 +54,8 @@ def create_app(settings: Settings, observers: Observers | None = None) -> FastAP
     if settings.docs:
         docs.add_docs(app)
     add_middleware(app, settings.middleware)
-    if settings.profile:
+    if settings.profile is not None:
         from app.telemetry.profiling import Profiling  # not imported without APP_PROFILE
 
-        app.add_middleware(Profiling, settings.run_dir / "profiles", PATH)
+        app.add_middleware(Profiling, settings.profile, PATH)
     return app

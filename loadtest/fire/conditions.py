@@ -3,11 +3,11 @@
 from contextlib import ExitStack
 from typing import Self
 
-from app.local.machine import Watch
 from loadtest.fire.queue_watch import QueueWatch
 from loadtest.fire.vegeta import Hit
 from loadtest.record.shapes import Conditions, Load
 from loadtest.stage.stack import Far
+from local.machine import Watch
 
 # Above this, a figure is of the generator as much as of the service.
 LATE_MS = 100.0

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from app.events import Event
-from app.local.billables import Billable, charges
-from app.local.sample_events import default_file
 from app.sqs.message import Message, to_message
 from loadtest.fire import hostile
+from local.billables import Billable, charges
+from local.sample_events import default_file
 
 
 class Mix(NamedTuple):

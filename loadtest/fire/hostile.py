@@ -7,7 +7,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from app.local.billables import Billable
+from local.billables import Billable
 
 _YEAR = 365 * 86_400
 TWINS = 0.2  # share of the invoices with two billable events of one id

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Self
 
-from app.local import billables
-from app.local.http import ask
-from app.local.sample_events import default_file, fresh_events
 from loadtest.fire.traffic import Traffic, digest
 from loadtest.stage.billing import BillingStack
 from loadtest.stage.stack import PASSWORD, USER
+from local import billables
+from local.http import ask
+from local.sample_events import default_file, fresh_events
 
 WRONG = b"closed with other charges than there are to bill"
 

@@ -9,8 +9,8 @@ import psutil
 
 from loadtest.stage import subject
 from loadtest.stage.budget import open_budget
-from loadtest.stage.ports import free_port
 from loadtest.stage.subject import START_SECONDS, Subject
+from local.ports import free_port
 
 POLL_SECONDS = 0.2
 MIB = 1024 * 1024

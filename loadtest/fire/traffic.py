@@ -8,7 +8,7 @@ from contextlib import suppress
 from hashlib import md5
 from typing import IO
 
-from app.local.sample_events import default_file, fresh_events
+from local.sample_events import default_file, fresh_events
 
 PATH = "/webhooks/chargebee"
 ENDLESS = 62**6  # the number of ids that fresh_events can generate

@@ -1,4 +1,4 @@
-"""Redraws the pictures of README, CHANGELOG and docs/lab.md that are stale.
+"""Redraws the pictures of README and CHANGELOG that are stale.
 
 python -m loadtest.report            redraw them
 python -m loadtest.report --check    fail if any is stale
@@ -6,19 +6,15 @@ python -m loadtest.report --check    fail if any is stale
 
 import sys
 
-from loadtest.record.folders import ROOT
-from loadtest.report import documents, lab_documents, lab_pictures, pictures
+from loadtest.report import documents, pictures
 
 
 def main(check: bool) -> None:
-    history, labs = documents.stale_pictures(), lab_documents.stale()
-    stale = history + [str(file.relative_to(ROOT)) for lab in labs for file in lab_pictures.stale(*lab)]
+    stale = documents.stale_pictures()
     if stale and check:
         sys.exit(f"stale: {', '.join(stale)}; run `make docs`")
-    if history:
+    if stale:
         pictures.write(*documents.newest("history"))
-    for lab in labs:
-        lab_pictures.write(*lab)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import vl_convert
-from jinja2 import Environment, PackageLoader, select_autoescape
+from jinja2 import ChoiceLoader, Environment, PackageLoader, select_autoescape
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -47,9 +47,13 @@ def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
     )
 
 
-def render(template: str, specs: dict[str, Spec], **values: object) -> str:
-    """A page with a chart of each of `specs`, in the element of its id, drawn in the colours of the reader's system."""
-    pages = Environment(loader=PackageLoader("loadtest.report", "."), autoescape=select_autoescape(default=True))
+def render(template: str, specs: dict[str, Spec], package: str = __package__, **values: object) -> str:
+    """Renders a template of `package`, with a chart of each of `specs` in the element of its id.
+
+    The charts are drawn in the colours of the reader's system.
+    """
+    loader = ChoiceLoader([PackageLoader(package, "."), PackageLoader(__package__, ".")])
+    pages = Environment(loader=loader, autoescape=select_autoescape(default=True))
     embedded = {
         "libraries": vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
         "specs": json.dumps(specs),

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.config import Config
 
-from app.local import embedded_aws
-from app.local.chargebee import process
-from app.local.chargebee.process import ChargebeeApi
-from app.local.embedded_aws import EmbeddedAws
-from app.local.resources import TABLE, create_table
-from app.local.run import LocalRun
-from app.local.tls import Certificates, certificates
 from loadtest.stage import toxiproxy
 from loadtest.stage.queues import Embedded
 from loadtest.stage.stack import BUNDLES, settled
 from loadtest.stage.toxiproxy import Proxy, Toxic
+from local import embedded_aws
+from local.chargebee import process
+from local.chargebee.process import ChargebeeApi
+from local.embedded_aws import EmbeddedAws
+from local.resources import TABLE, create_table
+from local.run import LocalRun
+from local.tls import Certificates, certificates
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -54,7 +54,7 @@ class BillingStack:
 
     @property
     def run(self) -> LocalRun:
-        """What `app.local.billables` seeds, without the latency."""
+        """What `local.billables` seeds, without the latency."""
         url, key = self.chargebee.url, self.chargebee.api_key
         return LocalRun(self.process.pid, self.process.endpoint, "", "", url, key, TABLE, str(self.tls.ca))
 

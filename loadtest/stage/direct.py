@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
-from app.local.tls import certificates
 from loadtest.stage import queues
 from loadtest.stage.stack import choose, variables
 from loadtest.stage.stand_in import StandIn
+from local.tls import certificates
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ import re
 import shutil
 import subprocess
 
-from app.local.process import is_listening, wait_until_ready
 from loadtest.record.folders import ROOT
-from loadtest.stage.ports import START_SECONDS, free_port
+from local.ports import START_SECONDS, free_port
+from local.process import is_listening, wait_until_ready
 
 _PROJECT = ROOT / "loadtest" / "elasticmq"
 CLASSPATH = _PROJECT / "target" / "classpath"

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 import boto3
 from botocore.config import Config
 
-from app.local import embedded_aws
-from app.local.embedded_aws import EmbeddedAws
-from app.local.tls import Certificates
 from loadtest.stage.elasticmq import ElasticMq
-from loadtest.stage.ports import free_port
 from loadtest.stage.stand_in import StandIn, launch
+from local import embedded_aws
+from local.embedded_aws import EmbeddedAws
+from local.ports import free_port
+from local.tls import Certificates
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from app.local.embedded_aws import EmbeddedAws
-from app.local.tls import Certificates, certificates
 from loadtest.record.folders import ROOT
 from loadtest.stage import elasticmq, queues, toxiproxy
 from loadtest.stage.queues import QueueProcess
 from loadtest.stage.stand_in import BINARY, StandIn
 from loadtest.stage.toxiproxy import Proxy, Toxic
+from local.embedded_aws import EmbeddedAws
+from local.tls import Certificates, certificates
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

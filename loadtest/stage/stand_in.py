@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from app.local.tls import Certificates
 from loadtest.record.folders import ROOT
-from loadtest.stage.ports import free_port
+from local.ports import free_port
+from local.tls import Certificates
 
 SOURCES = ROOT / "loadtest" / "sqs"
 BINARY = SOURCES / "bin" / "sqs"

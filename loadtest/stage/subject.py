@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from app.local.process import wait_until_ready
 from app.settings import Release
 from loadtest.record.folders import ROOT
 from loadtest.stage.budget import Budget
-from loadtest.stage.ports import free_port
+from local.ports import free_port
+from local.process import wait_until_ready
 
 START_SECONDS = 90  # on a quarter of a core a start takes several seconds, on a busy machine more
 STOP_SECONDS = 5

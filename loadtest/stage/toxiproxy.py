@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from app.local.process import is_listening, wait_until_ready
-from loadtest.stage.ports import START_SECONDS, free_port
+from local.ports import START_SECONDS, free_port
+from local.process import is_listening, wait_until_ready
 
 Toxic = tuple[str, dict[str, float]]
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 
-from app.local import billables, embedded_aws
-from app.local.billables import Billable
-from app.local.chargebee import process as chargebee
-from app.local.embedded_aws import EmbeddedAws
-from app.local.http import ask
-from app.local.resources import create_queues, create_table
-from app.local.run import LocalRun
-from app.local.tls import certificates
 from app.sqs.message import Message, Seen
 from loadtest.stage import queues
+from local import billables, embedded_aws
+from local.billables import Billable
+from local.chargebee import process as chargebee
+from local.embedded_aws import EmbeddedAws
+from local.http import ask
+from local.resources import create_queues, create_table
+from local.run import LocalRun
+from local.tls import certificates
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -125,7 +125,7 @@ class WorkerStack:
         return sum(invoice["closed_at"] is not None for invoice in invoices)
 
     def audit(self) -> dict[str, Any]:
-        """See `app.local.chargebee.inside`."""
+        """See `local.chargebee.inside`."""
         found: dict[str, Any] = json.loads(ask(self.run.chargebee, "/_/audit"))
         return found
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 import uvloop
 
-from app.local.sample_events import fresh_events
 from app.settings import Release
 from asgi_doctor.stacks import Place, Stack
 from asgi_doctor.watchdog import Watchdog
 from loadtest.stage.budget.cgroup_v1 import CgroupV1
 from loadtest.stage.budget.cgroup_v2 import CgroupV2
 from loadtest.stage.budget.limits import MIB, Limits, Unavailable
+from local.sample_events import fresh_events
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
@@ -218,7 +218,7 @@ def test_a_throttled_process(budget: type[CgroupV1] | type[CgroupV2]) -> None:
 
 
 def _line(file: str, code: str) -> int:
-    lines = (Path(__file__).parents[3] / file).read_text().splitlines()
+    lines = (Path(__file__).parents[2] / file).read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if code in line)
 
 

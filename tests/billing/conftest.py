@@ -12,10 +12,10 @@ import pytest
 from app.billing import dynamodb, process, rate
 from app.billing.process import Billing, open_billing
 from app.billing.schema import set_up
-from app.local import embedded_aws
-from app.local.chargebee.process import ChargebeeApi, start
-from app.local.embedded_aws import EmbeddedAws
 from app.settings import Settings
+from local import embedded_aws
+from local.chargebee.process import ChargebeeApi, start
+from local.embedded_aws import EmbeddedAws
 from tests.billing.stage import Stage
 
 FAST = 10_000_000  # calls a minute, where a test is not about their rate

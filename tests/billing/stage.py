@@ -12,8 +12,8 @@ from app.billing.charges import Billable
 from app.billing.items import billable_of, claim_key, invoice_key, item_of
 from app.billing.process import Billing
 from app.events import Event
-from app.local.chargebee.process import ChargebeeApi
-from app.local.sample_events import SAMPLES
+from local.chargebee.process import ChargebeeApi
+from local.sample_events import SAMPLES
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient

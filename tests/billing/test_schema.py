@@ -13,7 +13,7 @@ import yaml
 
 from app.billing.schema import set_up, table
 from app.errors import ConfigurationError
-from app.local.embedded_aws import EmbeddedAws
+from local.embedded_aws import EmbeddedAws
 from tests.harness.service import clean_environment
 
 TEMPLATE = Path(__file__).parents[2] / "deploy/aws/billing.yaml"

@@ -9,13 +9,13 @@ import json
 import sys
 from collections import Counter
 
-from app.local.audit import audit, wait
-from app.local.billables import pending, seed
-from app.local.chargebee.sender import open_session, post
-from app.local.http import ask
-from app.local.sample_events import default_file, fresh_events
-from app.local.stand_ins import stand_ins
 from app.settings import load_settings
+from local.audit import audit, wait
+from local.billables import pending, seed
+from local.chargebee.sender import open_session, post
+from local.http import ask
+from local.sample_events import default_file, fresh_events
+from local.stand_ins import stand_ins
 
 REDELIVERED_SECONDS = 1.0  # Chargebee's first pause is two minutes
 TRIES = 60

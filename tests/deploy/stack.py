@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 
-from app.local.sample_events import fresh_events
-from loadtest.stage.ports import free_port
 from loadtest.stage.queues import client
+from local.ports import free_port
+from local.sample_events import fresh_events
 from tests.deploy.rendering import ROOT
 from tests.harness import queues
 

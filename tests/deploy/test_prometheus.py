@@ -16,11 +16,11 @@ import httpx
 import pytest
 import yaml
 
-from app.local.process import wait_until_ready
-from app.local.sample_events import fresh_events
 from loadtest.record.folders import ROOT
-from loadtest.stage.ports import free_port
 from loadtest.stage.queues import QueueProcess
+from local.ports import free_port
+from local.process import wait_until_ready
+from local.sample_events import fresh_events
 from tests.harness.scrape import metrics_url, scrape
 from tests.harness.service import NO_CAS, Service, Web
 from tests.worker.conftest import Pair, StartWorker

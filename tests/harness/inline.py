@@ -8,17 +8,17 @@ from typing import Any
 import boto3
 import httpx
 
-from app.local import embedded_aws
-from app.local.billables import charges, seed
-from app.local.chargebee import process
-from app.local.resources import create_table
-from app.local.run import LocalRun
-from app.local.sample_events import default_file
+from local import embedded_aws
+from local.billables import charges, seed
+from local.chargebee import process
+from local.resources import create_table
+from local.run import LocalRun
+from local.sample_events import default_file
 from tests.harness.service import NO_CAS, Service
 
 
 class Inline:
-    """What it works with. `run` is what `app.local.billables` seeds."""
+    """What it works with. `run` is what `local.billables` seeds."""
 
     def __init__(self, run: LocalRun, dynamodb: Any) -> None:
         self.run = run

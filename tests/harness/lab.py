@@ -1,4 +1,4 @@
-"""`python -m app lab` as a process of its own, on a free port."""
+"""`python -m lab` as a process of its own, on a free port."""
 
 import signal
 import subprocess
@@ -18,7 +18,7 @@ class Lab:
     def __init__(self, *arguments: str, **settings: object) -> None:
         environment = clean_environment(**{f"lab_{name}": value for name, value in {"port": 0, **settings}.items()})
         self.process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "app", "lab", *arguments],
+            [sys.executable, "-u", "-m", "lab", *arguments],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from app.local.embedded_aws import EmbeddedAws
+from local.embedded_aws import EmbeddedAws
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from app.lab.do_nothing import MOST_BYTES
-from app.local.sample_events import SAMPLES
+from lab.application.do_nothing import MOST_BYTES
+from local.sample_events import SAMPLES
 
 BODY = (SAMPLES / "default.json").read_bytes()
 JSON = {"Content-Type": "application/json"}

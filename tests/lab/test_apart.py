@@ -7,7 +7,7 @@ import textwrap
 from app.settings import NEWEST
 from tests.harness.service import clean_environment
 
-LAB = {"app.lab", "app.settings.lab", "httpx", "polars", "psycopg", "psycopg_pool"}
+LAB = {"lab.application", "lab.settings", "httpx", "polars", "psycopg", "psycopg_pool"}
 
 
 def test_the_web_process_imports_nothing_of_it() -> None:

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from app.local import upstream
+from lab.stand_ins import upstream
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.slow  # a lab for each

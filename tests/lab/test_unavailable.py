@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from app.local import upstream
+from lab.stand_ins import upstream
 from tests.harness.lab import Lab
 
 pytestmark = pytest.mark.slow  # a lab for each

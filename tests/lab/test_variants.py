@@ -9,10 +9,10 @@ from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
 from app.errors import LabUnavailable
-from app.lab.main import create_app
-from app.lab.stopping import AnswerAtStop
-from app.lab.upstream import Upstream
-from app.settings.lab import LabSettings
+from lab.application.main import create_app
+from lab.application.stopping import AnswerAtStop
+from lab.application.upstream import Upstream
+from lab.settings import LabSettings
 from tests.harness.lab import Lab
 
 
@@ -60,7 +60,7 @@ async def test_a_request_that_is_cancelled() -> None:
 
 def test_without_an_upstream() -> None:
     """What to do about it."""
-    with pytest.raises(LabUnavailable, match="APP_LAB_UPSTREAM_URL is not set: `python -m app lab` starts"):
+    with pytest.raises(LabUnavailable, match="APP_LAB_UPSTREAM_URL is not set: `python -m lab` starts"):
         Upstream(None, 1).after(0)
 
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from app.local.process import is_listening, wait_until_ready
-from loadtest.stage.ports import START_SECONDS, free_port
+from local.ports import START_SECONDS, free_port
+from local.process import is_listening, wait_until_ready
 
 ROOT = Path(__file__).parents[2]
 ATTACK = ROOT / "loadtest" / "attack.sh"

@@ -8,13 +8,13 @@ import boto3
 import httpx
 import pytest
 
-from app.local import embedded_aws
-from app.local.audit import audit, invoices, wait, waiting
-from app.local.billables import charges, more_line_items, pending, seed
-from app.local.chargebee import process
-from app.local.resources import create_table
-from app.local.run import LocalRun
-from app.local.sample_events import SAMPLES, default_file, fresh_events, sample_files
+from local import embedded_aws
+from local.audit import audit, invoices, wait, waiting
+from local.billables import charges, more_line_items, pending, seed
+from local.chargebee import process
+from local.resources import create_table
+from local.run import LocalRun
+from local.sample_events import SAMPLES, default_file, fresh_events, sample_files
 from tests.local.chargebee.stand import EVENTS
 
 

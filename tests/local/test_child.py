@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from app.errors import ConfigurationError
-from app.local import embedded_aws
-from app.local.chargebee import process as chargebee
+from local import embedded_aws
+from local.chargebee import process as chargebee
 
 PARENT = """
     import sys
@@ -23,7 +23,7 @@ PARENT = """
         sys.stdin.read()
 """
 each_of_them = pytest.mark.parametrize(
-    "stand_in", [embedded_aws, chargebee], ids=lambda module: module.__name__.removeprefix("app.local.")
+    "stand_in", [embedded_aws, chargebee], ids=lambda module: module.__name__.removeprefix("local.")
 )
 
 

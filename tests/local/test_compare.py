@@ -8,14 +8,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from app.cli.compare import compare
 from app.errors import ConfigurationError
-from app.local.compare import rows, svg, text
-from app.local.compare.rows import groups, total
-from app.local.compare.run import Recorded, record
 from app.settings import Release, load_settings
 from app.telemetry.timeline.spans import Span, Spans
 from app.telemetry.timeline.states import State
+from local.cli.compare import compare
+from local.compare import rows, svg, text
+from local.compare.rows import groups, total
+from local.compare.run import Recorded, record
 
 WEBHOOKS = 6
 DELAY = 0.1
@@ -66,7 +66,8 @@ def test_threads_wait_instead(recorded: Callable[..., Recorded]) -> None:
     """v03: threads wait for SQS, at the same time, and the loop does not."""
     one = recorded(Release.V03_THREADPOOL)
     assert _seconds(one, "event loop", State.SQS) == 0
-    assert 1 < len(_of(one, "threads")) <= WEBHOOKS  # a webhook that comes late finds a thread that is free again
+    # Each webhook calls two functions in threads; the second may start before the thread of the first is free again.
+    assert 1 < len(_of(one, "threads")) <= 2 * WEBHOOKS
     assert _seconds(one, "threads", State.SQS) > WEBHOOKS * DELAY
     assert _seconds(one, "webhooks", State.THREAD) > WEBHOOKS * DELAY
 

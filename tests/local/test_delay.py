@@ -4,8 +4,8 @@ import time
 
 import httpx
 
-from app.local import delay, embedded_aws
 from loadtest.stage.queues import client
+from local import delay, embedded_aws
 
 
 def _put(endpoint: str, body: str, **headers: str) -> int:

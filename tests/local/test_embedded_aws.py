@@ -6,9 +6,9 @@ import boto3
 import psutil
 import pytest
 
-from app.local import embedded_aws
-from app.local.peek import peek
 from loadtest.stage.queues import client
+from local import embedded_aws
+from local.peek import peek
 from tests.harness import queues
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from app.local.machine import Busy, Watch
+from local.machine import Busy, Watch
 
 BURN = "import time; end = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
 

@@ -1,4 +1,4 @@
-"""Tests how a local run changes the settings of its service."""
+"""The variables that a local run sets for its service, and its file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,32 +6,29 @@ from pathlib import Path
 import pytest
 
 from app.errors import ConfigurationError
-from app.local.run import LocalRun, deployed, read_run
-from app.settings import Release, Settings
-
-RUN = LocalRun(
-    1, "http://127.0.0.1:1", "http://127.0.0.1:1/0/q", "http://127.0.0.1:1/0/d", "http://127.0.0.1:2", "key", "table"
-)
-
-
-def _max_wait(monkeypatch: pytest.MonkeyPatch, release: Release, **variables: str) -> float:
-    for name, value in {"APP_LOCAL": "1", "APP_RELEASE": release.value, **variables}.items():
-        monkeypatch.setenv(name, value)
-    return deployed(Settings(), RUN).max_wait
+from app.settings import NEWEST, Release
+from local.run import read_run
+from local.service import defaults
 
 
 @pytest.mark.parametrize("each", list(Release), ids=str)
-def test_the_published_releases_shed_no_load_by_time(monkeypatch: pytest.MonkeyPatch, each: Release) -> None:
+def test_the_published_releases_shed_no_load_by_time(each: Release) -> None:
     """v01 to v07 let a webhook wait, as the published service did; later releases have their own default."""
-    assert _max_wait(monkeypatch, each) == (0 if each <= Release.V07_SYNC_HANDLER else 5)
+    assert defaults({}, each).get("APP_MAX_WAIT") == ("0" if each <= Release.V07_SYNC_HANDLER else None)
 
 
-@pytest.mark.parametrize("each", [Release.V01_INLINE, Release.V07_SYNC_HANDLER, Release.V10_LEAN_CLIENT], ids=str)
-def test_a_limit_that_the_user_has_set(monkeypatch: pytest.MonkeyPatch, each: Release) -> None:
-    """APP_MAX_WAIT applies to every release, even if it is the default; an empty one counts as not set."""
-    for seconds in ("5", "3"):
-        assert _max_wait(monkeypatch, each, APP_MAX_WAIT=seconds) == float(seconds)
-    assert _max_wait(monkeypatch, each, APP_MAX_WAIT="") == (5 if each is Release.V10_LEAN_CLIENT else 0)
+@pytest.mark.parametrize("given", ["5", "3"])
+def test_a_limit_that_the_user_has_set(given: str) -> None:
+    """APP_MAX_WAIT applies to every release; an empty one counts as not set."""
+    assert "APP_MAX_WAIT" not in defaults({"APP_MAX_WAIT": given}, Release.V07_SYNC_HANDLER)
+    assert defaults({"APP_MAX_WAIT": ""}, Release.V07_SYNC_HANDLER)["APP_MAX_WAIT"] == "0"
+
+
+def test_credentials() -> None:
+    """demo:demo, unless the user has set a pair."""
+    assert defaults({}, NEWEST)["APP_BASIC_AUTH_USERNAME"] == "demo"
+    given = {"APP_BASIC_AUTH_USERNAME": "chargebee", "APP_BASIC_AUTH_PASSWORD": "8-characters"}
+    assert not {"APP_BASIC_AUTH_USERNAME", "APP_BASIC_AUTH_PASSWORD"} & defaults(given, NEWEST).keys()
 
 
 UNREADABLE: dict[str, Callable[[Path], object]] = {

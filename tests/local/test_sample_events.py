@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import ConfigurationError
-from app.local.sample_events import SAMPLES, fresh_events
+from local.sample_events import SAMPLES, fresh_events
 
 
 @pytest.mark.parametrize("file", sorted(SAMPLES.glob("*.json")), ids=lambda file: file.stem)

@@ -3,8 +3,8 @@
 import pytest
 
 from app.errors import ConfigurationError
-from app.local.stand_ins import StandIns, stand_ins
 from app.settings import Settings
+from local.stand_ins import StandIns, stand_ins
 
 _ENDPOINT = "http://dynamodb:4566"
 

@@ -9,9 +9,9 @@ import pytest
 from botocore.exceptions import SSLError
 from botocore.httpsession import DEFAULT_CA_BUNDLE
 
-from app.local import embedded_aws
-from app.local.peek import peek
-from app.local.tls import certificates
+from local import embedded_aws
+from local.peek import peek
+from local.tls import certificates
 from tests.harness.service import clean_environment
 
 BEGIN = "BEGIN CERTIFICATE"
@@ -44,10 +44,10 @@ def test_the_embedded_aws_over_tls() -> None:
 
 
 @pytest.mark.slow
-def test_a_demo_over_tls(tmp_path: Path) -> None:
+def test_a_demo_over_tls() -> None:
     """APP_LOCAL_TLS=1: the service finds the bundle, and so does the audit."""
-    command = [sys.executable, "-m", "app", "demo", "--count", "20"]
-    environment = clean_environment(local_tls=1, run_dir=tmp_path)
+    command = [sys.executable, "-m", "local", "demo", "--count", "20"]
+    environment = clean_environment(local_tls=1)
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert "SQS at https://127.0.0.1:" in ended.stdout

@@ -7,17 +7,18 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.local.audit import audit, wait
-from app.local.billables import pending
-from app.local.run import read_run
-from app.local.sample_events import default_file
-from tests.harness.service import Web, clean_environment
+from local.audit import audit, wait
+from local.billables import pending
+from local.run import read_run
+from local.sample_events import default_file
+from tests.harness.commands import LocalRunProcess
+from tests.harness.service import Web
 
 
 @pytest.fixture
 def local(tmp_path: Path) -> Iterator[Web]:
     """`make run`, on free ports."""
-    with Web(clean_environment(local=1, local_worker=1, port=0, metrics_port=0, run_dir=tmp_path)) as web:
+    with LocalRunProcess(tmp_path, local_worker=1) as web:
         yield web
 
 
@@ -37,7 +38,7 @@ def test_it_ends_with_the_service(local: Web, sig: signal.Signals) -> None:
     """With the stand-ins; a long poll, or a drain, does not keep it for long."""
     local.wait_for("Receiving from")
     processes = psutil.Process(local.process.pid).children(recursive=True)
-    assert len(processes) == 3
+    assert len(processes) == 5
     local.stop(sig)
     psutil.wait_procs(processes, timeout=60)
     assert [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []

@@ -7,6 +7,7 @@ from pydantic import SecretStr, ValidationError
 
 from app.errors import ConfigurationError
 from app.settings import Release, Settings, load_settings
+from app.settings.experiments import ExperimentSettings
 from app.settings.text import listing, table
 from app.web.gate.auth import accepted_pairs
 
@@ -24,7 +25,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
         ("APP_PORT", "65536", "0 to 65,535"),
         ("APP_RELEASE", "v99_magic", ", ".join(Release)),
         ("APP_LOOP", "trio", "uvloop, asyncio"),
-        ("APP_LOCAL", "perhaps", "0, 1"),
+        ("APP_DOCS", "perhaps", "0, 1"),
         ("APP_MAX_BODY_BYTES", "1044481", "1 to 1,044,480"),
         ("APP_BODY_TIMEOUT", "0", "more than 0, at most 300"),
         ("APP_LIMIT_CONCURRENCY", "0", "1 or more"),
@@ -55,7 +56,8 @@ def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, a
             {"APP_SQS_QUEUE_URL": "http://sqs/0/one", "APP_DEAD_LETTER_QUEUE_URL": "http://sqs/0/one"},
             "APP_DEAD_LETTER_QUEUE_URL=http://sqs/0/one",
         ),
-        ({"APP_LOCAL": "1", "APP_SQS_QUEUE_URL": "http://sqs/0/q"}, "not allowed with APP_LOCAL=1"),
+        ({"APP_LOCAL": "1"}, "APP_LOCAL is not a setting: `make run` or `python -m local run` takes its place"),
+        ({"APP_RUN_DIR": "x"}, "APP_RUN_DIR is not a setting: APP_LOCAL_RUN_DIR takes its place"),
     ],
     ids=str,
 )
@@ -91,7 +93,6 @@ def test_a_blank_pair_is_never_accepted() -> None:
     assert accepted_pairs(Settings().model_copy(update=blank)) == []
 
 
-@pytest.mark.parametrize("local", ["0", "1"])
 @pytest.mark.parametrize(
     "url",
     [
@@ -103,10 +104,9 @@ def test_a_blank_pair_is_never_accepted() -> None:
         "https://sqs.example/hidden?x=/invoices",
     ],
 )
-def test_no_credentials_in_the_queues_url(monkeypatch: pytest.MonkeyPatch, url: str, local: str) -> None:
+def test_no_credentials_in_the_queues_url(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     """Every message that names the queue would show them: refused, and not repeated by the refusal."""
     monkeypatch.setenv("APP_SQS_QUEUE_URL", url)
-    monkeypatch.setenv("APP_LOCAL", local)
     with pytest.raises(ConfigurationError) as error:
         load_settings()
     assert str(error.value) == (
@@ -146,16 +146,16 @@ def test_frozen() -> None:
         Settings().port = 1  # type: ignore[misc]  # that it cannot be set is the point
 
 
-def test_production_requires_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The start is refused until both are there; local mode brings them."""
+def test_web_requires_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The start is refused until both are there."""
     with pytest.raises(ConfigurationError, match="APP_SQS_QUEUE_URL is not set"):
-        load_settings().require_production()
+        load_settings().require_web()
     monkeypatch.setenv("APP_SQS_QUEUE_URL", "https://sqs.eu-central-1.amazonaws.com/123456789012/invoices")
     with pytest.raises(ConfigurationError, match="APP_BASIC_AUTH_USERNAME is not set"):
-        load_settings().require_production()
+        load_settings().require_web()
     monkeypatch.setenv("APP_BASIC_AUTH_USERNAME", "chargebee")
     monkeypatch.setenv("APP_BASIC_AUTH_PASSWORD", "hidden")
-    load_settings().require_production()
+    load_settings().require_web()
 
 
 def test_a_list_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,10 @@ def test_a_list_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().event_types == {"pending_invoice_created", "invoice_updated"}
 
 
-@pytest.mark.parametrize("text", [table(Settings), listing(Settings)], ids=["README", "--help"])
+TABLES = "".join(table(Settings, ExperimentSettings, within=within) for within in (False, True))
+
+
+@pytest.mark.parametrize("text", [TABLES, listing(Settings)], ids=["README", "--help"])
 def test_every_setting_is_explained(text: str) -> None:
     """In README's table and in `web --help`."""
     for name, field in Settings.model_fields.items():

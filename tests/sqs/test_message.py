@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from app.errors import InvalidEvent
 from app.events import Event, parse_event
-from app.local.sample_events import SAMPLES
 from app.sqs.message import to_message
+from local.sample_events import SAMPLES
 
 DEFAULT = (SAMPLES / "default.json").read_bytes()
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -8,10 +8,10 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from app.local.sample_events import fresh_events
 from app.settings import Release
 from app.telemetry.span_export import FLUSH_SECONDS
 from loadtest.stage.queues import QueueProcess
+from local.sample_events import fresh_events
 from tests.harness.otlp_receiver import OtlpReceiver, attributes, spans_of
 from tests.harness.queues import drain
 from tests.harness.service import Service, Web, environment

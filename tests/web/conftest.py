@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.local.tls import certificates
+from local.tls import certificates
 from tests.harness.faulty_sqs import FaultySqs
 from tests.harness.service import Web, environment
 

@@ -13,9 +13,9 @@ import aiohttp
 import httpx
 import pytest
 
-from app.local.sample_events import SAMPLES, fresh_events
 from app.settings import NEWEST, Release
 from loadtest.stage.queues import QueueProcess, client
+from local.sample_events import SAMPLES, fresh_events
 from tests.harness import queues
 from tests.harness.queues import Queued, Serve
 from tests.harness.raw import BASIC, RawSender

@@ -15,7 +15,8 @@ from app.settings import Settings
 from app.web.main import create_app
 from loadtest.stage.queues import QueueProcess
 from tests.harness.browser import chromium, needs_chromium
-from tests.harness.service import PASSWORD, USER, Service, Web, clean_environment
+from tests.harness.commands import LocalRunProcess
+from tests.harness.service import PASSWORD, USER, Service, clean_environment
 
 PAGES = ("/docs", "/docs/start.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css", "/openapi.json")
 
@@ -48,7 +49,7 @@ def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
 @needs_chromium
 def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -> None:
     """In local mode: the operation is drawn and sends a webhook that gets 200; no other host is asked."""
-    with Web(clean_environment(local=1, port=0, run_dir=tmp_path)) as web:
+    with LocalRunProcess(tmp_path) as web:
         page, asked, complaints = _open(browser, f"{web.url}/docs")
         post = page.locator(".opblock-post")
         post.locator(".opblock-summary-control").click()
@@ -114,9 +115,9 @@ def test_off_unless_enabled(aws: QueueProcess, queue_url: str) -> None:
     }
 
 
-def test_off_in_local_mode_when_disabled(tmp_path: Path) -> None:
-    """APP_DOCS=0 overrides the local mode's default."""
-    with Web(clean_environment(local=1, port=0, run_dir=tmp_path, docs=0)) as web:
+def test_off_in_a_local_run_when_disabled(tmp_path: Path) -> None:
+    """APP_DOCS=0 overrides the default of a local run."""
+    with LocalRunProcess(tmp_path, docs=0) as web:
         assert httpx.get(f"{web.url}/docs", timeout=60).status_code == 404
 
 

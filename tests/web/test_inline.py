@@ -12,12 +12,12 @@ import httpx
 import pytest
 
 from app.errors import ConfigurationError
-from app.local.billables import charges as billables
-from app.local.billables import seed
-from app.local.sample_events import SAMPLES, fresh_events
 from app.settings import Release, Settings
 from app.web.main import create_app
 from loadtest.stage.queues import Embedded
+from local.billables import charges as billables
+from local.billables import seed
+from local.sample_events import SAMPLES, fresh_events
 from tests.harness.inline import Inline, InlineService, charged, expected, open_inline
 from tests.harness.ports import refusing
 from tests.harness.service import Service
@@ -234,7 +234,7 @@ def test_it_needs_no_queue(inline: Inline) -> None:
     """Its settings are the table, Chargebee's URL and a key: what is missing is named."""
     wanted = Settings.model_validate({"release": "v01", "basic_auth_username": "u", "basic_auth_password": "p"})
     with pytest.raises(ConfigurationError) as raised:
-        wanted.require_production()
+        wanted.require_web()
     named = [line.partition(" ")[0] for line in str(raised.value).splitlines()]
     assert named == ["APP_BILLING_TABLE", "APP_CHARGEBEE_URL", "APP_CHARGEBEE_API_KEY"]
     with Service(inline.run.endpoint, None, **inline.settings()) as service:

@@ -11,9 +11,9 @@ from itertools import islice
 import httpx
 import pytest
 
-from app.local.sample_events import fresh_events
 from app.settings import Release
 from app.sqs.native import WARM_CONNECTIONS
+from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import MIB, SqsStandIn

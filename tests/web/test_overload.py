@@ -10,8 +10,8 @@ from itertools import islice
 import httpx
 import pytest
 
-from app.local.sample_events import fresh_events
 from app.settings import Release
+from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.local.sample_events import SAMPLES, fresh_events
 from app.settings import NEWEST, Release
 from loadtest.stage.queues import QueueProcess
+from local.sample_events import SAMPLES, fresh_events
 from tests.harness.service import Web, environment
 from tests.web.strict_service import FOUND
 

@@ -11,7 +11,7 @@ import pytest
 from app.billing.charges import Billable
 from app.billing.dynamodb import now_ms
 from app.billing.items import RATE
-from app.local.embedded_aws import EmbeddedAws
+from local.embedded_aws import EmbeddedAws
 from tests.billing.stage import END, START, Stage, event_body, line, some
 from tests.harness.service import Web, environment
 from tests.worker.conftest import Pair, make_pair, with_billing

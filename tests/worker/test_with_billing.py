@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from app.billing.process import open_billing
-from app.local.embedded_aws import EmbeddedAws
+from local.embedded_aws import EmbeddedAws
 from tests.billing.conftest import settings_of
 from tests.billing.stage import Stage, event_body, event_of, some
 from tests.harness.queues import drain

@@ -1,4 +1,4 @@
-"""The upper bounds of histograms of seconds: few in a deployment, many in local mode.
+"""The upper bounds of histograms of seconds: few in a deployment, many with APP_METRICS_FINE.
 
 In a deployment, each bound costs Prometheus a time series per status and process, and alerts compare with a few
 thresholds. A live page shows medians, and a median of 100 ms must not appear as the middle of 100 and 250.

@@ -52,12 +52,10 @@ class LoopMetrics:
 
 
 class Metrics:
-    """The metrics of the web process: its observers, and the instruments that a collection reads. Made once a process.
+    """The metrics of the web process, made once: its observers, and the instruments that a collection reads."""
 
-    `fine`: as in `bounds`.
-    """
-
-    def __init__(self, settings: Settings, version: str, method: str, route: str, *, fine: bool = False) -> None:
+    def __init__(self, settings: Settings, version: str, method: str, route: str) -> None:
+        fine = settings.metrics_fine
         self.webhooks = WebhookMetrics(method, route, settings.event_types, fine=fine)
         self.calls = CallMetrics(fine=fine)
         self._loop = LoopMetrics(fine=fine)

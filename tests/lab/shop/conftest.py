@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from app.lab.filling.fill import fill
-from app.local.postgres import Postgres, start
+from lab.application.filling.fill import fill
+from lab.stand_ins.postgres import Postgres, start
 from tests.lab.shop.serving import SCALE, Lab
 
 

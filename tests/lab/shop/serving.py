@@ -1,4 +1,4 @@
-"""`python -m app lab` as a process of its own, on a free port."""
+"""`python -m lab` as a process of its own, on a free port."""
 
 import subprocess
 import sys
@@ -22,9 +22,9 @@ def environment(**settings: object) -> dict[str, str]:
 
 
 def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
-    """`python -m app lab …`, until it ends."""
+    """`python -m lab …`, until it ends."""
     return subprocess.run(
-        [sys.executable, "-m", "app", "lab", *arguments],
+        [sys.executable, "-m", "lab", *arguments],
         env=environment(**settings),
         capture_output=True,
         text=True,
@@ -38,7 +38,7 @@ class Lab:
 
     def __init__(self, arguments: Sequence[str] = (), **settings: object) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "app", "lab", *arguments],
+            [sys.executable, "-m", "lab", *arguments],
             env=environment(**settings),
             stdout=subprocess.PIPE,
             text=True,

@@ -1,4 +1,4 @@
-"""`python -m app lab --postgres` and `python -m app lab postgres`: a Postgres of their own, gone with them."""
+"""`python -m lab --postgres` and `python -m lab postgres`: a Postgres of their own, gone with them."""
 
 import signal
 import subprocess
@@ -35,7 +35,7 @@ def test_a_lab_with_a_postgres(sig: signal.Signals) -> None:
 def test_a_postgres_to_use(sig: signal.Signals) -> None:
     """It prints the variable, and ends as it was told to, without a complaint."""
     with subprocess.Popen(
-        [sys.executable, "-m", "app", "lab", "postgres", "--scale", str(SCALE)],
+        [sys.executable, "-m", "lab", "postgres", "--scale", str(SCALE)],
         env=environment(),
         stdout=subprocess.PIPE,
         text=True,

@@ -11,9 +11,9 @@ import psutil
 import psycopg
 import pytest
 
-from app.lab.fibonacci import fibonacci
-from app.lab.filling.fill import fill
-from app.local.postgres import Postgres
+from lab.application.fibonacci import fibonacci
+from lab.application.filling.fill import fill
+from lab.stand_ins.postgres import Postgres
 from tests.harness.service import NO_CAS
 from tests.lab.shop.serving import SECONDS, Lab, problem
 
@@ -75,11 +75,11 @@ def test_without_a_database() -> None:
 def test_an_empty_database(empty: str) -> None:
     """And one whose filling was broken off."""
     with Lab(database_url=empty) as lab:
-        assert "python -m app lab setup" in problem(lab.get(SELECTS[0]))
+        assert "python -m lab setup" in problem(lab.get(SELECTS[0]))
         with pytest.raises(ZeroDivisionError):
             fill(empty, 0.0001, lambda done: 1 / 0)
         for path in (*SELECTS, *ORDERS):
-            assert "python -m app lab setup" in problem(lab.get(path))
+            assert "python -m lab setup" in problem(lab.get(path))
         fill(empty, 0.0001, lambda done: None)
         for path in (*SELECTS, *ORDERS):
             assert lab.get(path).status_code == 200

@@ -10,14 +10,14 @@ import psycopg
 import pytest
 
 from app.errors import ConfigurationError
-from app.lab.filling import fill as filling
-from app.lab.filling.fill import fill, steps
-from app.lab.filling.schema import FINISHES, TABLES
+from lab.application.filling import fill as filling
+from lab.application.filling.fill import fill, steps
+from lab.application.filling.schema import FINISHES, TABLES
 from tests.lab.shop.serving import SCALE, SECONDS, command, environment
 
 KILLED = """
 import os, signal, sys
-from app.lab.filling.fill import fill
+from lab.application.filling.fill import fill
 calls = 0
 def progress(done):
     global calls
@@ -88,7 +88,7 @@ def test_a_killed_command_goes_on(shop: str, empty: str) -> None:
     with psycopg.connect(empty) as holder:
         holder.execute("LOCK TABLE order_items IN ACCESS EXCLUSIVE MODE")
         with subprocess.Popen(
-            [sys.executable, "-m", "app", "lab", "setup", "--scale", str(SCALE)], env=environment(database_url=empty)
+            [sys.executable, "-m", "lab", "setup", "--scale", str(SCALE)], env=environment(database_url=empty)
         ) as process:
             wait_for(lambda: ask(empty, "SELECT FROM pg_locks WHERE NOT granted"))
             process.kill()

@@ -11,8 +11,8 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from app.local.embedded_aws import REGION
 from loadtest.stage.stand_in import StandIn
+from local.embedded_aws import REGION
 
 MIB = 1024 * 1024
 

@@ -13,9 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.events import Event
-from app.local.embedded_aws import EmbeddedAws
-from app.local.sample_events import default_file
-from app.local.tls import Certificates, certificates
 from app.settings import Settings
 from app.sqs.lean import open_lean
 from app.sqs.message import Message, to_message
@@ -26,6 +23,9 @@ from loadtest.stage import queues
 from loadtest.stage.elasticmq import CLASSPATH, ElasticMq
 from loadtest.stage.queues import Embedded, QueueProcess, Terminated
 from loadtest.stage.stand_in import StandIn
+from local.embedded_aws import EmbeddedAws
+from local.sample_events import default_file
+from local.tls import Certificates, certificates
 from tests.harness.queues import drain
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.local.sample_events import fresh_events
 from loadtest.stage.queues import client
 from loadtest.stage.stand_in import StandIn
+from local.sample_events import fresh_events
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

@@ -7,12 +7,12 @@ import boto3
 import httpx
 import pytest
 
-from app.local.embedded_aws import REGION
-from app.local.tls import certificates
 from loadtest.stage import peers, subject
 from loadtest.stage.budget import open_budget
 from loadtest.stage.queues import client
 from loadtest.stage.stand_in import BINARY, SOURCES, StandIn
+from local.embedded_aws import REGION
+from local.tls import certificates
 from tests.harness import queues
 from tests.harness.service import PASSWORD, USER, environment
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from app.local.sample_events import fresh_events
 from loadtest.stage import peers, subject
 from loadtest.stage.budget import open_budget
 from loadtest.stage.queues import QueueProcess
+from local.sample_events import fresh_events
 from tests.harness import queues
 from tests.harness.service import PASSWORD, USER, environment
 

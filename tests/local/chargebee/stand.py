@@ -8,9 +8,9 @@ import orjson
 from httpx import Response
 from starlette.applications import Starlette
 
-from app.local.chargebee.behaviour import API_KEY, Behaviour
-from app.local.chargebee.server import create_app
-from app.local.sample_events import SAMPLES
+from local.chargebee.behaviour import API_KEY, Behaviour
+from local.chargebee.server import create_app
+from local.sample_events import SAMPLES
 
 BROKEN_OFF = 599
 START = 1_800_000_000.0

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.local.chargebee.behaviour import API_KEY, Behaviour
-from app.local.chargebee.server import create_app
+from local.chargebee.behaviour import API_KEY, Behaviour
+from local.chargebee.server import create_app
 from tests.local.chargebee.stand import EVENTS, START, Stand, code, invoice
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.local.chargebee.events import Events
+from local.chargebee.events import Events
 from tests.local.chargebee.stand import EVENTS, Stand, code
 
 

@@ -2,8 +2,8 @@
 
 import httpx
 
-from app.local.chargebee.behaviour import API_KEY
-from app.local.chargebee.process import start
+from local.chargebee.behaviour import API_KEY
+from local.chargebee.process import start
 from tests.local.chargebee.stand import BROKEN_OFF, Stand, invoice
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.local.chargebee.errors import ApiError
-from app.local.chargebee.limits import WINDOW, RateLimit
+from local.chargebee.errors import ApiError
+from local.chargebee.limits import WINDOW, RateLimit
 from tests.local.chargebee.stand import START, Stand, code, invoice
 
 

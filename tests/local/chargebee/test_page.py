@@ -9,8 +9,8 @@ import orjson
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.local.chargebee.behaviour import API_KEY
-from app.local.chargebee.process import ChargebeeApi, start
+from local.chargebee.behaviour import API_KEY
+from local.chargebee.process import ChargebeeApi, start
 from tests.harness.browser import chromium, needs_chromium
 from tests.local.chargebee.stand import invoice
 

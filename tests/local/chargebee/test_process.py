@@ -10,11 +10,11 @@ import httpx
 import psutil
 import pytest
 
-from app.local.chargebee.behaviour import API_KEY
-from app.local.chargebee.process import start
+from local.chargebee.behaviour import API_KEY
+from local.chargebee.process import start
 from tests.local.chargebee.stand import invoice
 
-BY_HAND = [sys.executable, "-u", "-m", "app.local.chargebee"]
+BY_HAND = [sys.executable, "-u", "-m", "local.chargebee"]
 
 
 def test_its_behaviour_and_key() -> None:

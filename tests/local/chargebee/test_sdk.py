@@ -10,7 +10,7 @@ import orjson
 import pytest
 from chargebee import APIError, Chargebee, InvalidRequestError, OperationFailedError
 
-from app.local.chargebee.process import ChargebeeApi, start
+from local.chargebee.process import ChargebeeApi, start
 from tests.local.chargebee.stand import EVENTS, invoice
 
 KEY = {"chargebee-idempotency-key": "ev_1-add_charge-bl_1"}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.local.doctor.cures import CLIENT, COMPUTING, WAITING, Cure, cure
 from app.settings import Release
 from asgi_doctor.stacks import Place
 from asgi_doctor.turn import Blocked
+from local.doctor.cures import CLIENT, COMPUTING, WAITING, Cure, cure
 
 LINE = Place("/shop/orders.py", 10, "create")
 PACKAGES = "/venv/lib/python3.11/site-packages"

@@ -13,8 +13,8 @@ from itertools import islice
 import pytest
 
 from app import __version__
-from app.local.sample_events import fresh_events
 from app.settings import NEWEST, Release
+from local.sample_events import fresh_events
 from tests.harness.scrape import Scrape, scrape, scrape_until
 from tests.harness.service import PASSWORD, USER, Service, clean_environment, environment
 from tests.harness.sqs_stand_in import Failure, SqsStandIn

@@ -12,12 +12,12 @@ import psutil
 import pytest
 import uvloop
 
-from app.local.sample_events import fresh_events
 from app.settings import Release, Settings
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.connections import Connections
 from loadtest.stage.queues import QueueProcess
+from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
 from tests.harness.service import Service, Web, environment
 from tests.harness.sqs_stand_in import SqsStandIn
@@ -110,7 +110,7 @@ def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio
 )
 def test_the_releases_own(given: dict[str, Any], expected: int) -> None:
     """What was published accepts as its event loop does by itself."""
-    assert listener.accepted_at_once(Settings(local=True, **given)) == expected
+    assert listener.accepted_at_once(Settings(**given)) == expected
 
 
 def test_waiting_connections_are_accepted_before_the_listener_closes(event: bytes) -> None:

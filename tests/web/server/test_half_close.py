@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
-from app.local.sample_events import fresh_events
+from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from app.local.sample_events import fresh_events
 from loadtest.stage.queues import QueueProcess
+from local.sample_events import fresh_events
 from tests.harness import queues
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.reverse_proxy import reverse_proxy

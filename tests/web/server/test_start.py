@@ -9,8 +9,8 @@ import time
 import pytest
 
 from app.settings import NEWEST, Release
-from loadtest.stage.ports import free_port
 from loadtest.stage.queues import QueueProcess
+from local.ports import free_port
 from tests.harness.raw import RawSender
 from tests.harness.service import Service, environment
 

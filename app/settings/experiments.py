@@ -1,0 +1,73 @@
+"""Experiments: variables for lessons of CHANGELOG.md and for the talk's tips. A deployment needs none of them."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+
+class ExperimentSettings(BaseModel):
+    threadpool_tokens: int | None = Field(
+        None,
+        ge=1,
+        le=1000,
+        description="Threads for blocking work, instead of the release's own (v01 to v07). Lesson v04.",
+    )
+    warm_clients: bool = Field(
+        True,
+        description="Build one AWS client at the start; 0 shows the cost of cold clients (v01 to v05). Lesson v02.",
+    )
+    sqs_max_connections: int | None = Field(
+        None,
+        ge=1,
+        le=1024,
+        description="Pool of connections to SQS; botocore's default of 10 (v02 to v07), 64 (v08, v09). v10 has one for"
+        " each call in flight. Lesson v06.",
+    )
+    gc: Literal["tuned", "default"] | None = Field(
+        None,
+        description="Garbage collection: rare (v08 and later), or with Python's thresholds (v01 to v07). Lesson v08.",
+    )
+    accept: Literal["all", "one"] | None = Field(
+        None,
+        description="Connections accepted per iteration of the event loop: all that wait (v08 and later), or as by the"
+        " loop itself, where uvloop accepts one (v01 to v07). Lesson 1.1.0.",
+    )
+    loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop. The talk's tip: uvloop.")
+    http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser. The talk's tip: httptools.")
+    backlog: int = Field(
+        2048,
+        ge=1,
+        le=65535,
+        description="Connections that the kernel queues until they are accepted. The talk's tip: more.",
+    )
+    limit_concurrency: int | None = Field(
+        None, ge=1, description="uvicorn's own limit: past it, 503 as text/plain, probes included. The talk's tip."
+    )
+    access_log: bool = Field(
+        False, description="Log uvicorn's line for each request, besides ours for each webhook. The talk's tip: off."
+    )
+    middleware: Literal["none", "asgi", "base_http"] = Field(
+        "none",
+        description="A request-id and timing middleware: pure ASGI, or Starlette's BaseHTTPMiddleware, which the talk"
+        " advises against.",
+    )
+    response: Literal["json", "orjson", "model"] = Field(
+        "model",
+        description="How a 200 is serialised (v01 to v09): json.dumps, orjson, or pydantic-core by the return type."
+        " The talk's tip: orjson.",
+    )
+    metrics_fine: bool = Field(
+        False, description="Histograms with many buckets, for the medians of the live page; `make run` sets it."
+    )
+    profile: Path | None = Field(
+        None,
+        description="Folder for profiles of webhooks by pyinstrument, one webhook at a time (`profiles/`).",
+        json_schema_extra={"allowed": "a folder"},
+    )
+    timeline: Path | None = Field(
+        None,
+        description="File for a timeline of event loop, threads and webhooks, written at the end"
+        " (`python -m local compare`).",
+        json_schema_extra={"allowed": "a file"},
+    )

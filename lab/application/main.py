@@ -1,0 +1,45 @@
+"""The lab's application: every experiment's endpoints, and what they share for the life of a process."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from anyio.to_thread import current_default_thread_limiter
+from fastapi import FastAPI
+
+from app.errors import LabUnavailable
+from lab.application import blocking, database, do_nothing, orders, outbound, three_tasks, tips
+from lab.application.middleware import add_middleware
+from lab.application.problems import unavailable
+from lab.application.stopping import AnswerAtStop
+from lab.application.threads import CountThreads
+from lab.settings import LabSettings, load_lab_settings
+
+EXPERIMENTS = (do_nothing, tips, three_tasks, outbound, blocking, database, orders)
+
+
+def create_app(settings: LabSettings) -> FastAPI:
+    """Each experiment has a `router`, and `opened(settings)`: a context that gives what its handlers find in
+    `request.state`."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
+        current_default_thread_limiter().total_tokens = settings.threadpool_tokens
+        state: dict[str, Any] = {}
+        async with AsyncExitStack() as stack:
+            for experiment in EXPERIMENTS:
+                state |= await stack.enter_async_context(experiment.opened(settings))
+            yield state
+
+    app = FastAPI(title="The lab", lifespan=lifespan, exception_handlers={LabUnavailable: unavailable})
+    for experiment in EXPERIMENTS:
+        app.include_router(experiment.router)
+    add_middleware(app, settings.middleware)
+    app.add_middleware(CountThreads)
+    app.add_middleware(AnswerAtStop)
+    return app
+
+
+def from_environment() -> FastAPI:
+    """For uvicorn's workers, which take an import string."""
+    return create_app(load_lab_settings())

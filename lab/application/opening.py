@@ -1,0 +1,13 @@
+"""What an experiment opens for the life of a process."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from lab.settings import LabSettings
+
+
+@asynccontextmanager
+async def nothing(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
+    """For experiments that open nothing."""
+    yield {}

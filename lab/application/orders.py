@@ -1,0 +1,137 @@
+"""Question: what is left of async's lead where a request also computes, and does a thread or a process help?
+
+Setup: two queries side by side, a user's products and all of a user's orders, their rows into polars DataFrames, then
+fibonacci(min(pieces ordered, `fib`)) by plain recursion. GET /orders/async: the queries by gather, the rest on the
+event loop. /orders/async_to_thread: the recursion by asyncio.to_thread. /orders/sync: a `def` endpoint that makes a
+ThreadPoolExecutor(2) for each request, as published; /orders/sync_shared_threads: the same by one executor, which has
+two threads for each that anyio's limiter allows. /orders/async_process_pool, which the study recommends and has not
+measured: the recursion in a pool of APP_LAB_PROCESSES processes for each worker. The study asked for one user, who had
+ordered enough; `user_id` does so (user 29 has, at scales of 0.001 and 0.01): of random users more than a third have no
+pieces, and nothing to compute.
+
+Published: study 3, requests a second of async / to_thread / sync with 1 worker: FIB=15 940 / 836 / 649, FIB=20
+543 / 506 / 405, FIB=25 102 / 88 / 85, FIB=30 10 / 9 / 9. With 4 workers, async / sync: 693 / 660, 681 / 651, 386 / 317,
+38 / 33.
+
+What to expect: async leads where the queries are most of the work: `sync` pays for making two threads, or, with many
+requests at a time, for threads that take the interpreter's lock from each other, shared or not. From FIB=25 on the
+recursion is, and holds the interpreter's lock in a thread as on the event loop: the difference goes, and a thread
+brings nothing. Processes have a lock each, so there the cores count, until Postgres wants them; for a small `fib` the
+way to a process and back costs more than it computes.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from app.errors import LabUnavailable
+from lab.application.fibonacci import fibonacci
+from lab.application.frames import ORDERS, PRODUCTS, blocking_frame, native_frame
+from lab.application.pools import SILENT_SECONDS, BlockingPool, NativePool, both
+from lab.application.processes import Processes, processes
+from lab.application.turns import Turns
+from lab.application.users import UserId
+from lab.settings import LabSettings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+router = APIRouter()
+Fib = Annotated[int, Query(ge=0, le=35, description="The most that fibonacci is computed of.")]
+Row = dict[str, Any]
+# asyncio's default: https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.ThreadPoolExecutor
+_THREADS = min(32, (os.cpu_count() or 1) + 4)
+
+
+@asynccontextmanager
+async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
+    threads = Turns(_THREADS, settings.pool_timeout, f"all {_THREADS} threads compute; a smaller fib needs less time")
+    two_each = ThreadPoolExecutor(2 * settings.threadpool_tokens)
+    async with both(settings) as (blocking, native), processes(settings) as pool:
+        try:
+            yield {
+                "orders_blocking": blocking,
+                "orders_native": native,
+                "orders_threads": threads,
+                "orders_two_each": two_each,
+                "orders_processes": pool,
+                "orders_patience": settings.pool_timeout + 2 * SILENT_SECONDS,
+            }
+        finally:
+            two_each.shutdown(wait=False, cancel_futures=True)
+
+
+@router.get("/orders/async")
+async def orders_async(request: Request, fib: Fib = 20, user_id: UserId = None) -> Row:
+    user, products, orders = await _side_by_side(request, user_id)
+    return _answer(user, products, orders, fibonacci(_number(orders, fib)))
+
+
+@router.get("/orders/async_to_thread")
+async def orders_async_to_thread(request: Request, fib: Fib = 20, user_id: UserId = None) -> Row:
+    user, products, orders = await _side_by_side(request, user_id)
+    turns: Turns = request.state.orders_threads
+    async with turns.one():
+        computed = await asyncio.to_thread(fibonacci, _number(orders, fib))
+    return _answer(user, products, orders, computed)
+
+
+@router.get("/orders/async_process_pool")
+async def orders_async_process_pool(request: Request, fib: Fib = 20, user_id: UserId = None) -> Row:
+    user, products, orders = await _side_by_side(request, user_id)
+    pool: Processes = request.state.orders_processes
+    return _answer(user, products, orders, await pool.fibonacci(_number(orders, fib)))
+
+
+@router.get("/orders/sync")
+def orders_sync(request: Request, fib: Fib = 20, user_id: UserId = None) -> Row:
+    two = ThreadPoolExecutor(2)
+    try:
+        return _in_threads(two, request, fib, user_id)
+    finally:
+        two.shutdown(wait=False)
+
+
+@router.get("/orders/sync_shared_threads")
+def orders_sync_shared_threads(request: Request, fib: Fib = 20, user_id: UserId = None) -> Row:
+    return _in_threads(request.state.orders_two_each, request, fib, user_id)
+
+
+def _in_threads(threads: ThreadPoolExecutor, request: Request, fib: int, user_id: int | None) -> Row:
+    pool: BlockingPool = request.state.orders_blocking
+    user = pool.user(user_id)
+    asked = [threads.submit(blocking_frame, pool, query, user) for query in (PRODUCTS, ORDERS)]
+    try:
+        products, orders = (future.result(request.state.orders_patience) for future in asked)
+    except TimeoutError:
+        raise LabUnavailable("The queries have taken too long: is Postgres busy?") from None
+    finally:
+        for future in asked:
+            future.cancel()
+    return _answer(user, products, orders, fibonacci(_number(orders, fib)))
+
+
+async def _side_by_side(request: Request, user_id: int | None) -> tuple[int, "pl.DataFrame", "pl.DataFrame"]:
+    pool: NativePool = request.state.orders_native
+    user = await pool.user(user_id)
+    products, orders = await asyncio.gather(*(native_frame(pool, query, user) for query in (PRODUCTS, ORDERS)))
+    return user, products, orders
+
+
+def _number(orders: "pl.DataFrame", fib: int) -> int:
+    return min(int(orders["quantity"].sum()), fib)
+
+
+def _answer(user: int, products: "pl.DataFrame", orders: "pl.DataFrame", computed: int) -> Row:
+    return {
+        "user_id": user,
+        "products": products.to_dicts(),
+        "orders": orders.to_dicts(),
+        "quantity": int(orders["quantity"].sum()),
+        "fibonacci": computed,
+    }

@@ -1,0 +1,149 @@
+"""Connections to Postgres for experiments: psycopg's two pools, as published, and their failures as LabUnavailable.
+
+A pool is opened by the first request that needs it: the lab starts without Postgres, and who measures something else
+has none of its connections and threads. A connection that breaks fails one request, and the pool makes another.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import psycopg
+from anyio import to_thread
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooManyRequests
+
+from app.errors import LabUnavailable
+from lab.application.silence import Silence
+from lab.application.users import FILL_IT, HIGHEST, highest, pick
+from lab.settings import LabSettings
+
+STATEMENT_SECONDS = 10
+SILENT_SECONDS = 15
+_CONNECT_SECONDS = 5
+# The pool tries again for so long, then at the next request: longer pauses would outlast an outage.
+_RECONNECT_SECONDS = 1.0
+_REACH = "is Postgres up, and APP_LAB_DATABASE_URL right? (`python -m lab --postgres` starts one)"
+
+
+class BlockingPool:
+    """For `def` endpoints."""
+
+    def __init__(self, settings: LabSettings, silence: Silence) -> None:
+        self._settings = settings
+        self._silence = silence
+        self._pool = ConnectionPool(lambda: _conninfo(settings), **_sizes(settings))
+        self._most: int | None = None
+
+    @contextmanager
+    def connection(self) -> Iterator[psycopg.Connection[Any]]:
+        """In a transaction. Raises LabUnavailable, also for what the caller does with it."""
+        with _failures(self._settings, self._pool):
+            if self._pool.closed:
+                self._pool.open()
+            with self._pool.connection() as connection:
+                self._silence.begin(connection)
+                try:
+                    yield connection
+                finally:
+                    self._silence.end(connection)
+
+    def user(self, wanted: int | None = None) -> int:
+        """The number of a user that there is. Raises LabUnavailable, or RequestValidationError (422)."""
+        if self._most is None:
+            with self.connection() as connection:
+                self._most = highest(connection.execute(HIGHEST).fetchone())
+        return pick(self._most, wanted)
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class NativePool:
+    """For `async def` endpoints; the same."""
+
+    def __init__(self, settings: LabSettings, silence: Silence) -> None:
+        self._settings = settings
+        self._silence = silence
+        self._pool = AsyncConnectionPool(lambda: _conninfo(settings), **_sizes(settings))
+        self._most: int | None = None
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        with _failures(self._settings, self._pool):
+            if self._pool.closed:
+                await self._pool.open()
+            async with self._pool.connection() as connection:
+                self._silence.begin(connection)
+                try:
+                    yield connection
+                finally:
+                    self._silence.end(connection)
+
+    async def user(self, wanted: int | None = None) -> int:
+        if self._most is None:
+            async with self.connection() as connection:
+                found = await connection.execute(HIGHEST)
+                self._most = highest(await found.fetchone())
+        return pick(self._most, wanted)
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+
+@asynccontextmanager
+async def both(settings: LabSettings) -> AsyncIterator[tuple[BlockingPool, NativePool]]:
+    """On the event loop that will use them."""
+    silence = Silence(SILENT_SECONDS)
+    blocking, native = BlockingPool(settings, silence), NativePool(settings, silence)
+    watching = asyncio.create_task(silence.watch())
+    try:
+        yield blocking, native
+    finally:
+        watching.cancel()
+        await to_thread.run_sync(blocking.close)
+        await native.close()
+
+
+def _sizes(settings: LabSettings) -> dict[str, Any]:
+    return {
+        "min_size": 0,
+        "max_size": settings.pool_size,
+        "timeout": settings.pool_timeout,
+        "reconnect_timeout": _RECONNECT_SECONDS,
+        "open": False,
+    }
+
+
+def _conninfo(settings: LabSettings) -> str:
+    """With limits, so that no request hangs: of connecting, of a statement, of a network that has gone silent."""
+    assert settings.database_url is not None
+    try:
+        given = conninfo_to_dict(settings.database_url.get_secret_value())
+    except psycopg.ProgrammingError:  # its text repeats the URL, password and all, and the pool logs it
+        raise psycopg.OperationalError("APP_LAB_DATABASE_URL is not a postgresql URL") from None
+    limits: dict[str, Any] = {
+        "connect_timeout": _CONNECT_SECONDS,
+        "tcp_user_timeout": 1000 * STATEMENT_SECONDS,
+        "options": f"{given.get('options') or ''} -c statement_timeout={STATEMENT_SECONDS}s".strip(),
+    }
+    return make_conninfo(**given | limits)
+
+
+@contextmanager
+def _failures(settings: LabSettings, pool: "ConnectionPool[Any] | AsyncConnectionPool[Any]") -> Iterator[None]:
+    if settings.database_url is None:
+        raise LabUnavailable("APP_LAB_DATABASE_URL is not set: `python -m lab --postgres` starts a Postgres")
+    try:
+        yield
+    except (PoolTimeout, TooManyRequests):
+        full = pool.get_stats()["pool_size"] >= settings.pool_size
+        busy = f"all {settings.pool_size} are busy; APP_LAB_POOL_SIZE and APP_LAB_POOL_TIMEOUT allow for more"
+        raise LabUnavailable(f"No connection within {settings.pool_timeout:g} s: {busy if full else _REACH}") from None
+    except psycopg.errors.UndefinedTable:
+        raise LabUnavailable(f"The database is empty: {FILL_IT}") from None
+    except psycopg.errors.QueryCanceled:
+        raise LabUnavailable(f"No answer from Postgres within {STATEMENT_SECONDS} s: is it busy?") from None
+    except psycopg.Error as error:
+        raise LabUnavailable(f"Postgres failed ({type(error).__name__}): {_REACH}") from None

@@ -1,0 +1,56 @@
+"""A pool of processes for fibonacci: each has an interpreter's lock of its own."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import asynccontextmanager
+from multiprocessing import get_context
+
+from anyio import to_thread
+
+from app.errors import LabUnavailable
+from lab.application.fibonacci import fibonacci, prepare
+from lab.application.turns import Turns
+from lab.settings import LabSettings
+
+# One that computes and one that is next, so that no process waits for the event loop in between.
+_TURNS_OF_A_PROCESS = 2
+
+
+class Processes:
+    """`size` of them, started when they are wanted. New ones take the place of a pool that has lost one."""
+
+    def __init__(self, size: int, seconds: float) -> None:
+        self._size = size
+        self._executor = _executor(size)
+        remedy = f"all {size} processes compute; APP_LAB_PROCESSES and APP_LAB_POOL_TIMEOUT allow for more"
+        self._turns = Turns(_TURNS_OF_A_PROCESS * size, seconds, remedy)
+
+    async def fibonacci(self, number: int) -> int:
+        """Raises LabUnavailable."""
+        async with self._turns.one():
+            executor = self._executor
+            try:
+                return await asyncio.get_running_loop().run_in_executor(executor, fibonacci, number)
+            except BrokenProcessPool:
+                if self._executor is executor:
+                    self._executor = _executor(self._size)
+                raise LabUnavailable("A process of the pool was killed: the next request has a new pool") from None
+
+    def close(self) -> None:
+        self._executor.shutdown(cancel_futures=True)
+
+
+@asynccontextmanager
+async def processes(settings: LabSettings) -> AsyncIterator[Processes]:
+    pool = Processes(settings.processes, settings.pool_timeout)
+    try:
+        yield pool
+    finally:
+        await to_thread.run_sync(pool.close)
+
+
+def _executor(size: int) -> ProcessPoolExecutor:
+    """By `spawn`: a fork would copy the locks of other threads, polars' among them, as they happen to be."""
+    return ProcessPoolExecutor(size, get_context("spawn"), prepare)

@@ -1,0 +1,56 @@
+"""The slow HTTP service that experiments call, and what becomes of a call that fails."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from json import JSONDecodeError
+from typing import Any
+
+import aiohttp
+import httpx
+import requests
+
+from app.errors import LabUnavailable
+from lab.settings import LabSettings
+
+_FAILURES = (
+    *(httpx.HTTPError, httpx.InvalidURL, requests.RequestException, aiohttp.ClientError),
+    *(TimeoutError, JSONDecodeError),
+)
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """`timeout`, in seconds: for the whole of a call that is awaited; a blocking client has it for the connection, and
+    again for each time that it waits for bytes."""
+
+    url: str | None
+    timeout: float
+
+    def after(self, ms: int) -> str:
+        """The URL that answers after so many milliseconds. Raises LabUnavailable."""
+        if self.url is None:
+            raise LabUnavailable(
+                "APP_LAB_UPSTREAM_URL is not set: `python -m lab` starts an upstream,"
+                " `python -m lab.stand_ins.upstream` one by itself"
+            )
+        return f"{self.url}/?ms={ms}"
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Around a call. Raises LabUnavailable where the upstream is unreachable, too slow, or fails."""
+        try:
+            yield
+        except _FAILURES as error:
+            reason = str(error) or type(error).__name__
+            raise LabUnavailable(
+                f"the upstream at {self.url} has not answered within {self.timeout:g} s (APP_LAB_UPSTREAM_TIMEOUT),"
+                f" or not with 200: {reason}"
+            ) from error
+
+
+@asynccontextmanager
+async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
+    """`request.state.upstream`."""
+    url = settings.upstream_url
+    yield {"upstream": Upstream(url.rstrip("/") if url else None, settings.upstream_timeout)}

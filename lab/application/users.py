@@ -1,0 +1,41 @@
+"""Which users there are, for experiments that take one by random."""
+
+import random
+from typing import Annotated, Any
+
+from fastapi import Query
+from fastapi.exceptions import RequestValidationError
+
+from app.errors import LabUnavailable
+from lab.application.filling.ledger import LEDGER
+from lab.application.filling.schema import FINISHED
+
+FILL_IT = "fill the database of APP_LAB_DATABASE_URL: `python -m lab setup`"
+# Their numbers have no gaps. There is nobody until the filling is finished.
+HIGHEST = f"SELECT max(id) FROM users WHERE EXISTS (SELECT FROM {LEDGER} WHERE finished = {FINISHED})"  # noqa: S608
+
+UserId = Annotated[int | None, Query(ge=1, le=2**63 - 1, description="A user's number; without it, a random one's.")]
+
+
+def highest(row: tuple[Any, ...] | None) -> int:
+    """Of HIGHEST's answer. Raises LabUnavailable."""
+    if row is None or row[0] is None:
+        raise LabUnavailable(f"The filling of the database is not finished: {FILL_IT}")
+    number: int = row[0]
+    return number
+
+
+def pick(most: int, wanted: int | None) -> int:
+    """`wanted`, if there is such a user; by random without. Raises RequestValidationError, which is a 422."""
+    if wanted is None:
+        return random.randint(1, most)  # noqa: S311  # for load, not for secrets
+    if wanted > most:
+        flaw = {
+            "type": "less_than_equal",
+            "loc": ("query", "user_id"),
+            "msg": f"Input should be less than or equal to {most}",
+            "input": str(wanted),
+            "ctx": {"le": most},
+        }
+        raise RequestValidationError([flaw])
+    return wanted

@@ -1,0 +1,41 @@
+"""The lab under attack: its process, the slow upstream, and Postgres."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+
+from lab.stand_ins import postgres, upstream
+from lab.stand_ins.postgres import Postgres
+from lab.stand_ins.upstream import Upstream
+from loadtest.stage.subject import Subject
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What runs beside the lab, outside its budget."""
+
+    upstream: Upstream
+    database: Postgres | None
+
+    def environment(self, database: bool) -> dict[str, str]:
+        """The lab's variables; without `database` it opens no pool, whose threads would be counted."""
+        ours = {"APP_LAB_UPSTREAM_URL": self.upstream.url, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+        if database:
+            assert self.database is not None
+            ours["APP_LAB_DATABASE_URL"] = self.database.url
+        return ours
+
+
+@contextmanager
+def open_beside(database: bool) -> Iterator[Beside]:
+    """Starts the upstream and, with `database`, an empty Postgres. Raises ConfigurationError where it has no programs
+    here."""
+    with upstream.start() as far, postgres.start() if database else nullcontext() as started:
+        yield Beside(far, started)
+
+
+def lab(name: str, workers: int, variables: dict[str, str]) -> Subject:
+    """The lab with that many processes; its readiness is its own OpenAPI document, since it has no probes."""
+    command = [sys.executable, "-m", "lab", "--workers", str(workers)]
+    return Subject(name, command, variables, enqueues=False, port="APP_LAB_PORT", ready="/openapi.json")

@@ -1,0 +1,55 @@
+"""What is measured of the lab: one endpoint under one load."""
+
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from lab.measurement.beside import lab
+from lab.measurement.target import Target, event
+from loadtest.record.shapes import Load
+from loadtest.stage.subject import Subject
+
+# In a warm-up: else an endpoint that blocks its loop would take minutes for it.
+SHORT = {"ms": "10", "fib": "10"}
+
+
+def users(number: int, duration_s: float, timeout_s: float = 30, *, keepalive: bool = True) -> Load:
+    """A closed loop."""
+    return Load(rate=0, duration_s=duration_s, timeout_s=timeout_s, users=number, keepalive=keepalive)
+
+
+@dataclass(frozen=True)
+class Case:
+    """`name` is unique in its study. `body`: posts the load test's event. `variables`: APP_LAB_… of the lab.
+
+    `quick`: part of a trial run.
+    """
+
+    name: str
+    path: str
+    load: Load
+    query: dict[str, str] = field(default_factory=dict)
+    method: str = "GET"
+    body: bool = False
+    workers: int = 1
+    budget: str = "none"
+    database: bool = False
+    variables: dict[str, str] = field(default_factory=dict)
+    quick: bool = False
+
+    @property
+    def subject(self) -> Subject:
+        """Its lab."""
+        return lab(self.name, self.workers, self.variables)
+
+    @property
+    def requested(self) -> str:
+        """`GET /sync_baseline?ms=1000`."""
+        return f"{self.method} {self._path(self.query)}"
+
+    def target(self, url: str, *, short: bool = False) -> Target:
+        """At the lab's `url`."""
+        query = {name: SHORT.get(name, value) if short else value for name, value in self.query.items()}
+        return Target(self.method, url + self._path(query), event() if self.body else b"")
+
+    def _path(self, query: dict[str, str]) -> str:
+        return f"{self.path}?{urlencode(query)}" if query else self.path

@@ -1,0 +1,71 @@
+"""The tips as duets: two labs at the same time, each in a quarter of a core (see `loadtest.duet`)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from lab.measurement import endpoint
+from lab.measurement.beside import Beside
+from lab.measurement.case import Case, users
+from lab.measurement.record import Row
+from loadtest import duet
+from loadtest.record.comparison import Run
+from loadtest.record.shapes import Load, Measurement
+from loadtest.stage.subject import Running, Subject
+
+LOAD = users(64, 3)
+
+
+def _tip(name: str, path: str = "nothing", *, body: bool = False, **variables: str) -> Case:
+    return Case(name, f"/tips/{path}", LOAD, method="POST", body=body, budget="capped", variables=variables)
+
+
+Group = tuple[Case, list[Case]]  # a reference, and what runs beside it
+GROUPS: list[Group] = [
+    (
+        _tip("nothing"),
+        [
+            _tip("base_http", APP_LAB_MIDDLEWARE="base_http"),
+            _tip("asgi", APP_LAB_MIDDLEWARE="asgi"),
+            _tip("dict", "dict"),
+            _tip("response-model", "response-model"),
+            _tip("orjson", "orjson"),
+            _tip("asyncio", APP_LAB_LOOP="asyncio"),
+            _tip("h11", APP_LAB_HTTP="h11"),
+        ],
+    ),
+    (_tip("body-once", "body-once", body=True), [_tip("body-twice", "body-twice", body=True)]),
+]
+QUICK_GROUPS: list[Group] = [(_tip("nothing"), [])]
+
+
+def measure(
+    beside: Beside, groups: list[Group], repeats: int, file: Path, shorter: Callable[[Load], Load]
+) -> list[Row]:
+    """Every duet of `groups`, and each reference beside itself. Raises what `lab.measurement.endpoint` raises."""
+    rows = []
+    for reference, others in groups:
+        cases = {case.name: replace(case, load=shorter(case.load)) for case in (reference, *others)}
+        cases[f"{reference.name} {duet.AGAIN}"] = cases[reference.name]
+
+        def attack(
+            who: Subject, raw: Path, begin: Callable[[Running], object], cases: dict[str, Case] = cases
+        ) -> Measurement:
+            return endpoint.measure(beside, cases[who.name], who, raw, begin).measurement
+
+        runs = duet.duets(
+            "tips",
+            pairs=duet.pairs(reference.subject, [case.subject for case in others]),
+            repeats=repeats,
+            file=file,
+            attack=attack,
+        )
+        rows += [_row(run, cases[run.measurement.name]) for run in runs]
+    return rows
+
+
+def _row(run: Run, case: Case) -> Row:
+    """The reference is named for its duet: its figure is of that time, and compared only within it."""
+    measured = run.measurement
+    name = measured.name if measured.name == run.kind else f"{measured.name} beside {run.kind}"
+    return Row(name=name, path=case.requested, workers=1, repeat=run.repeat, measurement=measured)

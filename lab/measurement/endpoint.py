@@ -1,0 +1,119 @@
+"""One measurement of an endpoint of the lab: start it, one request, a warm-up, the attack, the results.
+
+Without an audit: a 200 of the lab promises nothing.
+"""
+
+import http.client
+import json
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from lab.measurement.beside import Beside
+from lab.measurement.case import Case, users
+from lab.measurement.record import Cores, Threads
+from lab.measurement.target import Target
+from lab.measurement.usage import Usage
+from loadtest.fire import vegeta
+from loadtest.fire.precheck import PreCheckFailed
+from loadtest.fire.used import used_of
+from loadtest.record.shapes import Conditions, Measurement, Used
+from loadtest.stage import subject
+from loadtest.stage.budget import open_budget
+from loadtest.stage.subject import Running, Subject
+from local.machine import Busy, Watch
+
+WARM_UP_SECONDS = 2.0
+WARM_UP_USERS = 16
+
+
+class Measured(NamedTuple):
+    """See `lab.measurement.record.Row`."""
+
+    measurement: Measurement
+    threads: Threads
+    cores: Cores
+
+
+def measure(
+    beside: Beside, case: Case, what: Subject, out: Path, begin: Callable[[Running], object] = lambda running: None
+) -> Measured:
+    """Starts `what`, the case's subject, and attacks it. Calls `begin` right before the attack.
+
+    Raises PreCheckFailed, ChildProcessError and CalledProcessError (vegeta).
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with (
+        open_budget(case.budget) as budget,
+        subject.start(what, budget, beside.environment(case.database), out / "service.log") as running,
+    ):
+        usage = Usage(budget, running, beside, case.workers)
+        _check(case.target(running.url, short=True))
+        _warm_up(case, running, out)
+        begin(running)
+        with Watch() as machine, usage:
+            vegeta.attack(case.load, what.name, case.target(running.url), out / "results.bin", usage.tick)
+        used = used_of(case.budget, budget, running, usage.cpu_s)
+        threads = usage.threads()
+    return Measured(_measurement(case, what, used, machine.busy, out), threads, usage.cores)
+
+
+def _check(target: Target) -> None:
+    """Correctness before speed: one request must get 200. Raises PreCheckFailed."""
+    parts = urlsplit(target.url)
+    headers = {"Content-Type": "application/json"} if target.body else {}
+    with closing(http.client.HTTPConnection(parts.netloc, timeout=30)) as connection:
+        try:
+            connection.request(target.method, f"{parts.path}?{parts.query}", target.body or None, headers)
+            response = connection.getresponse()
+            answer = response.read(1000).decode(errors="replace")
+        except (OSError, http.client.HTTPException) as error:
+            raise PreCheckFailed(f"{target.url}: {error!r}") from None
+    if response.status != http.client.OK:
+        raise PreCheckFailed(f"{target.url} answered {response.status}: {answer}")
+
+
+def _warm_up(case: Case, running: Running, out: Path) -> None:
+    """Short requests, so that threads, connections and caches are there."""
+    seconds = min(WARM_UP_SECONDS, case.load.duration_s / 2)
+    load = users(min(WARM_UP_USERS, case.load.users or 1), seconds)
+    vegeta.attack(load, "warm-up", case.target(running.url, short=True), out / "warm-up.bin", lambda: None)
+
+
+def _measurement(case: Case, what: Subject, used: Used, busy: Busy, out: Path) -> Measurement:
+    report = json.loads(vegeta.report(out / "results.bin", "json"))
+    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+    hits = vegeta.hits(out / "results.bin")
+    accepted = sum(hit.code == http.client.OK for hit in hits)
+    cost = 1000 * used.cpu_s / accepted if accepted else None
+    return Measurement(
+        name=what.name,
+        flags=what.flags,
+        load=case.load,
+        body_bytes=len(case.target("").body),
+        used=used.model_copy(update={"cpu_ms_per_accepted": cost}),
+        requests=report["requests"],
+        accepted=accepted,
+        statuses=dict(Counter(str(hit.code) for hit in hits)),
+        errors=sorted({hit.error for hit in hits if hit.error})[:10],
+        rps=report["throughput"],
+        latencies=vegeta.latencies(report),
+        conditions=_conditions(busy),
+        distribution=[],
+        audit=None,
+    )
+
+
+def _conditions(busy: Busy) -> Conditions:
+    """Without a queue, and without lateness: a closed loop is never late."""
+    return Conditions(
+        foreign_cores=round(busy.foreign_cores, 3),
+        stolen_cores=round(busy.stolen_cores, 3),
+        queue_cores=None,
+        late_ms=None,
+        ping_ms=None,
+        doubts=busy.doubts(),
+    )

@@ -1,0 +1,119 @@
+"""Measures studies, and writes lab.json after each."""
+
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lab.application.filling.fill import fill, steps
+from lab.measurement import duets, endpoint
+from lab.measurement.beside import Beside, open_beside
+from lab.measurement.case import Case
+from lab.measurement.record import Lab, Row, Study
+from lab.measurement.studies import STUDIES
+from loadtest.fire import progress
+from loadtest.interleaved import called
+from loadtest.record import folders
+from loadtest.record.comparison import Environment
+from loadtest.record.shapes import Load
+from loadtest.stage.open_files import raise_limit
+
+QUICK_SECONDS = 1.0
+QUICK_USERS = 50
+QUICK_MS = "100"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`scale`: of the database."""
+
+    repeats: int
+    quick: bool
+    scale: float
+
+    def cases(self, study: str) -> list[Case]:
+        """In a trial run few of them, each with few users for a second."""
+        cases = list(STUDIES[study]())
+        return [_quick(case) for case in cases if case.quick] if self.quick else cases
+
+    def shorter(self, load: Load) -> Load:
+        return _quick_load(load) if self.quick else load
+
+    @property
+    def groups(self) -> list[duets.Group]:
+        return duets.QUICK_GROUPS if self.quick else duets.GROUPS
+
+
+def _quick(case: Case) -> Case:
+    query = case.query | ({"ms": QUICK_MS} if "ms" in case.query else {})
+    budget = "burst" if case.budget == "capped" else case.budget  # a start on a quarter of a core takes ten seconds
+    return replace(case, load=_quick_load(case.load), query=query, budget=budget)
+
+
+def _quick_load(load: Load) -> Load:
+    return load.model_copy(update={"duration_s": QUICK_SECONDS, "users": min(load.users or 1, QUICK_USERS)})
+
+
+def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> Lab:
+    """Measures the studies of those names, in place of those that `file` has of them.
+
+    Raises what `lab.measurement.endpoint.measure` and `lab.measurement.beside.open_beside` raise.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    chosen = {name: plan.cases(name) for name in STUDIES if name in names}
+    lab = Lab.model_validate_json(file.read_text()) if file.exists() else Lab(studies=[])
+    stored = any(case.database for cases in chosen.values() for case in cases)
+    with open_beside(stored) as beside:
+        if beside.database is not None:
+            _fill(beside.database.url, plan.scale)
+        for name, cases in chosen.items():
+            rows = _rounds(beside, name, cases, plan.repeats, file)
+            if name == "tips":
+                rows += duets.measure(beside, plan.groups, plan.repeats, file, plan.shorter)
+            scale = plan.scale if any(case.database for case in cases) else None
+            study = Study(
+                name=name, command=called("lab"), environment=where, repeats=plan.repeats, scale=scale, rows=rows
+            )
+            lab = Lab(studies=sorted(lab.replaced(study).studies, key=lambda one: list(STUDIES).index(one.name)))
+            file.write_text(lab.model_dump_json() + "\n")
+    return lab
+
+
+def _fill(url: str, scale: float) -> None:
+    done = 0
+    with progress.count("filling the database", steps(scale)) as show:
+
+        def more(rows: int) -> None:
+            nonlocal done
+            done += rows
+            show(done)
+
+        fill(url, scale, more)
+
+
+def _rounds(beside: Beside, study: str, cases: list[Case], repeats: int, file: Path) -> list[Row]:
+    """Interleaved: each repeat goes through all cases."""
+    for case in cases:
+        raise_limit(case.load)
+    rows = []
+    with progress.steps(study, repeats * len(cases)) as step:
+        for repeat in range(repeats):
+            for case in cases:
+                step(f"{case.name}, {repeat + 1}/{repeats}")
+                rows.append(_row(beside, study, case, repeat, file))
+    return rows
+
+
+def _row(beside: Beside, study: str, case: Case, repeat: int, file: Path) -> Row:
+    raw = folders.raw(file, study, case.name, repeat)
+    shutil.rmtree(raw, ignore_errors=True)
+    measured = endpoint.measure(beside, case, case.subject, raw)
+    return Row(
+        name=case.name,
+        path=case.requested,
+        workers=case.workers,
+        repeat=repeat,
+        measurement=measured.measurement,
+        threads=measured.threads,
+        cores=measured.cores,
+    )

@@ -1,0 +1,136 @@
+"""The cases of each study. A study has the name of its experiment in app/lab."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+from lab.measurement.case import Case, users
+from loadtest.record.shapes import Load
+
+# Published: 5 s for each of three tasks. Their number of users is kept, so all times are divided by five.
+TASK_MS = "1000"
+# Published: 10,000 virtual users.
+SLEEPERS = 2000
+# k6's, with which study 3 was measured; the others waited longer than any answer took, or 30 s.
+K6_TIMEOUT_S = 60
+PUBLISHED = Load(rate=500, duration_s=5, timeout_s=30)
+THREADS = {"APP_LAB_THREADPOOL_TOKENS": "200"}  # as published
+FIB = ("15", "20", "25", "30")
+# As published, one who has ordered enough: of random users, more than a third have nothing to compute.
+BUYER = "29"  # has at least 35 pieces at scales of 0.001 and 0.01
+WORKERS = (1, 2, 4)
+
+
+def do_nothing() -> Iterator[Case]:
+    """The talk's appendix: ten endpoints in a closed loop of 64 users on a quarter of a core; and as published, in an
+    open loop of 500/s on a pod that may use more.
+    """
+    paths = [f"do-nothing-{kind}{what}" for what in ("", "-body", "-model-body", "-http") for kind in ("sync", "async")]
+    paths += ["do-something-sync", "do-something-async"]
+    quick = ("do-nothing-sync", "do-nothing-sync-http")
+    yield from (_post(path, path, users(64, 5), "capped", quick=path in quick) for path in paths)
+    yield _one_thread(_post("do-nothing-sync", "do-nothing-sync", users(64, 5), "capped"))
+    yield from (_post(f"{path}, 500/s", path, PUBLISHED, "burst") for path in paths)
+
+
+def _post(name: str, path: str, load: Load, budget: str, *, quick: bool = False) -> Case:
+    something = path.startswith("do-something")
+    query = {"key": "lab"} if something else {}
+    body = something or "body" in path
+    return Case(name, f"/{path}", load, query, method="POST", body=body, budget=budget, variables=THREADS, quick=quick)
+
+
+def three_tasks() -> Iterator[Case]:
+    """Study 1: two workers, 500 users."""
+    for path in ("sync_baseline", "async_independent", "async_dependent", "async_concurrent"):
+        quick = path in ("async_independent", "async_concurrent")
+        yield Case(path, f"/{path}", users(500, 15), {"ms": TASK_MS}, workers=2, quick=quick)
+
+
+def outbound() -> Iterator[Case]:
+    """Study 2: one worker, 500 users and a call of one second, with a client per request as published, and a shared
+    one; and a file."""
+    for client, path in product(("new", "shared"), ("sync", "async", "async_sync_client")):
+        query = {"ms": "1000", "client": client}
+        yield Case(f"{path}, {client} client", f"/outbound/{path}", users(500, 20), query, quick=client == "new")
+    for path in ("sync", "async"):
+        yield Case(f"json_file, {path}", f"/json_file/{path}", users(64, 5))
+
+
+def blocking() -> Iterator[Case]:
+    """Study 3: a second of sleep, awaited and in threads, or half and half."""
+    awaited, threaded = "async_endpoint_async_processing", "sync_endpoint_sync_processing"
+    for path in (awaited, threaded):
+        yield _sleep(path, "1000", 1, 500)
+        yield from (_sleep(path, "1000", workers, SLEEPERS) for workers in WORKERS)
+    for path, workers in product(("sync_endpoint_mix_processing", "async_endpoint_mix_processing"), (1, 4)):
+        yield _sleep(path, "500", workers, SLEEPERS)
+
+
+def _sleep(path: str, ms: str, workers: int, number: int) -> Case:
+    name = f"{path}, {_workers(workers)}, {number:,} users"
+    load = users(number, 10, K6_TIMEOUT_S)
+    return Case(name, f"/{path}", load, {"ms": ms}, workers=workers, quick=number < SLEEPERS)
+
+
+def database() -> Iterator[Case]:
+    """Study 3: one row by its id, 100 users."""
+    for path, workers in product(("sync_select", "async_select"), WORKERS):
+        name = f"{path}, {_workers(workers)}"
+        yield Case(name, f"/{path}", users(100, 5), workers=workers, database=True, quick=workers == 1)
+    yield _one_thread(Case("sync_select, 1 worker", "/sync_select", users(100, 5), database=True))
+
+
+def orders() -> Iterator[Case]:
+    """Study 3: two queries, a data frame and a computation; 31 users, the published number by Little's law. Without a
+    deadline for those who wait for a thread or a process, as published; with more workers only what was published so.
+    """
+    one = product((1,), FIB, ("async", "async_to_thread", "sync", "async_process_pool"))
+    for workers, fib, path in (*one, *product((2,), FIB, ("async", "sync"))):
+        yield _order(path, fib, workers, quick=(workers, fib) == (1, "20") and path in ("sync", "async"))
+    shared = _order("sync_shared_threads", "15", 1)
+    yield from (shared, _one_thread(shared), _one_thread(_order("sync", "15", 1)))
+
+
+def _order(path: str, fib: str, workers: int, *, quick: bool = False) -> Case:
+    return Case(
+        f"{path}, fib {fib}, {_workers(workers)}",
+        f"/orders/{path}",
+        users(31, 5),
+        {"fib": fib, "user_id": BUYER},
+        workers=workers,
+        variables={"APP_LAB_POOL_TIMEOUT": "60"},
+        database=True,
+        quick=quick,
+    )
+
+
+def refusals() -> Iterator[Case]:
+    """Tips about refusing: a thousand users, each request on a new connection."""
+    variants = {"backlog 2048": {}, "backlog 16": {"APP_LAB_BACKLOG": "16"}}
+    variants |= {"limit-concurrency 100": {"APP_LAB_LIMIT_CONCURRENCY": "100"}}
+    for name, variables in variants.items():
+        load = users(1000, 3, keepalive=False)
+        yield Case(name, "/tips/nothing", load, method="POST", variables=variables)
+
+
+def _one_thread(case: Case) -> Case:
+    """Its users wait for one thread: what a thread costs without others that run at the same time."""
+    variables = case.variables | {"APP_LAB_THREADPOOL_TOKENS": "1"}
+    return replace(case, name=f"{case.name}, 1 thread", variables=variables, quick=False)
+
+
+def _workers(number: int) -> str:
+    return "1 worker" if number == 1 else f"{number} workers"
+
+
+# In the order of measuring; `tips` has duets besides.
+STUDIES = {
+    "do_nothing": do_nothing,
+    "three_tasks": three_tasks,
+    "outbound": outbound,
+    "blocking": blocking,
+    "database": database,
+    "orders": orders,
+    "tips": refusals,
+}

@@ -1,0 +1,44 @@
+"""One request, sent again and again."""
+
+import base64
+import json
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, Any
+
+from local.sample_events import default_file
+
+
+@dataclass(frozen=True)
+class Target:
+    """`path` with its query. `body`: sends the load test's event as JSON."""
+
+    method: str
+    url: str
+    body: bytes = b""
+
+    # vegeta reads it once. Answers are read and dropped: 100 kB each would fill the disk.
+    options = ("-max-body", "0")
+
+    def feed(self, pipe: IO[bytes]) -> threading.Thread:
+        """See `loadtest.fire.vegeta.Targets`."""
+        target: dict[str, Any] = {"method": self.method, "url": self.url}
+        if self.body:
+            encoded = base64.b64encode(self.body).decode()
+            target |= {"body": encoded, "header": {"Content-Type": ["application/json"]}}
+        thread = threading.Thread(target=_write, args=(pipe, json.dumps(target).encode() + b"\n"), daemon=True)
+        thread.start()
+        return thread
+
+
+def event() -> bytes:
+    """The load test's body."""
+    return default_file().read_bytes()
+
+
+def _write(pipe: IO[bytes], line: bytes) -> None:
+    with suppress(BrokenPipeError):
+        pipe.write(line)
+    with suppress(BrokenPipeError):
+        pipe.close()

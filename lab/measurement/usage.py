@@ -1,0 +1,98 @@
+"""What the processes of an attack on the lab use: CPU, and the lab's threads."""
+
+import http.client
+import json
+import resource
+import time
+from contextlib import closing, suppress
+from typing import Self
+from urllib.parse import urlsplit
+
+import psutil
+
+from lab.measurement.beside import Beside
+from lab.measurement.record import Cores, Threads
+from loadtest.stage.budget import Budget
+from loadtest.stage.subject import Running
+from loadtest.stage.tree import tree
+
+ASK_SECONDS = 10
+
+
+class Usage:
+    """`with` watches an attack, during which `tick` is called now and then; `cores` and `threads` are the result.
+
+    Made before the lab's first request: threads that are there by then are for none.
+    """
+
+    def __init__(self, budget: Budget, running: Running, beside: Beside, workers: int) -> None:
+        self._budget, self._running, self._beside, self._workers = budget, running, beside, workers
+        self._before = self._most = threads(running.pid)
+
+    def __enter__(self) -> Self:
+        self._start = self._now()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        clock, *spent = (after - before for after, before in zip(self._now(), self._start, strict=True))
+        self.cpu_s = spent[0]
+        lab, generator, upstream, database, harness = (round(seconds / max(clock, 0.001), 3) for seconds in spent)
+        self.cores = Cores(
+            lab=lab,
+            generator=generator,
+            upstream=upstream,
+            database=database,
+            harness=harness,
+            of=psutil.cpu_count() or 1,
+        )
+
+    def tick(self) -> None:
+        self._most = max(self._most, threads(self._running.pid))
+
+    def threads(self) -> Threads:
+        """Asks the lab where it is one process: with several, any of them may answer."""
+        python = _python_peak(self._running.url) if self._workers == 1 else None
+        return Threads(python=python, os=self._most, before=self._before)
+
+    def _now(self) -> tuple[float, ...]:
+        """The clock, and CPU seconds so far: in the order of `Cores`."""
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)  # vegeta ends during the attack, and no other child does
+        database = self._beside.database
+        return (
+            time.monotonic(),
+            self._budget.cpu_seconds(),
+            ended.ru_utime + ended.ru_stime,
+            cpu_seconds(self._beside.upstream.pid),
+            cpu_seconds(database.pid) if database else 0.0,
+            time.process_time(),
+        )
+
+
+def cpu_seconds(pid: int) -> float:
+    """Of a process with its descendants so far, ended ones too."""
+    seconds = 0.0
+    for process in tree(pid):
+        with suppress(psutil.NoSuchProcess):
+            spent = process.cpu_times()
+            seconds += spent.user + spent.system + spent.children_user + spent.children_system
+    return seconds
+
+
+def threads(pid: int) -> int:
+    """Of a process and its descendants, as the system counts them."""
+    number = 0
+    for process in tree(pid):
+        with suppress(psutil.NoSuchProcess):
+            number += process.num_threads()
+    return number
+
+
+def _python_peak(url: str) -> int | None:
+    """`python_peak` of GET /threads; None without an answer: a loop that is blocked gives none."""
+    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=ASK_SECONDS)) as connection:
+        try:
+            connection.request("GET", "/threads")
+            peak: int = json.loads(connection.getresponse().read())["python_peak"]
+        except (OSError, http.client.HTTPException, ValueError, KeyError):
+            return None
+    return peak

@@ -1,0 +1,1 @@
+"""Output of the lab's measurements: lab.html, its pictures, and the generated parts of docs/lab.md."""

@@ -1,0 +1,99 @@
+"""The charts of the lab's studies as Vega-Lite, in the form of the history's."""
+
+from math import isfinite, isnan
+from typing import Any
+
+import altair as alt
+
+from lab.measurement.record import Study
+from lab.report.outcomes import outcomes
+from lab.report.published import PUBLISHED
+from loadtest.record.estimate import estimate
+from loadtest.report.charts import MEASURED, NUMBER, Spec
+
+STEP = 34  # pixels of a comparison or a case
+BESIDE, ALONE = "Published ratios beside measured ones.", "Measured ratios; nothing was published."
+# Pixels left of the names: a reader's font may be wider than the one that the picture is laid out with.
+MARGIN = 40
+
+
+def ratios(study: Study) -> Spec:
+    """Published ratio beside measured ratio, with its interval, on a logarithmic axis."""
+    rows: list[dict[str, Any]] = []
+    for outcome in outcomes(study):
+        comparison, measured = outcome.comparison, outcome.measured
+        if isnan(measured.median) or not isfinite(measured.high) or measured.low <= 0:
+            continue
+        shown = {"comparison": comparison.id, "claim": comparison.claim}
+        if comparison.ratio is not None:
+            known = dict.fromkeys(("value", "low", "high"), comparison.ratio)
+            rows.append(shown | {"figure": "published"} | known)
+        middle = {"value": measured.median, "low": measured.low, "high": measured.high}
+        rows.append(shown | {"figure": "measured"} | middle)
+    return _ratios(rows, PUBLISHED[study.name].title)
+
+
+def _ratios(rows: list[dict[str, Any]], title: str) -> Spec:
+    figures = ["published", "measured"]
+    published = any(row["figure"] == "published" for row in rows)
+    base = alt.Chart({"values": rows}).encode(
+        y=alt.Y("comparison:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
+        yOffset=alt.YOffset("figure:N", sort=figures),
+        color=alt.Color(
+            "figure:N",
+            scale=alt.Scale(domain=figures),
+            legend=alt.Legend(orient="bottom", title=None) if published else None,
+        ),
+    )
+    x = _scale(rows)
+    one = alt.Chart({"values": [{"one": 1}]}).mark_rule(strokeDash=[4, 4]).encode(x=alt.X("one:Q", scale=x))
+    layers = [
+        one,
+        base.mark_rule().encode(x=alt.X("low:Q", scale=x, title="ratio (log)"), x2="high:Q"),
+        base.mark_point(filled=True, size=80, opacity=1).encode(
+            x=alt.X("value:Q", scale=x), tooltip=["claim:N", "figure:N", "value:Q", "low:Q", "high:Q"]
+        ),
+        base.mark_text(align="left", dx=7, fontSize=10).encode(
+            x=alt.X("high:Q", scale=x), text=alt.Text("value:Q", format=NUMBER)
+        ),
+    ]
+    return _plain(alt.layer(*layers), alt.Title(title, subtitle=BESIDE if published else ALONE), rows)
+
+
+def throughput(study: Study) -> Spec:
+    """200s a second of every case, with the interval of the repeats."""
+    rows = []
+    for name in study.names():
+        rps = estimate(row.measurement.rps for row in study.of(name))
+        if rps.low > 0:
+            rows.append({"case": name, "value": rps.median, "low": rps.low, "high": rps.high})
+    x = _scale(rows)
+    base = alt.Chart({"values": rows}).encode(y=alt.Y("case:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
+    layers = [
+        base.mark_rule().encode(x=alt.X("low:Q", scale=x, title="200s a second (log)"), x2="high:Q"),
+        base.mark_point(filled=True, size=80, opacity=1, color=MEASURED).encode(
+            x=alt.X("value:Q", scale=x), tooltip=["case:N", "value:Q", "low:Q", "high:Q"]
+        ),
+        base.mark_text(align="left", dx=7, fontSize=10).encode(
+            x=alt.X("high:Q", scale=x), text=alt.Text("value:Q", format=NUMBER)
+        ),
+    ]
+    return _plain(alt.layer(*layers), alt.Title("Throughput"), rows)
+
+
+def _scale(rows: list[dict[str, Any]]) -> alt.Scale:
+    """Logarithmic, as wide as the values with their numbers beside them; a ratio of 1 is on that of ratios."""
+    ones = [1.0] if any("figure" in row for row in rows) else []
+    low = min([*ones, *(row["low"] for row in rows)], default=1)
+    high = max([*ones, *(row["high"] for row in rows)], default=1)
+    room = max(1.1, (high / low) ** 0.12)
+    return alt.Scale(type="log", nice=False, domain=[low / room**0.5, high * room])
+
+
+def _plain(chart: alt.LayerChart | alt.FacetChart, title: alt.Title, rows: list[dict[str, Any]]) -> Spec:
+    """As wide as its container; the theme is added when it is drawn."""
+    lines = len({row.get("comparison", row.get("case")) for row in rows})
+    sized = chart.properties(width="container", height=max(1, lines) * STEP, title=title)
+    spec: Spec = sized.properties(padding={"left": MARGIN, "top": 5, "right": 5, "bottom": 5}).to_dict()
+    spec.pop("config", None)
+    return spec

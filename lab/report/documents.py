@@ -1,0 +1,71 @@
+"""The generated parts of docs/lab.md: of each study, the newest complete run."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lab.measurement.record import Lab, Study
+from lab.report import pictures as lab_pictures
+from lab.report import tables as lab_tables
+from lab.report.published import PUBLISHED
+from loadtest.record.folders import RESULTS, ROOT
+from loadtest.report import documents
+from loadtest.report.documents import NotMeasured
+
+DOCUMENT = ROOT / "docs"
+
+
+def _labs() -> Iterator[tuple[Lab, Path]]:
+    """Of every run on one commit that was no trial run."""
+    for file in RESULTS.glob("*/lab.json"):
+        if not file.parent.name.endswith(("-quick", "-dirty")):
+            yield Lab.model_validate_json(file.read_text()), file.parent
+
+
+def newest(name: str) -> tuple[Study, Path]:
+    """The last measurement of that study, and its folder. Raises NotMeasured."""
+    found = [(study, folder) for lab, folder in _labs() if (study := lab.study(name))]
+    if not found:
+        raise NotMeasured(f'loadtest/results: {name} is in no lab.json; `make lab ARGS="--only {name}"` measures it')
+    return max(found, key=lambda one: one[0].environment.started)
+
+
+def study(name: str) -> str:
+    """Its comparisons, the verdict, and where they come from. Raises NotMeasured."""
+    measured, folder = newest(name)
+    parts = [picture(name), lab_tables.comparisons(measured), lab_tables.verdict(measured)]
+    return "\n\n".join([*parts, provenance(measured, folder)])
+
+
+def rows(name: str) -> str:
+    """Every case of it; `study` has where they come from. Raises NotMeasured."""
+    measured, _ = newest(name)
+    return lab_tables.rows(measured)
+
+
+def picture(name: str) -> str:
+    """Published ratios beside measured ones. Raises NotMeasured."""
+    _, folder = newest(name)
+    text = f"{PUBLISHED[name].title}: published ratios beside measured ones"
+    return documents.picture(folder, f"lab-{name}", text, DOCUMENT)
+
+
+def provenance(study: Study, folder: Path) -> str:
+    """The source and the published load, what differs here, the command, the commit, the machine."""
+    published = PUBLISHED[study.name]
+    page = f"[lab.html]({documents.relative(folder, DOCUMENT)}/lab.html)"
+    measured = documents.measured_by(study.command, study.environment)
+    return (
+        f"Published: {published.source}; {published.published}. Here: {published.here}. {measured};"
+        f" {study.repeats} interleaved repeats: median (interval). All of it: {page}."
+    )
+
+
+def verdicts() -> str:
+    """One line for each study. Raises NotMeasured."""
+    return lab_tables.verdicts([newest(name)[0] for name in PUBLISHED])
+
+
+def stale() -> list[tuple[Lab, Path]]:
+    """The newest runs whose pictures are missing or differ from a redraw."""
+    folders = {newest(name)[1] for name in PUBLISHED if any(lab.study(name) for lab, _ in _labs())}
+    return [(lab, folder) for lab, folder in _labs() if folder in folders and lab_pictures.stale(lab, folder)]

@@ -1,0 +1,49 @@
+"""What was published of the lab's studies (published.json), and why something else comes out (reasons.json)."""
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from loadtest.record.shapes import Record
+
+_HERE = Path(__file__).parent
+# By study and comparison: why it was not reproduced, found by measuring.
+REASONS: dict[str, dict[str, str]] = json.loads((_HERE / "reasons.json").read_text())
+
+
+class Comparison(Record):
+    """Two cases of a study. `published`: the figures of `over` and `under`; `claimed`: what is claimed without figures.
+
+    `metric`: `rps` (200s a second), `mean_ms` (latency), `threads` or `cpu_ms` (a request).
+    """
+
+    id: str
+    claim: str
+    over: str
+    under: str
+    metric: Literal["rps", "mean_ms", "threads", "cpu_ms"]
+    published: tuple[float, float] | None = None
+    claimed: Literal["more", "less", "same"] | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """As published."""
+        return self.published[0] / self.published[1] if self.published else None
+
+
+class Published(Record):
+    """One study. `source`: who measured it; `published`: under which load; `here`: what differs here."""
+
+    title: str
+    source: str
+    published: str
+    here: str
+    comparisons: list[Comparison]
+
+
+def _load() -> dict[str, Published]:
+    studies: dict[str, Any] = json.loads((_HERE / "published.json").read_text())
+    return {name: Published.model_validate(study) for name, study in studies.items()}
+
+
+PUBLISHED = _load()

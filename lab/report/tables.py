@@ -1,0 +1,126 @@
+"""Markdown tables of the lab's studies."""
+
+from collections import Counter
+from math import isnan
+
+from lab.measurement.record import Row, Study
+from lab.report.outcomes import Outcome, of_study, outcomes, threads, value
+from lab.report.published import PUBLISHED
+from loadtest.record.estimate import Estimate, estimate
+from loadtest.report.tables import label, markdown, milliseconds
+
+# Above this share of all cores, the machine bounds a figure: it is a lower bound of what the lab does.
+FULL = 0.9
+VERDICTS = {"reproduced": "reproduced", "in part": "in part", "not": "not reproduced", None: "–"}
+
+
+def study(study: Study) -> str:
+    """All of it, for a terminal."""
+    heading = f"{study.name}: {PUBLISHED[study.name].title}"
+    return "\n\n".join([heading, comparisons(study), verdict(study), rows(study)])
+
+
+def comparisons(study: Study) -> str:
+    """Published ratio beside measured ratio, and the verdict of each."""
+    return markdown(["", "published", "measured", "verdict"], [_compared(outcome) for outcome in outcomes(study)])
+
+
+def _compared(outcome: Outcome) -> list[str]:
+    comparison = outcome.comparison
+    what = {"rps": "", "mean_ms": "", "threads": "", "cpu_ms": " (CPU a request)"}[comparison.metric]
+    claimed = {"more": "> 1", "less": "< 1", "same": "1", None: "–"}[comparison.claimed]
+    published = claimed if comparison.ratio is None else _times(comparison.ratio)
+    return [f"{comparison.claim}{what}", published, _interval(outcome.measured), VERDICTS[outcome.verdict]]
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"  # noqa: PLR2004  # three digits
+
+
+def _interval(between: Estimate) -> str:
+    return between.text(".2f" if between.median < 10 else ".0f")  # noqa: PLR2004  # three digits
+
+
+def verdict(study: Study) -> str:
+    """One line, and a line for each reason, with its comparisons."""
+    found = outcomes(study)
+    counted = Counter(outcome.verdict for outcome in found if outcome.verdict)
+    numbers = ", ".join(f"{VERDICTS[name]} {counted[name]}" for name in ("reproduced", "in part", "not"))
+    line = f"Verdict: **{VERDICTS[of_study(found)]}** (of {counted.total()} comparisons with a claim: {numbers})."
+    claims: dict[str, list[str]] = {}
+    for outcome in found:
+        if outcome.reason:
+            claims.setdefault(outcome.reason, []).append(outcome.comparison.claim)
+    reasons = [f"- {'; '.join(of)}: {reason}" for reason, of in claims.items()]
+    return "\n".join([line, *(["", *reasons] if reasons else [])])
+
+
+def verdicts(studies: list[Study]) -> str:
+    """A line for each study."""
+    return markdown(["study", "", "verdict"], [_judged(study) for study in studies])
+
+
+def _judged(study: Study) -> list[str]:
+    found = outcomes(study)
+    return [study.name, PUBLISHED[study.name].title, VERDICTS[of_study(found)]]
+
+
+HEAD = [
+    "",
+    "200s a second",
+    "CPU a 200",
+    "mean",
+    "p50",
+    "p95",
+    "p99",
+    "other answers",
+    "threads",
+    "lab's cores",
+    "all cores",
+]
+
+
+def rows(study: Study) -> str:
+    """Every case: medians of the repeats, and the interval of the throughput."""
+    return markdown(HEAD, [_case(name, study.of(name)) for name in study.names()])
+
+
+def _case(name: str, repeats: list[Row]) -> list[str]:
+    measured = [row.measurement for row in repeats]
+    rps = estimate(one.rps for one in measured)
+    times = [estimate(getattr(one.latencies, key) for one in measured) for key in ("mean", "p50", "p95", "p99")]
+    seen = estimate(map(threads, repeats))
+    return [
+        label(name, measured),
+        rps.text(".1f" if rps.median < 100 else ",.0f"),  # noqa: PLR2004  # three digits
+        _cpu(estimate(value(row, "cpu_ms") for row in repeats)),
+        *(milliseconds(time.median) for time in times),
+        _others(repeats),
+        seen.text(".0f"),
+        estimate(_lab_cores(row) for row in repeats).text(".2f"),
+        _machine(repeats),
+    ]
+
+
+def _cpu(milliseconds: Estimate) -> str:
+    return "–" if isnan(milliseconds.median) else f"{milliseconds.median:.2f} ms"
+
+
+def _others(repeats: list[Row]) -> str:
+    """Of the repeat in the middle; `none`: no answer within the time-out."""
+    statuses = sorted(repeats, key=lambda row: row.measurement.rps)[len(repeats) // 2].measurement.statuses
+    others = {code: number for code, number in sorted(statuses.items()) if code != "200"}
+    return ", ".join(f"{'none' if code == '0' else code}: {number:,}" for code, number in others.items()) or "–"
+
+
+def _lab_cores(row: Row) -> float | None:
+    return row.cores.lab if row.cores else None
+
+
+def _machine(repeats: list[Row]) -> str:
+    """What lab, load generator, upstream, database and harness used together."""
+    cores = [row.cores for row in repeats if row.cores]
+    if not cores:
+        return "–"
+    used = estimate(one.used for one in cores).median
+    return f"{used:.1f} of {cores[0].of}" + (": machine full" if used >= FULL * cores[0].of else "")

@@ -1,0 +1,70 @@
+"""A throw-away Postgres: a new cluster in a temporary folder, on a free loopback port, gone when its parent goes.
+
+`start()` is the parent's side. `python -m lab.stand_ins.postgres` is its child, which runs the cluster until SIGTERM
+and removes its folder.
+"""
+
+import json
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from app.errors import ConfigurationError
+from lab.stand_ins.postgres_cluster import USER, running
+from local import child
+
+DATABASE = "postgres"
+_PREFIX = "invoice-webhook-postgres-"
+_PATIENCE = 10.0  # seconds to stop; it takes some 0.2
+
+
+class Postgres(NamedTuple):
+    """A running one. `url` is libpq's, with a password; `pid` is the server's first process."""
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def start(folder: Path | None = None) -> Iterator[Postgres]:
+    """Inside the context. `folder`: where its own temporary folder is made (as root, where `nobody` can get to).
+
+    Raises ConfigurationError where there are no programs, or they do not start.
+    """
+    # The child removes it, and this process if the child was killed.
+    with (
+        tempfile.TemporaryDirectory(prefix=_PREFIX, dir=folder, ignore_cleanup_errors=True) as own,
+        child.start("lab.stand_ins.postgres", [own], "Postgres did not start", _PATIENCE) as one,
+    ):
+        yield Postgres(**one.ready)
+
+
+def run(folder: Path) -> None:
+    """The child: until its parent goes, or Postgres ends."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        password = secrets.token_hex(16)
+        with running(folder, password) as (process, port):
+            url = f"postgresql://{USER}:{password}@127.0.0.1:{port}/{DATABASE}"
+            print(json.dumps({"url": url, "pid": process.pid}), flush=True)
+            process.wait()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _stop(number: int, frame: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once: what follows is not to be interrupted
+    sys.exit()
+
+
+if __name__ == "__main__":
+    try:
+        run(Path(sys.argv[1]))
+    except ConfigurationError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,116 @@
+"""A new Postgres cluster and its server, inside a context."""
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from app.errors import ConfigurationError
+from lab.stand_ins.postgres_programs import privileges, programs
+
+USER = "lab"
+_STOP = 5.0  # seconds
+_START = 60.0
+_PORTS = 5  # tries, where somebody else has taken the free port meanwhile
+# Nothing of it has to outlive a crash; and nothing but the experiments is to use the machine.
+_OPTIONS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "500",
+    "shared_buffers": "256MB",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_wal_size": "4GB",
+    "autovacuum": "off",
+}
+_PR_SET_PDEATHSIG = 1
+
+
+@contextmanager
+def running(folder: Path, password: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    """A new cluster's server, and its port, once it accepts connections. Stopped at the end, whatever it does then."""
+    found, passwords = programs(folder), folder / "password"
+    passwords.write_text(password)
+    rights: dict[str, Any] = {"cwd": folder, "env": {"LC_ALL": "C", "PATH": os.defpath}} | privileges(folder)
+    _initialise(found, folder, passwords, rights)
+    passwords.unlink()
+    for _ in range(_PORTS):
+        port = _free_port()
+        process = _started(found, folder, port, rights)
+        try:
+            if _accepts(process, folder):
+                yield process, port
+                return
+        finally:
+            _end(process)
+        if "Address already in use" not in _log(folder).read_text():
+            break
+    raise ConfigurationError("\n".join(_log(folder).read_text().splitlines()[-5:]))
+
+
+def _initialise(found: Path, folder: Path, passwords: Path, rights: dict[str, Any]) -> None:
+    arguments = ["--username", USER, "--pwfile", str(passwords), "--auth", "scram-sha-256", "--no-sync"]
+    command = [str(found / "initdb"), *arguments, "--encoding", "UTF8", "--locale", "C", "-D", str(folder / "data")]
+    done = subprocess.run(command, **rights, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ConfigurationError(done.stderr.strip())
+
+
+def _started(found: Path, folder: Path, port: int, rights: dict[str, Any]) -> "subprocess.Popen[bytes]":
+    options = [argument for name, value in _OPTIONS.items() for argument in ("-c", f"{name}={value}")]
+    with _log(folder).open("wb") as log:
+        return subprocess.Popen(
+            [found / "postgres", "-D", folder / "data", "-p", str(port), *options],
+            **rights,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            preexec_fn=_end_with_this,  # noqa: PLW1509  # no thread of this process holds a lock that it needs
+        )
+
+
+def _end_with_this() -> None:
+    """Even if this process is killed itself; the folder is left behind then. Linux only."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT)
+
+
+def _accepts(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
+    """Waits as pg_ctl does: the last line of postmaster.pid says `ready`. False where the server has ended."""
+    deadline = time.monotonic() + _START
+    while process.poll() is None and time.monotonic() < deadline:
+        with suppress(FileNotFoundError):
+            if (folder / "data/postmaster.pid").read_text().split()[-1:] == ["ready"]:
+                return True
+        time.sleep(0.02)
+    return False
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """An immediate shutdown, which ends all of the server's processes."""
+    process.send_signal(signal.SIGQUIT)
+    try:
+        process.wait(_STOP)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
+def _log(folder: Path) -> Path:
+    return folder / "log"

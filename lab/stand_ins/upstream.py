@@ -1,0 +1,107 @@
+"""A slow upstream for the lab: `GET /?ms=` waits so long, 0 to 10,000 milliseconds, and answers `{"waited_ms": n}`.
+
+`start()` runs it as a child process that ends with its parent; `python -m lab.stand_ins.upstream` by hand. Without a
+framework, so that it is never what bounds a measurement: thousands of requests may wait in it.
+"""
+
+import argparse
+import asyncio
+import json
+import resource
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+
+import uvicorn
+
+from app.errors import ConfigurationError
+from local import child
+from local.guard import Guard
+
+MOST_MS = 10_000
+_BACKLOG = 4096
+_GRACE_SECONDS = 1
+# Longer than any client keeps an idle connection (httpx: 5 s): otherwise a call may meet the close.
+_KEEP_ALIVE_SECONDS = 75
+
+
+class Upstream(NamedTuple):
+    """A running one; `url` is without a path (APP_LAB_UPSTREAM_URL)."""
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def start(port: int = 0) -> Iterator[Upstream]:
+    """Runs one inside the context; 0 picks a free port. Raises ConfigurationError where it does not start."""
+    failure = f"the lab's upstream did not start on port {port}"
+    with child.start("lab.stand_ins.upstream", ["--port", str(port), "--json"], failure) as started:
+        yield Upstream(started.ready["url"], started.pid)
+
+
+async def wait(scope: Any, receive: Any, send: Any) -> None:
+    """The ASGI application. 400 where `ms` is out of bounds."""
+    ms = parse_qs(scope["query_string"].decode("latin-1")).get("ms", ["0"])[0]
+    if not (ms.isascii() and ms.isdigit()) or len(ms) > len(str(MOST_MS)) or int(ms) > MOST_MS:
+        await _answer(send, 400, {"error": f"ms: allowed is 0 to {MOST_MS:,}"})
+        return
+    await asyncio.sleep(int(ms) / 1000)
+    await _answer(send, 200, {"waited_ms": int(ms)})
+
+
+async def _answer(send: Any, status: int, content: dict[str, Any]) -> None:
+    body = json.dumps(content).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def listen(port: int) -> socket.socket:
+    """On loopback. Raises ConfigurationError."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        raise ConfigurationError(f"the lab's upstream cannot listen on 127.0.0.1:{port}: {error.strerror}") from None
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser("python -m lab.stand_ins.upstream", description="A slow upstream for the lab.")
+    parser.add_argument("--port", type=int, default=8003, help="0 picks a free one (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print the address as JSON")
+    options = parser.parse_args()
+    # Each request that waits is an open connection.
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        listener = listen(options.port)
+    except ConfigurationError as error:
+        sys.exit(f"error: {error}")
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    # The socket listens already, so the address may be printed before the server accepts.
+    sys.stdout.write((json.dumps({"url": url}) if options.json else f"The lab's upstream on {url}") + "\n")
+    sys.stdout.flush()
+    config = uvicorn.Config(
+        Guard(wait),
+        interface="asgi3",
+        lifespan="off",
+        log_level="error",
+        access_log=False,
+        ws="none",
+        backlog=_BACKLOG,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""What there is to bill in local mode: for each webhook about a pending invoice, its invoice at the Chargebee stand-in
+and a few billable events of its customer in the table.
+
+All of it follows from the event's id, so an audit knows which charges to expect.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from app.errors import InvalidEvent
+from app.events import PENDING_INVOICE_CREATED, Event, parse_event
+from local.http import ask
+from local.run import LocalRun
+from local.stand_ins import StandIns
+
+_WANTED = frozenset({PENDING_INVOICE_CREATED})
+_MOST_BILLABLES = 3
+_MORE_LINE_ITEMS = 25
+_MONTH = 30 * 86_400
+# Webhooks of up to 150 kB in one request to the stand-in; BatchWriteItem takes 25 items.
+_EVENTS_AT_ONCE = 200
+_ITEMS_AT_ONCE = 25
+# The embedded AWS reads the region from the signature, which it does not check.
+_HEADERS = {
+    "Content-Type": "application/x-amz-json-1.0",
+    "X-Amz-Target": "DynamoDB_20120810.BatchWriteItem",
+    "Authorization": "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host,"
+    " Signature=0",
+}
+_USAGES = ("API calls", "Messages sent", "Storage, GB-hours", "Exports", "Seats added", "Reports")
+
+
+@dataclass(frozen=True)
+class Billable:
+    """A billable event; `amount` in minor units, `occurred_at` in unix seconds."""
+
+    id: str
+    customer_id: str
+    amount: int
+    description: str
+    occurred_at: int
+
+    def item(self) -> dict[str, dict[str, str]]:
+        """As DynamoDB's JSON has it: the table's design is in `app.billing`."""
+        return {
+            "pk": {"S": f"customer#{self.customer_id}"},
+            "sk": {"S": f"billable#{self.occurred_at:010}#{self.id}"},
+            "id": {"S": self.id},
+            "amount": {"N": str(self.amount)},
+            "description": {"S": self.description},
+            "occurred_at": {"N": str(self.occurred_at)},
+        }
+
+
+def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """The events of `bodies`, as dicts, whose invoice is to be billed."""
+    for body in bodies:
+        try:
+            event = parse_event(body, _WANTED)
+        except InvalidEvent:
+            continue
+        if isinstance(event, Event) and event.event_type == PENDING_INVOICE_CREATED:
+            yield orjson.loads(body)
+
+
+def charges(event: dict[str, Any]) -> list[Billable]:
+    """One to three billable events within the period of the event's invoice, line items that it left out included."""
+    invoice, digest = event["content"]["invoice"], hashlib.sha256(event["id"].encode()).digest()
+    items = [*invoice.get("line_items", []), *more_line_items(event)]
+    first = min((item["date_from"] for item in items), default=event["occurred_at"] - _MONTH)
+    last = max((item["date_to"] for item in items), default=event["occurred_at"])
+    found = []
+    for number in range(1 + digest[0] % _MOST_BILLABLES):
+        share, amount, usage = digest[3 * number + 1 : 3 * number + 4]
+        # The last one lies near the end of the period.
+        share = 255 if number == 0 else share
+        found.append(
+            Billable(
+                f"bl_{digest[16:24].hex()}_{number + 1}",
+                invoice["customer_id"],
+                100 + 37 * amount,
+                f"{_USAGES[usage % len(_USAGES)]} ({number + 1})",
+                first + (last - first) * share // 256,
+            )
+        )
+    return found
+
+
+def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
+    """Those that Chargebee left out of the webhook; the last ones are of a longer period."""
+    invoice = event["content"]["invoice"]
+    if not invoice.get("line_items_next_offset"):
+        return []
+    last, start = invoice["line_items"][-1], len(invoice["line_items"])
+    return [
+        {**last, "id": f"{last['id'][:-4]}{start + number:04}", "date_to": last["date_to"] + _MONTH}
+        for number in range(_MORE_LINE_ITEMS)
+    ]
+
+
+def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
+    """Registers the events at the stand-in, and their billable events in the table.
+
+    An invoice that is known already stays as it is, so that the same webhook can be sent twice. Raises
+    ConfigurationError where the stand-ins do not answer.
+    """
+    events = pending(bodies)
+    while some := list(islice(events, _EVENTS_AT_ONCE)):
+        new = register(run, some)
+        fresh = [event for event in some if event["content"]["invoice"]["id"] in new]
+        write(run, [billable for event in fresh for billable in charges(event)])
+
+
+def register(run: LocalRun | StandIns, events: Iterable[dict[str, Any]]) -> set[str]:
+    """Registers the events at the stand-in; returns the ids of the invoices that are new. Raises ConfigurationError."""
+    new: set[str] = set()
+    rest = iter(events)
+    while some := list(islice(rest, _EVENTS_AT_ONCE)):
+        entries = [{"event": event, "more_line_items": more_line_items(event)} for event in some]
+        answer = ask(run.chargebee, "/_/invoices", orjson.dumps(entries), method="PUT")
+        new.update(orjson.loads(answer)["new"])
+    return new
+
+
+def write(run: LocalRun | StandIns, billables: list[Billable]) -> None:
+    """Writes items of the table. Raises ConfigurationError."""
+    for start in range(0, len(billables), _ITEMS_AT_ONCE):
+        items = [{"PutRequest": {"Item": one.item()}} for one in billables[start : start + _ITEMS_AT_ONCE]]
+        body = orjson.dumps({"RequestItems": {run.table: items}})
+        ask(run.endpoint, "/", body, method="POST", headers=_HEADERS, ca_bundle=run.ca_bundle)

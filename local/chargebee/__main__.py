@@ -1,0 +1,56 @@
+"""`python -m local.chargebee`: the stand-in for Chargebee's API by itself, for a container or another terminal."""
+
+import argparse
+import json
+import sys
+
+from pydantic import ValidationError
+
+from app.errors import ConfigurationError
+from local import guard
+from local.chargebee.behaviour import Behaviour
+
+
+def main() -> None:
+    options = vars(_parser().parse_args())
+    host, port, as_json, hosts = (options.pop(name) for name in ("host", "port", "json", "hosts"))
+    try:
+        behaviour = Behaviour.model_validate({name: value for name, value in options.items() if value is not None})
+        from local.chargebee.server import create_app, listen, serve  # not for --help
+    except ValidationError as error:
+        flaws = (f"--{str(flaw['loc'][0]).replace('_', '-')}: {flaw['msg']}" for flaw in error.errors())
+        sys.exit("\n".join(f"error: {flaw}" for flaw in flaws))
+    except ImportError as error:
+        sys.exit(f"error: the Chargebee stand-in needs the group `local`: make .venv/local ({error})")
+    try:
+        listener = listen(host, port)
+    except ConfigurationError as error:
+        sys.exit(f"error: {error}")
+    shown = f"[{host}]" if ":" in host else host
+    url = f"http://{shown}:{listener.getsockname()[1]}"
+    # The socket listens already, so the address may be printed before the server accepts.
+    sys.stdout.write((json.dumps({"url": url}) if as_json else f"Chargebee's stand-in on {url}") + "\n")
+    sys.stdout.flush()
+    serve(create_app(behaviour, hosts=[*hosts, host]), listener)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m local.chargebee",
+        description="A stand-in for Chargebee's API, with a web page that shows invoices as they close. It has no"
+        " invoices at first: PUT them to /_/invoices.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8002, help="0 picks a free one (default: %(default)s)")
+    guard.add_option(parser)
+    parser.add_argument("--json", action="store_true", help="print the address as JSON")
+    for name, field in Behaviour.model_fields.items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", metavar="VALUE", help=f"{field.description} (default: {field.default})"
+        )
+    return parser
+
+
+if __name__ == "__main__":
+    main()

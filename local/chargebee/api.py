@@ -1,0 +1,148 @@
+"""The API over HTTP: key, limit, lock, latency, injected errors and repeated requests around the operations."""
+
+import asyncio
+import base64
+import binascii
+import hmac
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from local.chargebee import errors
+from local.chargebee.behaviour import Behaviour, Fault, Faults
+from local.chargebee.calls import Calls
+from local.chargebee.errors import ApiError
+from local.chargebee.limits import IdempotencyKeys, Locks, RateLimit
+from local.chargebee.operations import Site
+from local.chargebee.wire import CutOff, gateway_timeout
+
+PREFIX = "/api/v2"
+REPLAYED = "chargebee-idempotency-replayed"
+_JSON = "application/json;charset=utf-8"
+
+
+class _Call(NamedTuple):
+    operation: str
+    invoice_id: str
+    path: str
+    body: bytes
+    params: dict[str, str]
+    key: str | None
+
+
+class Api:
+    """`clock`: unix seconds that do not go back."""
+
+    def __init__(self, site: Site, behaviour: Behaviour, clock: Callable[[], float]) -> None:
+        self.site = site
+        self.calls = Calls()
+        self.clock = clock
+        self.limit = RateLimit(behaviour.rate)
+        self._keys = IdempotencyKeys()
+        self._locks = Locks()
+        self.behave(behaviour)
+
+    def behave(self, behaviour: Behaviour) -> None:
+        """From the next call on; calls and keys of before still count."""
+        self.behaviour = behaviour
+        self.limit.change(behaviour.rate)
+        self._faults = Faults(behaviour)
+
+    async def answer(self, request: Request) -> Response:
+        operation, invoice_id = _operation(request)
+        try:
+            self._authenticate(request)
+            self._take()
+            response = await self._perform(await _read(request, operation, invoice_id))
+        except ApiError as error:
+            response = Response(orjson.dumps(error.body()), error.status, error.headers, _JSON)
+        status = "cut_off" if isinstance(response, CutOff) else str(response.status_code)
+        self.calls.answer(operation, status, self.clock())
+        return response
+
+    def _authenticate(self, request: Request) -> None:
+        scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
+        try:
+            key, _, _ = base64.b64decode(encoded).partition(b":")
+        except (binascii.Error, ValueError):
+            raise errors.unauthorized() from None
+        if scheme.lower() != "basic" or not hmac.compare_digest(key, self.behaviour.api_key.encode()):
+            raise errors.unauthorized()
+
+    def _take(self) -> None:
+        now = self.clock()
+        try:
+            self.limit.take(now)
+        finally:
+            self.calls.arrive(now, self.limit.used(now))
+        if (retry_after := self._faults.rest()) is not None:
+            raise errors.limit_exceeded(retry_after)
+
+    async def _perform(self, call: _Call) -> Response:
+        fault = self._faults.draw()
+        if fault is not None:
+            self.calls.inject(fault.value)
+        if call.operation in {"add_charge", "close"}:
+            with self._locks.hold(call.invoice_id):
+                response = await self._work(call, fault)
+        else:
+            response = await self._work(call, fault)
+        if fault is Fault.GATEWAY_TIMEOUT:
+            return gateway_timeout()
+        return CutOff(response.body) if fault is Fault.CUT_OFF else response
+
+    async def _work(self, call: _Call, fault: Fault | None) -> Response:
+        if self.behaviour.latency:
+            await asyncio.sleep(self.behaviour.latency)
+        if fault is not None and not fault.after_the_work:
+            raise errors.injected(fault.value)
+        if call.key is None:
+            return Response(self._do(call), media_type=_JSON)
+        if (kept := self._keys.replay(call.key, (call.path, call.body), self.clock())) is not None:
+            self.calls.replay()
+            return Response(kept, headers={REPLAYED: "true"}, media_type=_JSON)
+        done = self._do(call)
+        seconds = self.behaviour.idempotency_seconds
+        self._keys.keep(call.key, (call.path, call.body), done, self.clock(), seconds)
+        return Response(done, media_type=_JSON)
+
+    def _do(self, call: _Call) -> bytes:
+        match call.operation:
+            case "retrieve":
+                return self.site.retrieve(call.invoice_id, call.params)
+            case "list_events":
+                return self.site.events.page(call.params)
+            case "add_charge":
+                return self.site.add_charge(call.invoice_id, call.params, call.key, self.clock())
+            case "close":
+                return self.site.close(call.invoice_id, call.key, self.clock())
+            case "wrong_method":
+                raise errors.wrong_method()
+            case _:
+                raise errors.no_such_path(call.path)
+
+
+def _operation(request: Request) -> tuple[str, str]:
+    """The operation, and the id of its invoice."""
+    match request.method, request.path_params["path"].split("/"):
+        case "GET" | "HEAD", ["events"]:
+            return "list_events", ""
+        case "GET" | "HEAD", ["invoices", invoice_id]:
+            return "retrieve", invoice_id
+        case "POST", ["invoices", invoice_id, ("add_charge" | "close") as operation]:
+            return operation, invoice_id
+        case _, ["events"] | ["invoices", _] | ["invoices", _, "add_charge" | "close"]:
+            return "wrong_method", ""
+    return "unknown", ""
+
+
+async def _read(request: Request, operation: str, invoice_id: str) -> _Call:
+    body = await request.body()
+    query = request.url.query if request.method != "POST" else body.decode(errors="replace")
+    key = request.headers.get("chargebee-idempotency-key") if request.method == "POST" else None
+    params = dict(parse_qsl(query, keep_blank_values=True))
+    return _Call(operation, invoice_id, request.url.path, body, params, key)

@@ -1,0 +1,118 @@
+"""List Events: https://apidocs.chargebee.com/docs/api/events/list-events."""
+
+import re
+from bisect import insort
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from local.chargebee.errors import wrong_value
+from local.chargebee.params import number, offset, several
+
+_FILTER = re.compile(r"(id|event_type|source|webhook_status|occurred_at)\[(\w+)\]")
+_OTHERS = {"limit", "offset", "sort_by[asc]", "sort_by[desc]", "include_deleted"}
+
+
+class _Kept(NamedTuple):
+    """In the order of this tuple: by time, then by id."""
+
+    occurred_at: int
+    id: str
+    event_type: str
+    source: str
+    webhook_status: str
+    body: bytes
+
+
+Test = Callable[[_Kept], bool]
+
+
+class Events:
+    """Every event that was registered, in the order of its time."""
+
+    def __init__(self) -> None:
+        self._kept: list[_Kept] = []
+        self._ids: set[str] = set()
+
+    def add(self, event: dict[str, Any]) -> None:
+        """A known event stays as it is. Raises ApiError for what is not an event."""
+        try:
+            kept = _Kept(
+                int(event["occurred_at"]),
+                str(event["id"]),
+                str(event["event_type"]),
+                str(event.get("source", "")),
+                str(event.get("webhook_status", "")),
+                orjson.dumps(event),
+            )
+        except (KeyError, TypeError, ValueError):
+            raise wrong_value("event", "has id, occurred_at and event_type") from None
+        if kept.id not in self._ids:
+            self._ids.add(kept.id)
+            insort(self._kept, kept)
+
+    def page(self, params: Mapping[str, str]) -> bytes:
+        """`{"list": [{"event": …}, …], "next_offset": …}`, the newest first unless `sort_by[asc]` is given."""
+        limit = number(params, "limit", 1, 100, 10)
+        tests = [_test(name, params) for name in params if name not in _OTHERS]
+        ascending = "sort_by[asc]" in params
+        if position := offset(params, "offset"):
+            tests.append(_behind(position, ascending=ascending))
+        found: list[_Kept] = []
+        for event in self._kept if ascending else reversed(self._kept):
+            if all(test(event) for test in tests):
+                if len(found) == limit:
+                    return _page(found, more=True)
+                found.append(event)
+        return _page(found, more=False)
+
+
+def _page(events: list[_Kept], *, more: bool) -> bytes:
+    page: dict[str, Any] = {"list": [{"event": orjson.Fragment(event.body)} for event in events]}
+    if more:
+        page["next_offset"] = orjson.dumps([str(events[-1].occurred_at), events[-1].id]).decode()
+    return orjson.dumps(page)
+
+
+def _behind(position: list[str], *, ascending: bool) -> Test:
+    if not position[0].isdigit():
+        raise wrong_value("offset", "is not a next_offset")
+    last = (int(position[0]), position[1])
+    return lambda event: (event[:2] > last) if ascending else (event[:2] < last)
+
+
+def _test(name: str, params: Mapping[str, str]) -> Test:
+    found = _FILTER.fullmatch(name)
+    if found is None:
+        raise wrong_value(name, "is not a filter of events")
+    field, operator = found.groups()
+    test = _time(name, operator, params) if field == "occurred_at" else _text(name, field, operator, params)
+    if test is None:
+        raise wrong_value(name, f"the operator {operator} is not supported")
+    return test
+
+
+def _time(name: str, operator: str, params: Mapping[str, str]) -> Test | None:
+    if operator == "between":
+        bounds = several(params, name)
+        if len(bounds) != len(("from", "to")) or not all(bound.isdigit() for bound in bounds):
+            raise wrong_value(name, "should be two timestamps")
+        earliest, latest = (int(bound) for bound in bounds)
+        return lambda event: earliest <= event.occurred_at <= latest
+    moment = number(params, name, 0, 10**11, None)
+    tests: dict[str, Test] = {
+        "after": lambda event: event.occurred_at > moment,
+        "before": lambda event: event.occurred_at < moment,
+        "on": lambda event: event.occurred_at // 86_400 == moment // 86_400,
+    }
+    return tests.get(operator)
+
+
+def _text(name: str, field: str, operator: str, params: Mapping[str, str]) -> Test | None:
+    values = frozenset(several(params, name) if operator in {"in", "not_in"} else [params[name]])
+    if operator in {"is", "in"}:
+        return lambda event: getattr(event, field) in values
+    if operator in {"is_not", "not_in"}:
+        return lambda event: getattr(event, field) not in values
+    return None

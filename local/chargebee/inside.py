@@ -1,0 +1,78 @@
+"""Paths beside the API, without a key, for whoever runs the stand-in: register, audit, change its behaviour.
+
+`local.guard` keeps websites away from them.
+"""
+
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from local.chargebee.api import Api
+from local.chargebee.behaviour import Behaviour
+from local.chargebee.errors import ApiError
+
+
+class Inside:
+    """The answers; `routes()` are their paths."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/_/invoices", self._register, methods=["PUT"]),
+            Route("/_/invoices", self._invoices, methods=["GET"]),
+            Route("/_/audit", self._audit, methods=["GET"]),
+            Route("/_/behaviour", self._behave, methods=["PUT"]),
+            Route("/_/behaviour", self._behaviour, methods=["GET"]),
+        ]
+
+    async def _register(self, request: Request) -> Response:
+        entries = _list(await request.body())
+        if entries is None:
+            return _json({"errors": "a JSON list of objects is needed"}, 400)
+        try:
+            added = [self._api.site.register(entry, self._api.clock()) for entry in entries]
+        except ApiError as error:
+            return _json(error.body(), error.status)
+        return _json({"invoices": len(self._api.site.invoices), "new": [invoice.id for invoice in added if invoice]})
+
+    async def _invoices(self, request: Request) -> Response:
+        return _json([invoice.summary() for invoice in self._api.site.invoices.values()])
+
+    async def _audit(self, request: Request) -> Response:
+        invoices = [invoice.audited() for invoice in self._api.site.invoices.values()]
+        return _json({"invoices": invoices, **self._api.calls.audited(), "limit": self._api.limit.rate})
+
+    async def _behave(self, request: Request) -> Response:
+        try:
+            changes = orjson.loads(await request.body())
+            self._api.behave(Behaviour.model_validate(self._api.behaviour.model_dump() | changes))
+        except ValidationError as error:
+            return _json({"errors": error.errors(include_url=False, include_context=False)}, 400)
+        except (ValueError, TypeError):
+            return _json({"errors": "a JSON object is needed"}, 400)
+        return await self._behaviour(request)
+
+    async def _behaviour(self, request: Request) -> Response:
+        """All but the API key, which can be changed here, but not read."""
+        return _json(self._api.behaviour.model_dump(exclude={"api_key"}))
+
+
+def _list(body: bytes) -> list[dict[str, Any]] | None:
+    try:
+        entries = orjson.loads(body)
+    except ValueError:
+        return None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        return None
+    return entries
+
+
+def _json(content: object, status: int = HTTPStatus.OK) -> Response:
+    return Response(orjson.dumps(content), status, media_type="application/json")

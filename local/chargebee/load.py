@@ -1,0 +1,121 @@
+"""Many webhooks: in a closed loop of senders, or in an open loop at a fixed rate."""
+
+import asyncio
+import contextlib
+import statistics
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+import aiohttp
+
+from local.chargebee.sender import Reply, post
+
+PROBE_SECONDS = 0.02
+Send = Callable[[bytes], Coroutine[None, None, None]]
+
+
+@dataclass
+class Outcome:
+    """The responses that the senders got. Times in seconds."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    accepted: list[bytes] = field(default_factory=list)
+    latencies: list[float] = field(default_factory=list)
+    probes: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def report(self) -> str:
+        """Two lines: the webhooks' responses and latencies; and the latencies of /healthz meanwhile."""
+        answers = ", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(self.statuses.items()))
+        fastest, median, slowest = min(self.latencies), statistics.median(self.latencies), max(self.latencies)
+        rate = self.statuses[HTTPStatus.OK] / self.seconds
+        times = f"fastest {_ms(fastest)}, median {_ms(median)}, slowest {_ms(slowest)}"
+        probes = (
+            f"\n/healthz meanwhile: {len(self.probes)} answers, slowest {_ms(max(self.probes))}" if self.probes else ""
+        )
+        return f"{answers} in {self.seconds:.2f} s ({rate:,.0f}/s); {times}{probes}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:,.0f} ms"
+
+
+async def load(
+    client: aiohttp.ClientSession,
+    prober: aiohttp.ClientSession,
+    bodies: Iterator[bytes],
+    *,
+    concurrency: int,
+    rate: float | None,
+    answered: Callable[[], None],
+) -> Outcome:
+    """Posts all `bodies`: `rate` a second (open loop), else by `concurrency` senders that each wait for their response
+    (closed loop). Meanwhile `prober` requests /healthz repeatedly.
+
+    Calls `answered` after each webhook.
+    """
+    outcome = Outcome()
+
+    async def send(body: bytes) -> None:
+        reply, seconds = await _timed(lambda: post(client, body))
+        outcome.statuses[reply.status] += 1
+        outcome.latencies.append(seconds)
+        if reply.status == HTTPStatus.OK:
+            outcome.accepted.append(body)
+        answered()
+
+    async with _probing(prober, outcome.probes):
+        started = time.perf_counter()
+        await (_closed_loop(send, bodies, concurrency) if rate is None else _open_loop(send, bodies, rate))
+        outcome.seconds = time.perf_counter() - started
+    return outcome
+
+
+async def _closed_loop(send: Send, bodies: Iterator[bytes], concurrency: int) -> None:
+    async def send_on() -> None:
+        for body in bodies:  # shared: each sender takes the next one
+            await send(body)
+
+    await asyncio.gather(*(send_on() for _ in range(concurrency)))
+
+
+async def _open_loop(send: Send, bodies: Iterator[bytes], rate: float) -> None:
+    started = time.perf_counter()
+    async with asyncio.TaskGroup() as senders:
+        for number, body in enumerate(bodies):
+            await asyncio.sleep(started + number / rate - time.perf_counter())
+            senders.create_task(send(body))
+
+
+@contextlib.asynccontextmanager
+async def _probing(prober: aiohttp.ClientSession, seconds: list[float]) -> AsyncIterator[None]:
+    probing = asyncio.create_task(_probe(prober, seconds))
+    try:
+        yield
+    finally:
+        probing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await probing
+
+
+async def _probe(prober: aiohttp.ClientSession, seconds: list[float]) -> None:
+    """One probe after the other; one in flight at the end counts with its time so far."""
+    while True:
+        started = time.perf_counter()
+        try:
+            async with prober.get("/healthz"):
+                pass
+        except (aiohttp.ClientError, TimeoutError):
+            pass
+        finally:
+            seconds.append(time.perf_counter() - started)
+        await asyncio.sleep(PROBE_SECONDS)
+
+
+async def _timed(request: Callable[[], Awaitable[Reply]]) -> tuple[Reply, float]:
+    started = time.perf_counter()
+    reply = await request()
+    return reply, time.perf_counter() - started

@@ -1,0 +1,116 @@
+"""What the API does: each operation takes parameters and answers JSON, or raises ApiError.
+
+https://apidocs.chargebee.com/docs/api/invoices: add_charge, close, retrieve. A site keeps its invoices in memory.
+"""
+
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from local.chargebee import errors
+from local.chargebee.events import Events
+from local.chargebee.invoice import PENDING, Charge, Invoice
+from local.chargebee.params import number, offset, text
+
+_MOST_LINE_ITEMS = 300
+_LONGEST_DESCRIPTION = 250
+
+
+class Site:
+    """Invoices by id, the one that has changed last at the end, and the events of List Events.
+
+    `revision` grows with each change of an invoice.
+    """
+
+    def __init__(self) -> None:
+        self.invoices: dict[str, Invoice] = {}
+        self.events = Events()
+        self.revision = 0
+        self._counted = (0, {"pending": 0, "charging": 0, "closed": 0})
+
+    def counts(self) -> dict[str, int]:
+        """Invoices that are pending without a charge, pending with charges, and neither."""
+        if self._counted[0] != self.revision:
+            counted = Counter(invoice.stage for invoice in self.invoices.values())
+            self._counted = self.revision, {stage: counted[stage] for stage in self._counted[1]}
+        return self._counted[1]
+
+    def register(self, entry: dict[str, Any], at: float) -> Invoice | None:
+        """Takes an invoice, or `{"event": …, "more_line_items": […]}` of which a pending invoice; the one it has added.
+
+        An invoice that is known stays as it is. Raises ApiError for what is neither.
+        """
+        document = entry
+        if "event" in entry:
+            event = entry["event"]
+            self.events.add(event)
+            document = event.get("content", {}).get("invoice")
+            if document is None or document.get("status") != PENDING:
+                return None
+        invoice = Invoice.of(document, entry.get("more_line_items", []), at)
+        if invoice.id in self.invoices:
+            return None
+        self._changed(invoice)
+        return invoice
+
+    def retrieve(self, invoice_id: str, params: Mapping[str, str]) -> bytes:
+        limit = number(params, "line_items_limit", 1, _MOST_LINE_ITEMS, _MOST_LINE_ITEMS)
+        start = offset(params, "line_items_offset")
+        return self._invoice(invoice_id).page(int(start[-1]) if start else 0, limit)
+
+    def add_charge(self, invoice_id: str, params: Mapping[str, str], key: str | None, at: float) -> bytes:
+        invoice = self._invoice(invoice_id)
+        amount = number(params, "amount", 1, 10**12, None)
+        description = text(params, "description", _LONGEST_DESCRIPTION)
+        date_from = number(params, "line_item[date_from]", 0, 10**11, int(at))
+        date_to = number(params, "line_item[date_to]", 0, 10**11, int(at))
+        if invoice.status != PENDING:
+            raise errors.invalid_state(f"The invoice {invoice_id} is {invoice.status}: charges need a pending one")
+        charge = Charge(f"li_{secrets.token_hex(8)}", amount, description, key, at)
+        self._changed(invoice)
+        invoice.add(charge, _line_item(charge, invoice.customer_id, date_from, date_to))
+        return invoice.page(0, _MOST_LINE_ITEMS)
+
+    def close(self, invoice_id: str, key: str | None, at: float) -> bytes:
+        invoice = self._invoice(invoice_id)
+        if invoice.status != PENDING:
+            raise errors.invalid_state(
+                f"The invoice {invoice_id} is {invoice.status}: only a pending one can be closed"
+            )
+        if not invoice.line_items:
+            raise errors.invalid_request(f"The invoice {invoice_id} has no line items: it cannot be closed")
+        self._changed(invoice)
+        invoice.close(key, at)
+        return invoice.page(0, _MOST_LINE_ITEMS)
+
+    def _changed(self, invoice: Invoice) -> None:
+        self.revision += 1
+        invoice.revise(self.revision)
+        self.invoices.pop(invoice.id, None)
+        self.invoices[invoice.id] = invoice
+
+    def _invoice(self, invoice_id: str) -> Invoice:
+        if (invoice := self.invoices.get(invoice_id)) is None:
+            raise errors.not_found(invoice_id)
+        return invoice
+
+
+def _line_item(charge: Charge, customer_id: str, date_from: int, date_to: int) -> dict[str, Any]:
+    return {
+        "id": charge.id,
+        "date_from": date_from,
+        "date_to": date_to,
+        "unit_amount": charge.amount,
+        "quantity": 1,
+        "amount": charge.amount,
+        "pricing_model": "flat_fee",
+        "is_taxed": False,
+        "tax_amount": 0,
+        "object": "line_item",
+        "customer_id": customer_id,
+        "description": charge.description,
+        "entity_type": "adhoc",
+        "discount_amount": 0,
+        "item_level_discount_amount": 0,
+    }

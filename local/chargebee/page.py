@@ -1,0 +1,87 @@
+"""The page (`GET /`) and its server-sent events (`GET /stream`): invoices as they close, calls against the limit."""
+
+import asyncio
+import base64
+import hashlib
+import re
+from collections.abc import AsyncIterator
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import orjson
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from local.chargebee.api import Api
+
+_DOCUMENT = Path(__file__).with_name("page.html")
+_SECONDS = 0.5
+_RECONNECT_MS = 1000
+# Those that changed last: what a viewer of ten thousand gets.
+_MOST_CHANGED = 500
+
+
+class Page:
+    """The answers; `routes()` are their paths."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._html = _DOCUMENT.read_text()
+        self._headers = {
+            "Content-Security-Policy": _policy(self._html),
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cache-Control": "no-store",
+        }
+
+    def routes(self) -> list[Route]:
+        return [Route("/", self._page), Route("/stream", self._stream)]
+
+    async def _page(self, request: Request) -> Response:
+        return HTMLResponse(self._html, headers=self._headers)
+
+    async def _stream(self, request: Request) -> Response:
+        return EventSourceResponse(self._moments())
+
+    async def _moments(self) -> AsyncIterator[ServerSentEvent]:
+        yield ServerSentEvent(comment="the stand-in's invoices", retry=_RECONNECT_MS)
+        seen = 0
+        while True:
+            revision = self._api.site.revision
+            yield ServerSentEvent(data=orjson.dumps(self.moment(seen)).decode())
+            seen = revision
+            await asyncio.sleep(_SECONDS)
+
+    def moment(self, seen: int) -> dict[str, Any]:
+        """What has changed since the revision `seen`; 0 for everything."""
+        api, now = self._api, self._api.clock()
+        taken, refused = api.calls.each_second(now)
+        changed = [*takewhile(lambda invoice: invoice.revision > seen, reversed(api.site.invoices.values()))]
+        return {
+            "t": now,
+            "first": seen == 0,
+            "limit": api.limit.rate,
+            "used": api.limit.used(now),
+            "refused": sum(refused),
+            "taken_each": taken,
+            "refused_each": refused,
+            "counts": api.site.counts(),
+            "changed": [invoice.summary() for invoice in reversed(changed[:_MOST_CHANGED])],
+        }
+
+
+def _policy(html: str) -> str:
+    """Only the document's own script and style sheet, by their hashes."""
+    return (
+        f"default-src 'none'; script-src {_hashes('script', html)}; style-src {_hashes('style', html)}; img-src data:;"
+        " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def _hashes(tag: str, html: str) -> str:
+    texts = re.findall(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)

@@ -1,0 +1,58 @@
+"""Parameters of requests, with Chargebee's complaints. Each raises ApiError (400 `param_wrong_value`)."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from local.chargebee.errors import wrong_value
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+
+
+def number(params: Mapping[str, str], name: str, least: int, most: int, default: int | None) -> int:
+    """`default` None: it is required."""
+    given = params.get(name, "")
+    if not given:
+        if default is None:
+            raise wrong_value(name, "cannot be blank")
+        return default
+    if not _NUMBER.fullmatch(given):
+        raise wrong_value(name, "should be a number")
+    value = int(given)
+    if value < least:
+        raise wrong_value(name, f"must be {least} or more")
+    if value > most:
+        raise wrong_value(name, f"must be {most} or less")
+    return value
+
+
+def text(params: Mapping[str, str], name: str, longest: int) -> str:
+    """A required one."""
+    given = params.get(name, "")
+    if not given:
+        raise wrong_value(name, "cannot be blank")
+    if len(given) > longest:
+        raise wrong_value(name, f"cannot have more than {longest} characters")
+    return given
+
+
+def offset(params: Mapping[str, str], name: str) -> list[str]:
+    """The position that an earlier page named, as in `["1785535200000","300"]`; empty for the first page."""
+    if not (given := params.get(name)):
+        return []
+    values = several(params, name)
+    if len(values) != len(("position", "tie")) or not values[-1]:
+        raise wrong_value(name, f"is not a next_offset: {given}")
+    return values
+
+
+def several(params: Mapping[str, str], name: str) -> list[str]:
+    """A list as JSON, or as the Python SDK sends it, `['a', 'b']`."""
+    given = params[name]
+    try:
+        values = json.loads(given.replace("'", '"'))
+    except ValueError:
+        values = None
+    if not isinstance(values, list) or not all(isinstance(value, str | int) for value in values):
+        raise wrong_value(name, 'should be a list, as in ["a","b"]')
+    return [str(value) for value in values]

@@ -1,0 +1,29 @@
+"""The stand-in as a child process: on loopback, on a free port, gone when its parent goes, whatever way that goes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from local import child
+from local.chargebee.behaviour import API_KEY
+
+
+@dataclass(frozen=True)
+class ChargebeeApi:
+    """A running one; `url` is without a path (APP_CHARGEBEE_URL)."""
+
+    url: str
+    api_key: str
+    pid: int
+
+
+@contextmanager
+def start(port: int = 0, **behaviour: str | float) -> Iterator[ChargebeeApi]:
+    """Runs a stand-in inside the context; `behaviour` has the names of `Behaviour`'s fields.
+
+    Raises ConfigurationError where it does not start.
+    """
+    arguments = ["--port", str(port), "--json"]
+    arguments += [f"--{name.replace('_', '-')}={value}" for name, value in behaviour.items()]
+    with child.start("local.chargebee", arguments, f"the Chargebee stand-in did not start on port {port}") as started:
+        yield ChargebeeApi(started.ready["url"], str(behaviour.get("api_key", API_KEY)), started.pid)

@@ -1,0 +1,65 @@
+"""The stand-in's application, and the socket that it listens on."""
+
+import socket
+import time
+from collections.abc import Callable, Iterable
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from app.errors import ConfigurationError
+from local.chargebee.api import PREFIX, Api
+from local.chargebee.behaviour import Behaviour
+from local.chargebee.inside import Inside
+from local.chargebee.operations import Site
+from local.chargebee.page import Page
+from local.guard import LOOPBACK, Guard
+
+# Viewers of the page never end by themselves.
+_GRACE_SECONDS = 1
+_BACKLOG = 2048
+
+
+def create_app(
+    behaviour: Behaviour, clock: Callable[[], float] | None = None, hosts: Iterable[str] = LOOPBACK
+) -> Starlette:
+    """The API, what is beside it, and the page, for requests to `hosts`."""
+    api = Api(Site(), behaviour, clock or steady_clock())
+    return Starlette(
+        routes=[
+            Route(f"{PREFIX}/{{path:path}}", api.answer, methods=["GET", "POST", "PUT", "DELETE"]),
+            *Inside(api).routes(),
+            *Page(api).routes(),
+        ],
+        middleware=[Middleware(Guard, hosts=hosts)],
+    )
+
+
+def steady_clock() -> Callable[[], float]:
+    """Unix seconds, from now on without the jumps of a clock that is corrected."""
+    start = time.time() - time.monotonic()
+    return lambda: start + time.monotonic()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Port 0 picks a free one. Raises ConfigurationError."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise ConfigurationError(f"the Chargebee stand-in cannot listen on {host}:{port}: {error}") from None
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def serve(app: Starlette, listener: socket.socket) -> None:
+    """Until SIGTERM or SIGINT."""
+    # An answer that is cut off on purpose is an error for uvicorn's log.
+    config = uvicorn.Config(
+        app, log_level="critical", access_log=False, ws="none", timeout_graceful_shutdown=_GRACE_SECONDS
+    )
+    uvicorn.Server(config).run(sockets=[listener])

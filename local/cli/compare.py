@@ -1,0 +1,68 @@
+"""`python -m local compare v02 v03`: the same webhooks to several releases, as timelines."""
+
+import shutil
+from pathlib import Path
+
+import click
+
+from app.errors import ConfigurationError
+from app.settings import Release, load_settings
+from app.telemetry.timeline.states import State
+from local import lessons
+from local.compare import svg, text
+from local.compare.look import LOOKS
+from local.compare.run import Recorded, delay, record
+
+
+@click.command()
+@click.argument("releases", nargs=-1, required=True)
+@click.option("--count", type=click.IntRange(1, 100), default=20, show_default=True, help="Webhooks, all at once.")
+@click.option("--svg", "file", type=click.Path(path_type=Path, dir_okay=False), help="Also as a picture, in this file.")
+def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
+    """Post the same webhooks to RELEASES, one release after the other, and show who waited for what.
+
+    Each call of the queue takes 100 ms longer, as if it were far away; APP_LOCAL_SQS_DELAY=0 … compare v02 v03 is
+    without that. Other settings apply, too: APP_LOCAL_TLS=1 is over TLS. Settings of one release follow its name:
+    v06,APP_SQS_MAX_CONNECTIONS=100. What waits for what is the same on a busy machine; times are not.
+    """
+    chosen = [_parsed(text) for text in releases]
+    settings = load_settings()
+    seconds = delay()
+    click.echo(f"Each call of the queue takes {seconds * 1000:g} ms longer (APP_LOCAL_SQS_DELAY={seconds:g}).")
+    # No remaining time: some releases take many times as long as others.
+    with click.progressbar(
+        chosen, label="Recording", show_eta=False, item_show_func=lambda one: one and one[0].value
+    ) as bar:
+        recorded = [record(release, settings, count, variables) for release, variables in bar]
+    longest = max(one.seconds for one in recorded)
+    for one in recorded:
+        _show(one, longest)
+    if file is not None:
+        file.write_text(svg.draw(recorded))
+        click.echo(f"picture: {file}")
+
+
+def _parsed(text: str) -> tuple[Release, dict[str, str]]:
+    """`v06,APP_X=1`. Raises ConfigurationError."""
+    name, *variables = text.split(",")
+    for variable in variables:
+        if not variable.startswith("APP_") or "=" not in variable:
+            raise ConfigurationError(f"{variable} after {name}: allowed is APP_NAME=VALUE")
+    return lessons.find(name), dict(variable.split("=", 1) for variable in variables)
+
+
+def _show(recorded: Recorded, seconds: float) -> None:
+    columns = max(20, shutil.get_terminal_size((100, 24)).columns - text.LABEL - 1)
+    click.secho(f"\n{recorded.name}: {text.summary(recorded)}", bold=True)
+    shown: set[State] = set()
+    for line in text.lines(recorded, seconds, columns):
+        click.echo(f"{line.label:<{text.LABEL}} " + "".join(map(_cell, line.states)).rstrip())
+        shown |= {state for state in line.states if state is not None}
+    click.echo(f"{'':<{text.LABEL}} 0{f'{seconds:.2f} s':>{columns - 1}}")
+    click.echo("   ".join(click.style(words, fg=LOOKS[state].terminal) for state, words in text.legend(shown)))
+    for doubt in recorded.doubts:
+        click.echo(f"DOUBTFUL: {doubt} meanwhile, so these times are not the release's alone")
+
+
+def _cell(state: State | None) -> str:
+    return text.NOT_YET if state is None else click.style(LOOKS[state].letter, fg=LOOKS[state].terminal)

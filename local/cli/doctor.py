@@ -1,0 +1,88 @@
+"""`python -m local doctor your.module:app`: which lines of an ASGI app block its event loop."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+
+import click
+
+from app.errors import ConfigurationError
+from app.settings import Settings
+from app.telemetry.logging import configure_logging
+from asgi_doctor.errors import DoctorError
+from asgi_doctor.serve import bind, serve
+from asgi_doctor.stacks import Place, Stack
+from asgi_doctor.target import load
+from asgi_doctor.tokens import Tokens
+from asgi_doctor.watchdog import Watchdog
+from local import lessons
+from local.doctor import text
+
+LOOPBACK = "127.0.0.1"
+
+
+@click.command()
+@click.argument("target", metavar="MODULE:APP")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0 takes a free one."
+)
+@click.option(
+    "--warn",
+    type=click.FloatRange(0.01, 60),
+    default=0.1,
+    show_default=True,
+    help="Seconds that a line may hold the loop.",
+)
+@click.option("--for", "seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so many seconds.")
+@click.option("--page/--no-page", default=True, show_default=True, help="The live page, on a free port; it probes.")
+@click.option("--check", is_flag=True, help="Exit with 1 if anything held the loop for longer.")
+def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | None, page: bool, check: bool) -> None:
+    """Serve an ASGI app, and name the lines that block its event loop, while you send it requests.
+
+    The app is imported from the current directory, as by uvicorn. Each line is named as soon as it is found; Ctrl-C
+    (or SIGTERM) stops and sums up, with the release of this history that shows the cure: `diff` shows it as code.
+    Time in which the process got no CPU is not the line's, and is not counted. The live page draws the loop meanwhile.
+    """
+    with ExitStack() as stack:
+        try:
+            asgi, listener = load(target), stack.enter_context(bind(host, port))
+        except DoctorError as error:
+            raise ConfigurationError(str(error)) from None
+        shown = f"[{host}]" if ":" in host else host
+        url = f"http://{shown}:{listener.getsockname()[1]}"
+        watchdog = Watchdog(warn, _found)
+        tokens = Tokens(lambda limit: click.echo(text.waiting(limit)))
+        measuring = stack.enter_context(_live(target, url)) if page else nullcontext()
+        requests = serve(
+            asgi,
+            listener,
+            watchdog,
+            tokens,
+            measuring=measuring,
+            started=lambda: click.echo(f"Serving {target} on {url}"),
+            stopping=lambda: click.echo("Stopping; a second signal ends at once", err=True),
+            seconds=seconds,
+        )
+    for line in text.summary(list(watchdog.places.values()), tokens, requests, warn, lessons.change):
+        click.echo(line)
+    if check and watchdog.blocked:
+        raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def _live(target: str, url: str) -> Iterator[AbstractContextManager[None]]:
+    """A live page of the app at `url`; what measures its event loop, to be entered there."""
+    from app.telemetry.metrics.prometheus import served
+    from app.telemetry.metrics.service import LoopMetrics
+    from local.live.start import start  # not imported without the page
+    from local.live.subject import Order, Subject
+
+    configure_logging(Settings(log_level="WARNING"))  # not that /metrics has an address, too
+    metrics = LoopMetrics(fine=True)
+    with served(metrics.instruments, LOOPBACK, 0) as port, start() as page:
+        page.show(Order([Subject(target, "", "", url, f"http://{LOOPBACK}:{port}/metrics")]))
+        yield metrics.measuring()
+
+
+def _found(place: Place, stack: Stack, seconds: float) -> None:
+    click.echo(text.found(place, stack, seconds))

@@ -1,0 +1,64 @@
+"""`python -m local invoices`: the invoices at the stand-in for Chargebee's API."""
+
+import sys
+import time
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+import click
+
+from local.audit import invoices as read_invoices
+from local.run import read_run
+from local.settings import load_local_settings
+
+_SECONDS = 1.0
+_COLUMNS = ("id", "customer", "status", "charges", "total", "closed at")
+_NUMBERS = ("charges", "total")
+_WITHOUT_DECIMALS = {"JPY", "KRW", "VND", "CLP"}
+# The stand-in's page shows the same words.
+_STAGES = {"pending": "pending", "charging": "being charged", "closed": "closed"}
+_CLEAR = "\x1b[H\x1b[2J"
+
+
+@click.command()
+@click.option("--watch", is_flag=True, help="Show them again whenever something has changed, until Ctrl-C.")
+@click.option("--limit", type=click.IntRange(min=1), default=40, show_default=True, help="How many, the newest last.")
+def invoices(watch: bool, limit: int) -> None:
+    """List the invoices of the local run (`make run`): pending, being charged, or closed, with Chargebee's status.
+
+    They are those of the stand-in for Chargebee's API; its page shows them too, as they change.
+    """
+    run = read_run(load_local_settings().run_dir)
+    shown = read_invoices(run.chargebee)
+    click.echo(_table(shown, limit))
+    while watch:
+        time.sleep(_SECONDS)
+        now = read_invoices(run.chargebee)
+        if now != shown:
+            shown = now
+            click.echo((_CLEAR if sys.stdout.isatty() else "") + _table(shown, limit))
+
+
+def _table(found: list[dict[str, Any]], limit: int) -> str:
+    """A line for each, and one that counts them all."""
+    rows = [_COLUMNS, *(_row(invoice) for invoice in found[-limit:])]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    lines = ["  ".join(map(_cell, row, widths, _COLUMNS)).rstrip() for row in rows]
+    stages = Counter(invoice["stage"] for invoice in found)
+    counts = ", ".join(f"{stages[stage]:,} {words}" for stage, words in _STAGES.items() if stage in stages)
+    left_out = [f"… and {len(found) - limit:,} before them (--limit)"] if len(found) > limit else []
+    return "\n".join([*left_out, *lines, f"{len(found):,} invoices{': ' + counts if counts else ''}"])
+
+
+def _row(invoice: dict[str, Any]) -> tuple[str, ...]:
+    currency, closed = invoice["currency_code"] or "", invoice["closed_at"]
+    total = f"{invoice['total']:,}" if currency in _WITHOUT_DECIMALS else f"{invoice['total'] / 100:,.2f}"
+    when = datetime.fromtimestamp(closed).astimezone().strftime("%H:%M:%S") if closed else ""
+    customer = "".join(letter if letter.isprintable() else "?" for letter in invoice["customer_id"])
+    status = _STAGES[invoice["stage"]] + (f" ({invoice['status']})" if invoice["stage"] == "closed" else "")
+    return invoice["id"], customer, status, str(invoice["charges"]), f"{total} {currency}".strip(), when
+
+
+def _cell(text: str, width: int, column: str) -> str:
+    return text.rjust(width) if column in _NUMBERS else text.ljust(width)

@@ -1,0 +1,45 @@
+"""`python -m local race v02 v09`: two releases side by side, the same webhooks to both."""
+
+import tempfile
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import click
+
+from app.errors import ConfigurationError
+from app.settings import Release, load_settings
+from local import lessons
+from local.cli.subjects import order
+from local.live.start import start
+from local.run import LocalRun
+from local.service import start_service, unlimited
+from local.settings import load_local_settings
+
+MOST = 2  # columns of the page
+
+
+@click.command()
+@click.argument("releases", nargs=MOST, required=True)
+def race(releases: tuple[str, ...]) -> None:
+    """Serve two RELEASES, each with a queue of its own, and a live page of both, until Ctrl-C.
+
+    The page's buttons send the same webhooks to both. APP_LOCAL_LIVE_PORT is its port.
+    """
+    settings, options = load_settings(), load_local_settings()
+    chosen = [lessons.find(name) for name in releases]
+    # Outside: the services have got the terminal's Ctrl-C too, and are told by this exception.
+    with suppress(KeyboardInterrupt), ExitStack() as stack:
+        page = stack.enter_context(start())
+        page.show(order([(_started(stack, release), release) for release in chosen], settings, options))
+        url = page.url()
+        if url is None:
+            raise ConfigurationError("the live page did not start (see its error above)")
+        click.echo(f"{' against '.join(chosen)}: {url} (Ctrl-C ends it)")
+        page.wait()
+
+
+def _started(stack: ExitStack, release: Release) -> LocalRun:
+    click.echo(f"Starting {release.value} and its queue", err=True)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    variables = {"APP_RELEASE": release.value, "APP_METRICS_PORT": "0", **unlimited()}
+    return stack.enter_context(start_service(folder, variables))

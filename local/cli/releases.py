@@ -1,0 +1,18 @@
+"""`python -m local releases`: the optimisation history as a list."""
+
+import click
+
+from app.settings import KNOWN_AS, NEWEST, Release
+from local.lessons import change
+
+
+@click.command()
+def releases() -> None:
+    """List the releases: name, version, change, how to switch."""
+    for release in Release:
+        known_as = f" – {KNOWN_AS[release]}" if release in KNOWN_AS else ""
+        default = " (default)" if release is NEWEST else ""
+        click.echo(f"{release.value:<21} {release.version}{known_as}{default}")
+        click.echo(f"    {change(release)}")
+    click.echo(f"\nSwitch with the environment: APP_RELEASE={Release.V02_BLOCKING.value} make run")
+    click.echo("See a lesson: .venv/bin/python -m local diff v03 v04")

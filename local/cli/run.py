@@ -1,0 +1,84 @@
+"""`python -m local run`: the service on a laptop, with all that it needs around it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+from types import FrameType
+
+import click
+from loguru import logger
+
+from app.errors import ConfigurationError
+from app.settings import Settings, load_settings
+from app.settings.text import listing
+from app.telemetry.logging import configure_logging
+from local import billables, exposure
+from local.cli.subjects import order
+from local.live.start import start as start_page
+from local.run import BROUGHT, LocalRun, stand_ins
+from local.sample_events import default_file, sample_files
+from local.service import changed, start_web, start_worker
+from local.settings import LocalSettings, load_local_settings
+
+METRICS_PORT = "9464"  # the same at each start, so that a Prometheus finds it again
+_SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(LocalSettings)}"
+
+
+@click.command(epilog=_SETTINGS)
+def run() -> None:
+    """Serve on this machine: stand-ins for AWS and Chargebee, the service, a worker, and a live page.
+
+    The service and the worker are `python -m app web` and `python -m app worker`; their variables apply. Ctrl-C
+    finishes requests in flight, a second one exits at once; SIGTERM drains (see APP_DRAIN_DELAY).
+    """
+    with changed({"APP_METRICS_PORT": os.environ.get("APP_METRICS_PORT") or METRICS_PORT}):
+        settings, options = load_settings(), load_local_settings()
+        given = dict(os.environ)
+    if brought := [name for name in BROUGHT if os.environ.get(name)]:
+        raise ConfigurationError("\n".join(f"{name} is set: a local run brings its own" for name in brought))
+    configure_logging(settings)
+    exposure.warn(settings)
+    with ExitStack() as stack:
+        around = stack.enter_context(stand_ins(options, settings.chargebee_rate))
+        logger.info("Chargebee's stand-in, with a page of its invoices, on {}", around.chargebee)
+        page = stack.enter_context(start_page())
+        if options.worker:
+            _work(stack, around, settings, given)
+        started, web = stack.enter_context(start_web(around, given, settings))
+        started.write(options.run_dir)
+        page.show(order([(started, settings.release)], settings, options))
+        code = _follow(web)
+    sys.exit(code)
+
+
+def _work(stack: ExitStack, around: LocalRun, settings: Settings, given: dict[str, str]) -> None:
+    """Starts a worker, and registers pending invoices for the webhooks of README.
+
+    v01 has no queue to work from, and closes them itself.
+    """
+    billables.seed(around, (file.read_bytes() for file in [default_file(), *sample_files()]))
+    if settings.release.enqueues:
+        stopping = threading.Event()
+        worker = stack.enter_context(start_worker(around, given))
+        stack.callback(stopping.set)
+        threading.Thread(target=_report, args=(worker, stopping), daemon=True).start()
+
+
+def _report(worker: "subprocess.Popen[bytes]", stopping: threading.Event) -> None:
+    code = worker.wait()
+    if not stopping.is_set():
+        logger.error("The worker has ended with {}; invoices stay pending", code)
+
+
+def _follow(web: "subprocess.Popen[bytes]") -> int:
+    """Passes signals on to the service until it ends, and returns its exit code."""
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        web.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, pass_on)
+    return web.wait()

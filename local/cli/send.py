@@ -1,0 +1,93 @@
+"""`python -m local send`: webhooks as Chargebee sends them."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from app.errors import ConfigurationError
+from app.settings import Settings, load_settings
+from local.billables import seed
+from local.chargebee.load import Outcome, load
+from local.chargebee.sender import open_prober, open_session, post
+from local.process import is_listening
+from local.run import LocalRun, read_run
+from local.sample_events import default_file, fresh_events_of, sample_files
+from local.settings import load_local_settings
+from local.stand_ins import StandIns, stand_ins
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE…]", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--count", type=click.IntRange(min=1), help="Send that many, generated from FILE, each with its own ids.")
+@click.option("--concurrency", type=click.IntRange(1, 1000), default=8, show_default=True, help="Requests at once.")
+@click.option("--url", help=f"The service.  [default: the local run, else {DEFAULT_URL}]")
+@click.option("--seed", "seeded", is_flag=True, help="Register them at the stand-ins first, also with --url.")
+def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str | None, seeded: bool) -> None:
+    """Send webhooks as Chargebee does: Basic auth, its headers, its time-outs.
+
+    Without FILE: the samples of loadtest/events (with --count: the one of 5,686 bytes). Credentials are
+    APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, else demo:demo. Exits with 0 if every response was 200.
+
+    To a local run, it first registers the pending invoices at the stand-in for Chargebee, and what is to be billed;
+    with --seed at the stand-ins of APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE.
+    """
+    settings = load_settings()
+    local = None if url else _local_run()
+    target = url or (local.url if local else None) or DEFAULT_URL
+    run = stand_ins(settings) if seeded else local
+    if count is None:
+        files_ = list(files) or sample_files()
+        _seed(run, (file.read_bytes() for file in files_))
+        statuses = asyncio.run(_send_each(target, settings, files_))
+        click.echo(", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(statuses.items())))
+    else:
+        bodies = list(fresh_events_of(list(files) or [default_file()], count))
+        _seed(run, bodies)
+        outcome = asyncio.run(_send_many(target, settings, bodies, concurrency))
+        statuses = outcome.statuses
+        click.echo(outcome.report())
+    if set(statuses) != {HTTPStatus.OK}:
+        raise click.exceptions.Exit(1)
+
+
+async def _send_each(url: str, settings: Settings, files: list[Path]) -> Counter[int]:
+    statuses: Counter[int] = Counter()
+    async with open_session(url, settings) as client:
+        for file in files:
+            body = file.read_bytes()
+            reply = await post(client, body)
+            statuses[reply.status] += 1
+            click.echo(f"{file.name} ({len(body):,} bytes) → {reply.status or ''} {reply.text}")
+    return statuses
+
+
+async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurrency: int) -> Outcome:
+    async with open_session(url, settings, concurrency) as client, open_prober(url) as prober:
+        with click.progressbar(length=len(bodies), label="Sending", show_pos=True) as bar:
+            answered = partial(bar.update, 1)
+            return await load(client, prober, iter(bodies), concurrency=concurrency, rate=None, answered=answered)
+
+
+def _local_run() -> LocalRun | None:
+    """Returns None if there is none, but a service listens on the default address. Raises ConfigurationError."""
+    try:
+        return read_run(load_local_settings().run_dir)
+    except ConfigurationError as error:
+        try:
+            is_listening(urlsplit(DEFAULT_URL).port or 0)
+        except OSError:
+            raise ConfigurationError(f"{error}, or name a service with --url: none listens on {DEFAULT_URL}") from None
+        return None
+
+
+def _seed(run: LocalRun | StandIns | None, bodies: Iterable[bytes]) -> None:
+    if run is not None:
+        seed(run, bodies)

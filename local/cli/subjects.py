@@ -1,0 +1,30 @@
+"""Local runs as what the live page shows."""
+
+from app.settings import Release, Settings
+from local import delay, lessons
+from local.live.subject import Order, Subject
+from local.run import LocalRun
+from local.settings import LocalSettings
+
+
+def order(runs: list[tuple[LocalRun, Release]], settings: Settings, options: LocalSettings) -> Order:
+    """Returns what the page shows: services of a release each, with the credentials of their webhooks."""
+    subjects = [_subject(run, release, settings, options) for run, release in runs]
+    return Order(subjects, options.live_port, options.sqs_delay)
+
+
+def _subject(run: LocalRun, release: Release, settings: Settings, options: LocalSettings) -> Subject:
+    assert run.url is not None
+    password = settings.basic_auth_password
+    return Subject(
+        name=release.value,
+        change=lessons.change(release),
+        cost=lessons.cost(release),
+        url=run.url,
+        metrics=run.metrics,
+        sqs=run.endpoint + delay.PATH,
+        ca_bundle=run.ca_bundle,
+        chargebee=run.chargebee if options.worker or not release.enqueues else None,
+        user=settings.basic_auth_username or "demo",
+        password=password.get_secret_value() if password else "demo",
+    )

@@ -1,0 +1,60 @@
+"""The rows of a timeline as they are shown, with times from the first webhook on."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from app.telemetry.timeline.spans import Row, Span
+from app.telemetry.timeline.states import State
+from local.compare.run import Recorded
+
+# More threads than these only repeat what the first ones show.
+MOST_THREADS = 12
+
+
+class Group(NamedTuple):
+    """Rows of one kind. `left_out`: how many more there are. `labels`: of each row, where they have any."""
+
+    title: str
+    rows: list[list[Span]]
+    left_out: int = 0
+    labels: tuple[str, ...] = ()
+
+
+def groups(recorded: Recorded) -> Iterator[Group]:
+    """The event loop, the webhooks, the threads that did anything, and calls with a batch each; empty groups not."""
+    kinds: dict[str, list[Row]] = {"loop": [], "thread": [], "call": []}
+    for row in recorded.rows:
+        kinds.setdefault(row.kind, []).append(row)
+    yield Group("event loop", [_cut(row.spans, recorded) for row in kinds["loop"]])
+    yield Group("webhooks", [_cut(spans, recorded) for spans in _webhooks(recorded)])
+    threads = [spans for row in kinds["thread"] if _busy(spans := _cut(row.spans, recorded))]
+    threads.sort(key=lambda spans: next(span.began for span in spans if span.state != State.IDLE))
+    if threads:
+        yield Group("threads", threads[:MOST_THREADS], len(threads[MOST_THREADS:]))
+    if kinds["call"]:
+        labels = tuple(row.name for row in kinds["call"])
+        yield Group("calls to SQS", [_cut(row.spans, recorded) for row in kinds["call"]], labels=labels)
+
+
+def total(spans: Iterable[Span], *states: State) -> float:
+    """Seconds in any of `states`."""
+    return sum(span.ended - span.began for span in spans if span.state in states)
+
+
+def _webhooks(recorded: Recorded) -> Iterator[list[Span]]:
+    """In the order of their responses. Before the first sample of it, a webhook waits for its turn."""
+    found = {row.name: row.spans for row in recorded.rows if row.kind == "webhook"}
+    for one in sorted(recorded.sent, key=lambda one: one.ended):
+        seen = found.get(one.event_id, [])
+        yield [Span(one.began, seen[0].began if seen else one.ended, State.TURN), *seen]
+
+
+def _cut(spans: list[Span], recorded: Recorded) -> list[Span]:
+    """What is between the first webhook and the last response, relative to the first."""
+    began, ended = recorded.began, recorded.began + recorded.seconds
+    cut = [Span(max(span.began, began) - began, min(span.ended, ended) - began, span.state) for span in spans]
+    return [span for span in cut if span.ended > span.began]
+
+
+def _busy(spans: list[Span]) -> bool:
+    return any(span.state != State.IDLE for span in spans)

@@ -1,0 +1,91 @@
+"""One release: started with APP_TIMELINE, posted to by concurrent senders, stopped."""
+
+import asyncio
+import json
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from app.settings import Release, Settings
+from app.telemetry.timeline import spans
+from app.telemetry.timeline.spans import Row
+from local.billables import seed
+from local.chargebee.sender import open_session, post
+from local.machine import Watch
+from local.sample_events import default_file, fresh_events_of
+from local.service import start_service, unlimited
+from local.settings import load_local_settings
+
+NONE: Mapping[str, str] = MappingProxyType({})
+# Enough to see who waits for SQS: the embedded queue itself answers within a millisecond or two.
+SQS_DELAY = 0.1
+
+
+class Sent(NamedTuple):
+    """One webhook as its sender saw it. Times as in `Row`."""
+
+    event_id: str
+    began: float
+    ended: float
+    status: int
+
+
+class Recorded(NamedTuple):
+    """`doubts`: what else the machine did meanwhile. It changes the times, not what waits for what."""
+
+    name: str
+    sent: list[Sent]
+    rows: list[Row]
+    doubts: list[str]
+
+    @property
+    def began(self) -> float:
+        return min(one.began for one in self.sent)
+
+    @property
+    def seconds(self) -> float:
+        return max(one.ended for one in self.sent) - self.began
+
+    @property
+    def statuses(self) -> Counter[int]:
+        return Counter(one.status for one in self.sent)
+
+
+def record(release: Release, settings: Settings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recorded:
+    """Posts `webhooks` at once, to a service with `variables`. Raises ConfigurationError where it does not start.
+
+    The queue takes `delay()` for each call, unless `variables` name another latency.
+    """
+    name = ", ".join([release.value, *map("=".join, variables.items())])
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "timeline.json"
+        slowed = {"APP_LOCAL_SQS_DELAY": str(delay()), **unlimited()}
+        ours = {**slowed, **variables, "APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
+        bodies = list(fresh_events_of([default_file()], webhooks))
+        with start_service(Path(folder), ours) as run:
+            assert run.url is not None
+            if not release.enqueues:
+                seed(run, bodies)
+            with Watch() as watch:
+                sent = asyncio.run(_post(run.url, settings, bodies))
+        return Recorded(name, sent, spans.read(file), watch.busy.doubts())
+
+
+def delay() -> float:
+    """Returns APP_LOCAL_SQS_DELAY in seconds; 0.1 if it is not set."""
+    options = load_local_settings()
+    return options.sqs_delay if "sqs_delay" in options.model_fields_set else SQS_DELAY
+
+
+async def _post(url: str, settings: Settings, bodies: list[bytes]) -> list[Sent]:
+    async def send(body: bytes) -> Sent:
+        began = time.monotonic()
+        reply = await post(client, body)
+        return Sent(json.loads(body)["id"], began, time.monotonic(), reply.status)
+
+    async with open_session(url, settings, connections=0) as client:
+        return await asyncio.gather(*map(send, bodies))

@@ -1,0 +1,64 @@
+"""A timeline in letters: one column is as long as any other, and shows the state that it was in for longest."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from app.telemetry.timeline.spans import Span
+from app.telemetry.timeline.states import State
+from local.compare.look import LOOKS
+from local.compare.rows import Group, groups, total
+from local.compare.run import Recorded
+
+LABEL = 14
+NOT_YET = " "
+_BLOCKING = frozenset({State.SQS, State.TABLE, State.CHARGEBEE, State.CONNECTING, State.CAS, State.CLIENT})
+
+
+class Line(NamedTuple):
+    """A label, and the states of its columns, None for none."""
+
+    label: str
+    states: list[State | None]
+
+
+def lines(recorded: Recorded, seconds: float, columns: int) -> Iterator[Line]:
+    """All rows, on an axis of `seconds`."""
+    for group in groups(recorded):
+        for number, spans in enumerate(group.rows):
+            label = group.labels[number] if group.labels else group.title if number == 0 else ""
+            yield Line(label, _columns(spans, seconds / columns, columns))
+        if group.left_out:
+            yield Line(f"… {group.left_out} more", [])
+
+
+def summary(recorded: Recorded) -> str:
+    """The responses, and what the event loop did, in a line each."""
+    answers = ", ".join(f"{status or 'no answer'}: {number}" for status, number in sorted(recorded.statuses.items()))
+    loop: Group = next(groups(recorded))
+    spans = [span for row in loop.rows for span in row]
+    blocked = [span for span in spans if span.state in _BLOCKING]
+    parts = [f"{answers} in {recorded.seconds:.2f} s"]
+    if blocked:
+        parts.append(f"event loop blocked for {total(blocked, *State):.2f} s")
+    if cas := sum(total(row, State.CAS) for group in groups(recorded) for row in group.rows):
+        parts.append(f"loading CAs {cas:.2f} s")
+    return "; ".join(parts)
+
+
+def legend(shown: set[State]) -> Iterator[tuple[State, str]]:
+    """A state, its letter and its name, for each of `shown`."""
+    for state, look in LOOKS.items():
+        if state in shown:
+            yield state, f"{look.letter} {state.value}"
+
+
+def _columns(spans: list[Span], width: float, columns: int) -> list[State | None]:
+    return [_longest(spans, number * width, (number + 1) * width) for number in range(columns)]
+
+
+def _longest(spans: list[Span], began: float, ended: float) -> State | None:
+    inside = {span.state: 0.0 for span in spans if span.began < ended and span.ended > began}
+    for span in spans:
+        if span.state in inside:
+            inside[span.state] += max(0.0, min(span.ended, ended) - max(span.began, began))
+    return State(max(inside, key=lambda state: inside[state])) if inside else None

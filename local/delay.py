@@ -1,0 +1,42 @@
+"""Latency of the embedded AWS, which can be changed while it runs: `PUT /_delay`, with seconds as its body."""
+
+import asyncio
+from typing import Any
+
+PATH = "/_delay"
+LONGEST = 60.0
+
+
+class Delayed:
+    """Adds `seconds` to each call of `app`."""
+
+    def __init__(self, app: Any, seconds: float) -> None:
+        self._app = app
+        self._seconds = seconds
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and scope["path"] == PATH:
+            await _answer(send, await self._change(scope, receive))
+            return
+        # Paths of ministack's own, such as its inspection of queues, are not calls of AWS.
+        if self._seconds and scope["type"] == "http" and not scope["path"].startswith("/_"):
+            await asyncio.sleep(self._seconds)
+        await self._app(scope, receive, send)
+
+    async def _change(self, scope: Any, receive: Any) -> int:
+        """Returns the status. `local.guard` keeps websites away."""
+        if scope["method"] != "PUT":
+            return 405
+        try:
+            seconds = float((await receive())["body"])
+        except ValueError:
+            return 400
+        if not 0 <= seconds <= LONGEST:
+            return 400
+        self._seconds = seconds
+        return 204
+
+
+async def _answer(send: Any, status: int) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": []})
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,22 @@
+"""One warning at the start of a local run that other machines reach: it is for this machine alone."""
+
+from collections.abc import Iterator
+
+from loguru import logger
+
+from app.settings import Settings
+from app.web.exposure import is_loopback
+from app.web.webhook import PATH
+
+
+def warn(settings: Settings) -> None:
+    """Logs the warning. The stand-ins listen on loopback only."""
+    if exposed := list(_exposed(settings)):
+        logger.warning("A local run is for this machine alone, but others reach {}", "; ".join(exposed))
+
+
+def _exposed(settings: Settings) -> Iterator[str]:
+    if not is_loopback(settings.host):
+        yield f"POST {PATH}, the probes, /docs and /openapi.json by APP_HOST={settings.host}"
+    if settings.metrics_port is not None and not is_loopback(settings.metrics_host):
+        yield f"/metrics by APP_METRICS_HOST={settings.metrics_host}"

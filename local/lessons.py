@@ -1,0 +1,50 @@
+"""The source code of the releases, read without importing it: what one changes, and the diff of two."""
+
+import ast
+import difflib
+from pathlib import Path
+
+from app.errors import ConfigurationError
+from app.settings import Release
+
+# By path: importing a release imports FastAPI and its clients.
+_RELEASES = Path(__file__).parents[1] / "app" / "web" / "releases"
+
+
+def find(name: str) -> Release:
+    """`v03` or `v03_threadpool`. Raises ConfigurationError with what is allowed."""
+    try:
+        return Release(name)
+    except ValueError:
+        raise ConfigurationError(f"{name} is not a release: allowed are {', '.join(Release)}") from None
+
+
+def change(release: Release) -> str:
+    """The `Change:` line of its docstring."""
+    return " ".join(_docstring(release).partition("Change: ")[2].partition("\nCost:")[0].split())
+
+
+def cost(release: Release) -> str:
+    """The `Cost:` line of its docstring."""
+    return " ".join(_docstring(release).partition("\nCost: ")[2].partition("\n\n")[0].split())
+
+
+def diff(old: Release, new: Release) -> list[str]:
+    """The unified diff of the code of two releases, without their docstrings."""
+    before, after = (code(release) for release in (old, new))
+    return list(difflib.unified_diff(before, after, f"{old.value}.py", f"{new.value}.py", lineterm="", n=2))
+
+
+def code(release: Release) -> list[str]:
+    """The lines below its docstring."""
+    source = _source(release)
+    docstring = ast.parse(source).body[0]
+    return source.splitlines()[docstring.end_lineno or 0 :]
+
+
+def _docstring(release: Release) -> str:
+    return ast.get_docstring(ast.parse(_source(release))) or ""
+
+
+def _source(release: Release) -> str:
+    return (_RELEASES / f"{release.value}.py").read_text()

@@ -1,0 +1,75 @@
+"""The page as one HTML document: markup, style sheets, scripts and data in a single file."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from local.live.buttons import ATTACKS, DELAYS_MS
+from local.live.subject import Subject, takes_webhooks
+
+_FILES = Path(__file__).parent / "page"
+_STYLES = ("uPlot.min.css", "look.css", "look-charts.css")
+_UPLOT = "uPlot.iife.min.js"
+_SCRIPTS = ("charts.js", "numbers.js", "draw.js", "columns.js", "words.js", "start.js")
+
+
+def live(subjects: list[Subject]) -> str:
+    """The page, which asks for its moments."""
+    return _document(subjects, {"saved": None, "moments": []})
+
+
+def saved(subjects: list[Subject], moments: Iterable[str], when: str) -> str:
+    """The page with its moments, each as JSON text: it asks nobody, so it also opens from a disk."""
+    return _document(subjects, {"saved": when, "moments": [json.loads(moment) for moment in moments]})
+
+
+def policy(*, connecting: bool) -> str:
+    """The content policy: only the document's own scripts and style sheets, by their hashes."""
+    connect = "'self'" if connecting else "'none'"
+    return (
+        f"default-src 'none'; script-src {_hashes(_scripts())}; style-src {_hashes(_styles())};"
+        f" img-src data:; connect-src {connect}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _document(subjects: list[Subject], data: dict[str, object]) -> str:
+    ours = takes_webhooks(subjects)
+    data |= {
+        "subjects": [subject.shown() for subject in subjects],
+        "attacks": {name: attack.label for name, attack in ATTACKS.items()} if ours else {},
+        "delays": DELAYS_MS if ours else (),
+    }
+    parts = {
+        "POLICY": policy(connecting=not data["saved"]),
+        "STYLES": "\n".join(f"<style>{text}</style>" for text in _styles()),
+        # `<` would end the element where a text has `</script>`.
+        "DATA": json.dumps(data).replace("<", "\\u003c"),
+        "SCRIPTS": "\n".join(f"<script>{text}</script>" for text in _scripts()),
+    }
+    document = _text("page.html")
+    for name, part in parts.items():
+        document = document.replace(f"<!--{name}-->", part, 1)
+    return document
+
+
+@cache
+def _text(name: str) -> str:
+    return (_FILES / name).read_text()
+
+
+def _styles() -> list[str]:
+    return [_text(name) for name in _STYLES]
+
+
+def _scripts() -> list[str]:
+    """uPlot, and ours as one function, so that its names are not the window's (`top` is)."""
+    ours = "\n".join(_text(name) for name in _SCRIPTS)
+    return [_text(_UPLOT), f'(() => {{\n"use strict"\n{ours}}})()\n']
+
+
+def _hashes(texts: list[str]) -> str:
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)

@@ -1,0 +1,48 @@
+"""The page's process: told on standard input what to show; ends where that ends, viewers or not."""
+
+import resource
+import socket
+import sys
+from collections.abc import Callable
+
+import uvicorn
+from starlette.applications import Starlette
+
+from app.errors import ConfigurationError
+from local.child import end_with_parent
+from local.live.subject import Order, parse
+
+# The application for an order, on a port.
+Create = Callable[[Order, int], Starlette]
+
+
+def read_order() -> Order | None:
+    """None where the parent has ended before it had something to show."""
+    line = sys.stdin.buffer.readline()
+    return parse(line) if line else None
+
+
+def run(order: Order, create: Create, listening: Callable[[str], None]) -> None:
+    """Serves until standard input ends; `listening` gets the URL. Raises ConfigurationError."""
+    end_with_parent()
+    # Each webhook that waits for its answer is an open connection, and a blocked service lets thousands wait.
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    door = _listen(order.port)
+    port = door.getsockname()[1]
+    config = uvicorn.Config(create(order, port), log_config=None, log_level="error", access_log=False, ws="none")
+    listening(f"http://127.0.0.1:{port}")
+    uvicorn.Server(config).run(sockets=[door])
+
+
+def _listen(port: int) -> socket.socket:
+    door = socket.socket()
+    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        door.bind(("127.0.0.1", port))
+    except OSError as error:
+        raise ConfigurationError(
+            f"APP_LOCAL_LIVE_PORT={port}: {error.strerror}; no live page; allowed is a free port, or 0"
+        ) from None
+    door.listen()
+    return door

@@ -1,0 +1,22 @@
+"""Quantiles of what a histogram has counted between two scrapes."""
+
+import math
+from itertools import pairwise
+
+from local.live.exposition import Buckets
+
+
+def quantile(share: float, before: Buckets, after: Buckets) -> float | None:
+    """Returns the middle of the bucket with the quantile; the highest bound if the quantile is above all bounds.
+
+    Linear interpolation, as PromQL has it, would show the end of the bucket as the 99th percentile of equal values.
+    None if nothing was counted, or if the counts began anew.
+    """
+    counted = [(bound, count - before.get(bound, 0.0)) for bound, count in after.items()]
+    total = counted[-1][1] if counted else 0
+    if total <= 0:
+        return None
+    for (lower, below), (bound, count) in pairwise([(0.0, 0.0), *counted]):
+        if count >= share * total and count > below:
+            return lower if math.isinf(bound) else (lower + bound) / 2
+    return None

@@ -1,0 +1,27 @@
+"""Server-sent events: the ring's moments with their ids, then whatever comes."""
+
+from collections.abc import AsyncIterator
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import Response
+
+from local.live.ring import Ring
+
+RECONNECT_MS = 1000
+
+
+def respond(request: Request, ring: Ring) -> Response:
+    """From the request's `Last-Event-ID` on; without one, everything that is held."""
+    return EventSourceResponse(_events(ring, request.headers.get("last-event-id")))
+
+
+async def _events(ring: Ring, last_event_id: str | None) -> AsyncIterator[ServerSentEvent]:
+    number = ring.resume(last_event_id) if last_event_id else 0
+    if number is None:
+        # The viewer has moments of an earlier process, perhaps of another release.
+        yield ServerSentEvent(event="restarted", data="")
+        return
+    yield ServerSentEvent(comment="the live page's moments", retry=RECONNECT_MS)
+    async for moment in ring.follow(number):
+        yield ServerSentEvent(id=ring.identify(moment.number), data=moment.text)

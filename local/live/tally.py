@@ -1,0 +1,28 @@
+"""Counts the webhooks that the page itself has sent to one service, and their answers."""
+
+from collections import Counter
+
+from local.live.firing import Post
+
+
+class Tally:
+    """Counts the webhooks that pass through `counting`, and their answers by status; status 0 is no answer."""
+
+    def __init__(self) -> None:
+        self._sent = 0
+        self._answers: Counter[int] = Counter()
+
+    def counting(self, post: Post) -> Post:
+        """Returns `post` with each call counted when it begins, and its answer when it ends."""
+
+        async def counted(body: bytes) -> int:
+            self._sent += 1
+            status = await post(body)
+            self._answers[status] += 1
+            return status
+
+        return counted
+
+    def shown(self) -> dict[str, object]:
+        """Returns the counts as the page gets them."""
+        return {"sent": self._sent, "answers": dict(sorted(self._answers.items()))}

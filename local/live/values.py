@@ -1,0 +1,86 @@
+"""What is drawn of one service at one moment: numbers out of two scrapes."""
+
+from local.live.exposition import Scrape
+from local.live.quantiles import quantile
+
+# Milliseconds, webhooks a second, percent of one core. None: not known, or nothing happened.
+Values = dict[str, float | None]
+# By group, and in a group by outcome.
+Totals = dict[str, dict[str, int]]
+
+_WEBHOOKS = "invoice_webhook_webhooks_total"
+_ACCEPTED = ("queued", "processed")  # the latter under v01
+_REJECTED = "rejected"
+# The series of webhooks without an answer, which have no response time.
+_UNANSWERED = ("http_response_status_code", "")
+# How the page groups outcomes: these, and the slug of any other refusal (`app.web.problems`) as rejected.
+_GROUPS = {**dict.fromkeys(_ACCEPTED, "queued"), **{name: name for name in ("ignored", "overloaded", "unanswered")}}
+
+
+def totals(after: Scrape) -> Totals:
+    """Returns the webhooks since the service's start, by group and outcome; only outcomes that have occurred."""
+    found: Totals = {}
+    for outcome, count in sorted(after.by(_WEBHOOKS, "outcome").items()):
+        if count:
+            found.setdefault(_GROUPS.get(outcome, _REJECTED), {})[outcome] = round(count)
+    return found
+
+
+def values(before: Scrape, after: Scrape) -> Values:
+    """The changes from `before` to `after`, and the gauges of `after`."""
+    return _outcomes(before, after) | _times(before, after) | _gauges(after) | _process(before, after)
+
+
+def _outcomes(before: Scrape, after: Scrape) -> Values:
+    """Returns webhooks per second by group."""
+    seconds = after.taken - before.taken
+    old, new = before.by(_WEBHOOKS, "outcome"), after.by(_WEBHOOKS, "outcome")
+    rates: Values = dict.fromkeys([*_GROUPS.values(), _REJECTED], 0.0)
+    for outcome, count in new.items():
+        group = _GROUPS.get(outcome, _REJECTED)
+        rates[group] = (rates[group] or 0.0) + max(0.0, count - old.get(outcome, 0.0)) / seconds
+    return rates
+
+
+def _times(before: Scrape, after: Scrape) -> Values:
+    def milliseconds(name: str, share: float) -> float | None:
+        seconds = quantile(share, before.buckets(name, _UNANSWERED), after.buckets(name, _UNANSWERED))
+        return None if seconds is None else seconds * 1000
+
+    longest = after.total("event_loop_delay_max_seconds")
+    return {
+        "p50": milliseconds("http_server_request_duration_seconds", 0.5),
+        "p99": milliseconds("http_server_request_duration_seconds", 0.99),
+        "loop_p99": milliseconds("event_loop_delay_seconds", 0.99),
+        "loop_max": None if longest is None else longest * 1000,
+        "sqs_p50": milliseconds("messaging_client_operation_duration_seconds", 0.5),
+        "sqs_p99": milliseconds("messaging_client_operation_duration_seconds", 0.99),
+    }
+
+
+def _gauges(after: Scrape) -> Values:
+    return {
+        "in_flight": after.total("http_server_active_requests"),
+        "tokens_used": after.total("thread_tokens_used"),
+        "tokens_waiting": after.total("thread_tokens_waiting"),
+        "tokens_limit": after.total("thread_tokens_limit"),
+    }
+
+
+def _process(before: Scrape, after: Scrape) -> Values:
+    seconds = after.taken - before.taken
+    batches = _change("invoice_webhook_sqs_batch_size_messages_count", before, after)
+    messages = _change("invoice_webhook_sqs_batch_size_messages_sum", before, after)
+    cpu = _change("process_cpu_time_seconds_total", before, after)
+    throttled = _change("container_cpu_throttled_time_seconds_total", before, after)
+    return {
+        "batch": messages / batches if batches and messages else None,
+        "cpu": None if cpu is None else 100 * cpu / seconds,
+        "throttled": None if throttled is None else 100 * throttled / seconds,
+    }
+
+
+def _change(name: str, before: Scrape, after: Scrape) -> float | None:
+    """None where the name is not there, or where its counter began anew."""
+    old, new = before.total(name) or 0.0, after.total(name)
+    return None if new is None or new < old else new - old

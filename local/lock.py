@@ -1,0 +1,41 @@
+"""One local run in a folder: `local.lock` is held while its process runs, however that ends.
+
+A process id alone could have been reused.
+"""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.errors import ConfigurationError
+
+
+@contextmanager
+def hold(run_dir: Path) -> Iterator[None]:
+    """Raises ConfigurationError where another process holds it, or the folder cannot be used."""
+    try:
+        run_dir.mkdir(parents=True, exist_ok=True)
+        file = (run_dir / "local.lock").open("w")
+    except OSError as error:
+        raise ConfigurationError(f"APP_LOCAL_RUN_DIR={run_dir}: cannot be used: {error}") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ConfigurationError(
+                f"APP_LOCAL_RUN_DIR={run_dir}: in use by another local run; stop it, or name another folder"
+            ) from None
+        yield
+
+
+def is_held(run_dir: Path) -> bool:
+    """Whether a local run holds it."""
+    try:
+        with (run_dir / "local.lock").open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False

@@ -1,0 +1,29 @@
+"""Reads the messages of the embedded queue by ministack's inspection, which does not count as a receive."""
+
+import json
+from urllib.parse import quote
+
+from app.errors import ConfigurationError
+from app.sqs.message import Seen
+from local.http import ask
+
+
+def peek(endpoint: str, queue_url: str, ca_bundle: str | None = None) -> list[Seen]:
+    """Every message of the queue, oldest first; `ca_bundle` for an endpoint of https.
+
+    Raises ConfigurationError where nothing answers.
+    """
+    path = f"/_ministack/sqs/messages?QueueUrl={quote(queue_url, safe='')}"
+    try:
+        accounts = json.loads(ask(endpoint, path, ca_bundle=ca_bundle))["messages"]
+    except (ConfigurationError, ValueError, KeyError) as error:
+        raise ConfigurationError(f"the embedded AWS at {endpoint} does not answer ({error})") from None
+    queues = [queue for regions in accounts.values() for urls in regions.values() for queue in urls.values()]
+    return [
+        Seen(
+            message["Body"],
+            {name: str(value.get("StringValue")) for name, value in message["MessageAttributes"].items()},
+        )
+        for queue in queues
+        for message in queue
+    ]

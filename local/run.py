@@ -1,0 +1,109 @@
+"""What stands around the service on a laptop: an embedded AWS with its queues and its table, a stand-in for Chargebee's
+API, and `local.json` with their addresses for other terminals.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from app.errors import ConfigurationError
+from local import embedded_aws
+from local.chargebee import process as chargebee
+from local.chargebee.process import ChargebeeApi
+from local.embedded_aws import EmbeddedAws
+from local.lock import hold, is_held
+from local.resources import create_queues, create_table
+from local.settings import LocalSettings
+from local.tls import certificates
+
+# What a deployment sets and a local run brings: a queue, a dead-letter queue, a table, and a stand-in with its key.
+BROUGHT = (
+    "APP_SQS_QUEUE_URL",
+    "APP_DEAD_LETTER_QUEUE_URL",
+    "APP_BILLING_TABLE",
+    "APP_CHARGEBEE_URL",
+    "APP_CHARGEBEE_API_KEY",
+)
+
+
+@dataclass(frozen=True)
+class LocalRun:
+    """The content of `local.json`. `url` is the service's, once it is ready; `ca_bundle` is for TLS.
+
+    `chargebee`: the URL of the stand-in for Chargebee's API, and of its page; `table`: of the billing work, at
+    `endpoint`; `metrics`: the URL of the service's Prometheus text, if it has one.
+    """
+
+    pid: int
+    endpoint: str
+    queue_url: str
+    dead_letter_queue_url: str
+    chargebee: str
+    chargebee_api_key: str
+    table: str
+    ca_bundle: str | None = None
+    url: str | None = None
+    metrics: str | None = None
+
+    def aws(self) -> EmbeddedAws:
+        return EmbeddedAws(self.pid, self.endpoint, Path(self.ca_bundle) if self.ca_bundle else None)
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """Returns `base` with the variables of a deployment on these stand-ins, and none of a real AWS account."""
+        kept = {name: value for name, value in base.items() if not name.startswith(("AWS_", "APP_LOCAL_"))}
+        ours = (self.queue_url, self.dead_letter_queue_url, self.table, self.chargebee, self.chargebee_api_key)
+        return kept | self.aws().environment() | dict(zip(BROUGHT, ours, strict=True))
+
+    def write(self, run_dir: Path) -> None:
+        unfinished = run_dir / "local.json.new"
+        unfinished.write_text(json.dumps(asdict(self), indent=2) + "\n")
+        unfinished.replace(run_dir / "local.json")
+
+
+def read_run(run_dir: Path) -> LocalRun:
+    """Returns the running local run. Raises ConfigurationError if there is none (any more)."""
+    file = run_dir / "local.json"
+    try:
+        run = LocalRun(**json.loads(file.read_text()))
+    except (FileNotFoundError, NotADirectoryError):
+        raise ConfigurationError(f"no local run: {file} does not exist; start one with `make run`") from None
+    except (OSError, ValueError, TypeError, RecursionError):
+        raise ConfigurationError(f"{file} is not readable: delete it and start again with `make run`") from None
+    if not is_held(run_dir):
+        raise ConfigurationError(
+            f"the local run of {file} has ended (process {run.pid} is gone); start one with `make run`"
+        )
+    return run
+
+
+@contextmanager
+def stand_ins(settings: LocalSettings, calls_a_minute: int) -> Iterator[LocalRun]:
+    """Runs the stand-ins inside the context; Chargebee's takes so many calls.
+
+    Raises ConfigurationError if another run already uses the same APP_LOCAL_RUN_DIR, or one of them does not start.
+    """
+    tls = certificates() if settings.tls else nullcontext()
+    behaviour: dict[str, Any] = {"rate": calls_a_minute, "latency": settings.chargebee_delay}
+    with (
+        hold(settings.run_dir),
+        tls as issued,
+        embedded_aws.start(delay=settings.sqs_delay, tls=issued) as aws,
+        chargebee.start(**behaviour) as api,
+    ):
+        run = _create(aws, api)
+        run.write(settings.run_dir)
+        try:
+            yield run
+        finally:
+            (settings.run_dir / "local.json").unlink(missing_ok=True)
+
+
+def _create(aws: EmbeddedAws, api: ChargebeeApi) -> LocalRun:
+    queue, dead_letters = create_queues(aws.client("sqs"))
+    table = create_table(aws.client("dynamodb"))
+    ca_bundle = str(aws.ca_bundle) if aws.ca_bundle else None
+    return LocalRun(os.getpid(), aws.endpoint, queue, dead_letters, api.url, api.api_key, table, ca_bundle)

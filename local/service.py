@@ -1,0 +1,130 @@
+"""The service and a worker as child processes, with the variables of a deployment on a local run's stand-ins."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from app.errors import ConfigurationError
+from app.settings import Release, Settings, load_settings
+from local.child import tied
+from local.ports import free_port
+from local.process import is_ready, wait_until_ready
+from local.run import BROUGHT, LocalRun, stand_ins
+from local.settings import LocalSettings, load_local_settings
+
+START_SECONDS = 90  # on a busy machine; on an idle one it takes two or three
+# The worker's queue ends with it, so there is nothing to hand back: a long poll of 20 s is not waited for.
+WORKER_STOP_SECONDS = 3.0
+NONE: Mapping[str, str] = MappingProxyType({})
+# The service's own: a second process cannot have its ports.
+_THE_SERVICES = ("APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
+
+
+def unlimited() -> dict[str, str]:
+    """Variables: v01 is to show that it waits, not that a test site takes 150 calls a minute."""
+    return {"APP_CHARGEBEE_RATE": os.environ.get("APP_CHARGEBEE_RATE", "1000000")}
+
+
+def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
+    """Returns what a local run sets unless `given` does."""
+    variables = {"APP_DOCS": "1", "APP_METRICS_FINE": "1"}
+    if not given.get("APP_BASIC_AUTH_USERNAME"):
+        variables |= {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
+    if release.published:
+        # The published service had no such limit, and a 503 would hide what waiting is like under it.
+        variables["APP_MAX_WAIT"] = "0"
+    return {name: value for name, value in variables.items() if not given.get(name)}
+
+
+@contextmanager
+def start_web(
+    run: LocalRun, given: Mapping[str, str], settings: Settings
+) -> Iterator[tuple[LocalRun, "subprocess.Popen[bytes]"]]:
+    """Runs `python -m app web` inside the context, and yields `run` with its address.
+
+    `settings` are those of the variables `given`. Raises ConfigurationError if it does not become ready.
+    """
+    port = settings.port or free_port()
+    variables = run.environment(given) | defaults(given, settings.release) | {"APP_PORT": str(port)}
+    metrics = None
+    if settings.metrics_port is not None:
+        metrics = settings.metrics_port or free_port()
+        variables["APP_METRICS_PORT"] = str(metrics)
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # compared, not bound
+    run = replace(
+        run, url=_url(host, port), metrics=f"{_url(settings.metrics_host, metrics)}/metrics" if metrics else None
+    )
+    with tied(["app", "web"], variables, patience=0) as process:
+        try:
+            _wait(process, run)
+            yield run, process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(settings.graceful_timeout + 5)
+
+
+@contextmanager
+def start_worker(
+    run: LocalRun, given: Mapping[str, str], variables: Mapping[str, str] = NONE
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Runs `python -m app worker` inside the context; at the end it stops as by SIGTERM, after 3 s as by SIGKILL."""
+    kept = {name: value for name, value in given.items() if not name.startswith(_THE_SERVICES)}
+    ours = run.environment(kept) | {"APP_PORT": "0", **variables}
+    with tied(["app", "worker"], ours, WORKER_STOP_SECONDS) as process:
+        yield process
+
+
+@contextmanager
+def start_service(run_dir: Path, variables: Mapping[str, str] = NONE) -> Iterator[LocalRun]:
+    """Runs stand-ins and service on free ports, with the settings of this environment and `variables`.
+
+    Raises ConfigurationError.
+    """
+    with changed({"APP_PORT": "0", **variables}, BROUGHT):
+        settings, options = load_settings(), load_local_settings()
+        given = {"APP_LOG_LEVEL": "ERROR", **os.environ}
+    with stand_ins(in_folder(options, run_dir), settings.chargebee_rate) as run, start_web(run, given, settings) as web:
+        started, _ = web
+        started.write(run_dir)
+        yield started
+
+
+def in_folder(options: LocalSettings, run_dir: Path) -> LocalSettings:
+    """Returns `options` with another APP_LOCAL_RUN_DIR."""
+    return options.model_copy(update={"run_dir": run_dir})
+
+
+@contextmanager
+def changed(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator[None]:
+    """Changes this process's environment inside the context."""
+    before = dict(os.environ)
+    try:
+        for name in unset:
+            os.environ.pop(name, None)
+        os.environ.update(variables)
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _wait(process: "subprocess.Popen[bytes]", run: LocalRun) -> None:
+    assert run.url is not None
+    url = run.url
+    try:
+        wait_until_ready(process, lambda: is_ready(url), START_SECONDS)
+    except TimeoutError:
+        raise ConfigurationError(f"the service was not ready within {START_SECONDS} s") from None
+    except ChildProcessError:
+        raise ConfigurationError("the service has ended (see its error above)") from None

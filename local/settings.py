@@ -1,0 +1,39 @@
+"""Settings of a local run, read by `python -m local` alone: APP_LOCAL_…"""
+
+import os
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.errors import ConfigurationError
+from app.settings.text import complaints, unknown_variables
+
+
+class LocalSettings(BaseSettings):
+    """One field per variable: `sqs_delay` is APP_LOCAL_SQS_DELAY."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="APP_LOCAL_", frozen=True, extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
+    )
+
+    sqs_delay: float = Field(0.0, ge=0, le=60, description="Seconds of latency added to each call of the embedded SQS.")
+    chargebee_delay: float = Field(0.0, ge=0, le=60, description="Seconds that a call of Chargebee's stand-in takes.")
+    tls: bool = Field(False, description="The embedded AWS speaks HTTPS, as AWS does, with a CA of its own.")
+    worker: bool = Field(True, description="`run` starts a worker too, which closes the invoices.")
+    live_port: int = Field(8001, ge=0, le=65535, description="Port of the live page; 0 picks a free one.")
+    run_dir: Path = Field(
+        Path(".run"),
+        description="Folder where a local run writes its address (`local.json`).",
+        json_schema_extra={"allowed": "a folder"},
+    )
+
+
+def load_local_settings() -> LocalSettings:
+    """Reads the environment. Raises ConfigurationError, with a line for each wrong variable."""
+    if unknown := list(unknown_variables(os.environ, LocalSettings)):
+        raise ConfigurationError("\n".join(unknown))
+    try:
+        return LocalSettings()
+    except ValidationError as error:
+        raise ConfigurationError("\n".join(complaints(LocalSettings, error))) from None

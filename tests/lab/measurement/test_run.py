@@ -1,0 +1,92 @@
+"""`python -m lab measure`, on the real lab."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab.measurement import duets
+from lab.measurement.beside import open_beside
+from lab.measurement.record import Lab
+from lab.measurement.run import Plan, run
+from loadtest.record import meta
+from tests.harness.processes import names
+
+ROOT = Path(__file__).parents[3]
+TRIAL = Plan(repeats=1, quick=True, scale=0.001)
+
+
+@pytest.mark.slow
+def test_studies_are_measured(tools: None, tmp_path: Path) -> None:
+    """With Postgres and with several workers; a study measured again takes the place of the old one."""
+    file = tmp_path / "results" / "lab.json"
+    lab = run(("three_tasks", "database"), TRIAL, file, meta.environment("vegeta"))
+    for study in lab.studies:
+        for row in study.rows:
+            assert row.measurement.accepted == row.measurement.requests > 0
+            assert row.cores is not None
+            assert row.cores.lab > 0
+            # Postgres runs beside the other study, too, where its own processes use next to nothing.
+            assert row.cores.database > 0 if study.name == "database" else row.cores.database < 0.05
+            assert row.threads is not None
+            assert row.threads.os >= row.threads.before
+            assert (row.threads.python is None) == (row.workers > 1)
+    assert [study.scale for study in lab.studies] == [None, 0.001]
+    again = run(("three_tasks",), TRIAL, file, meta.environment("vegeta"))
+    assert [study.name for study in again.studies] == ["three_tasks", "database"]
+    assert again.studies[0].rows != lab.studies[0].rows
+    assert again.studies[1] == lab.studies[1]
+    assert Lab.model_validate_json(file.read_text()) == again
+
+
+@pytest.mark.slow
+def test_a_duet_of_labs(tools: None, tmp_path: Path) -> None:
+    """Both are measured; the reference is named for its duet."""
+    with open_beside(database=False) as beside:
+        rows = duets.measure(beside, duets.QUICK_GROUPS, 1, tmp_path / "lab.json", TRIAL.shorter)
+    assert [row.name for row in rows] == ["nothing again", "nothing beside nothing again"]
+    for row in rows:
+        assert row.measurement.accepted > 0
+        assert row.measurement.used is not None
+        assert row.measurement.used.cpu_ms_per_accepted
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_no_process(tools: None, tmp_path: Path) -> None:
+    """Exit code 130, and all that was started is gone: lab, workers, upstream, Postgres, vegeta."""
+    command = [sys.executable, "-m", "lab", "measure", "--only", "database", "--out", str(tmp_path), "--scale", "0.001"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=os.environ) as process:
+        assert process.stderr is not None
+        while not process.stderr.readline().startswith("[1/"):
+            assert process.poll() is None
+        started: list[psutil.Process] = []
+        while "vegeta" not in names(started):
+            assert process.poll() is None
+            started = psutil.Process(process.pid).children(recursive=True)
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert "interrupted" in process.stderr.read()
+        assert process.wait() == 130
+    _, alive = psutil.wait_procs(started, timeout=30)
+    assert alive == []
+
+
+def test_help_names_the_studies(tools: None) -> None:
+    """And the options of the other commands."""
+    shown = subprocess.run(
+        [sys.executable, "-m", "lab", "measure", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert all(word in shown for word in ("--only", "--quick", "--repeats", "--out", "three_tasks", "orders"))
+
+
+def test_a_study_that_is_not_there(tools: None) -> None:
+    """Says which are."""
+    command = [sys.executable, "-m", "lab", "measure", "--only", "nothing"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "'do_nothing', 'three_tasks'" in ended.stderr

@@ -1,0 +1,109 @@
+"""What becomes of a published ratio."""
+
+from math import nan
+
+import pytest
+
+from lab.measurement.record import Lab
+from lab.report.outcomes import Verdict, judge, of_study, outcomes, threads
+from lab.report.published import Comparison
+from loadtest.record.estimate import Estimate
+from tests.lab.measurement.conftest import row, study
+
+
+def _compared(published: float | None = None, claimed: str | None = None) -> Comparison:
+    pair = None if published is None else (published, 1.0)
+    return Comparison.model_validate(
+        {"id": "a", "claim": "a", "over": "x", "under": "y", "metric": "rps", "published": pair, "claimed": claimed}
+    )
+
+
+@pytest.mark.parametrize(
+    ("published", "low", "median", "high", "verdict"),
+    [
+        (3.0, 2.8, 3.1, 3.3, "reproduced"),
+        (3.0, 1.2, 2.1, 2.4, "reproduced"),  # within the factor
+        (3.0, 1.2, 1.9, 2.4, "in part"),  # on the side, not within the factor
+        (3.0, 5.0, 6.0, 7.0, "in part"),
+        (1.3, 0.9, 1.2, 1.4, "in part"),  # the interval is on both sides
+        (3.0, 0.7, 0.9, 1.2, "not"),
+        (0.5, 0.4, 0.5, 0.6, "reproduced"),
+        (0.5, 0.1, 0.2, 0.3, "in part"),
+        (0.5, 0.9, 1.1, 1.2, "not"),
+        (1.02, 0.85, 1.0, 1.2, "reproduced"),  # as good as one
+        (1.02, 0.7, 1.0, 1.2, "in part"),
+        (1.02, 1.4, 1.5, 1.6, "in part"),  # the same side
+        (1.02, 0.5, 0.6, 0.7, "not"),
+        (1.0, 1.4, 1.5, 1.6, "not"),  # one has no side
+    ],
+)
+def test_a_published_ratio(published: float, low: float, median: float, high: float, verdict: Verdict) -> None:
+    """The rule that lab.html prints."""
+    assert judge(_compared(published), Estimate(median, low, high)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("claimed", "low", "median", "high", "verdict"),
+    [
+        ("more", 1.1, 9.0, 9.5, "reproduced"),
+        ("more", 0.9, 1.1, 1.2, "in part"),
+        ("more", 0.8, 0.9, 1.1, "not"),
+        ("less", 0.5, 0.6, 0.9, "reproduced"),
+        ("less", 1.1, 1.2, 1.3, "not"),
+        ("same", 0.9, 1.0, 1.1, "reproduced"),
+        ("same", 1.5, 1.6, 1.7, "not"),
+        (None, 1.5, 1.6, 1.7, None),
+    ],
+)
+def test_a_claim_without_figures(claimed: str, low: float, median: float, high: float, verdict: Verdict) -> None:
+    """It has a side, and no size."""
+    assert judge(_compared(claimed=claimed), Estimate(median, low, high)) == verdict
+
+
+def test_what_was_not_measured() -> None:
+    """Has no verdict."""
+    assert judge(_compared(3.0), Estimate(nan, nan, nan)) is None
+
+
+def test_a_study(lab: Lab) -> None:
+    """Study 1 with the published ratios is reproduced; a study is `in part` as soon as its comparisons differ."""
+    three_tasks, outbound = lab.studies
+    found = outcomes(three_tasks)
+    assert [outcome.verdict for outcome in found] == ["reproduced"] * 5
+    assert of_study(found) == "reproduced"
+    by_name = {outcome.comparison.id: outcome.verdict for outcome in outcomes(outbound)}
+    assert by_name["async to sync"] == "not"
+    assert by_name["async to blocked"] is None  # not measured
+    assert of_study([outcome for outcome in outcomes(outbound) if outcome.comparison.id == "async to blocked"]) is None
+    assert of_study([*found, *outcomes(outbound)]) == "in part"
+
+
+def test_a_duet_tells_no_less_than_the_reference_beside_itself() -> None:
+    """CPU a request is the reciprocal of what these cases answer: one that takes 1.1 times as much is no difference
+    where the reference itself took up to 1.2 times as much."""
+    figures = {"nothing again": [100.0, 90.0], "nothing beside nothing again": [110.0, 108.0]}
+    figures |= {"dict": [100.0, 99.0], "nothing beside dict": [110.0, 109.0]}
+    figures |= {"h11": [60.0, 61.0], "nothing beside h11": [110.0, 109.0]}
+    found = {outcome.comparison.id: outcome.verdict for outcome in outcomes(study("tips", figures))}
+    assert (found["noise"], found["dict"], found["h11"]) == ("reproduced", "in part", "reproduced")
+
+
+def test_repeats_are_compared_with_those_of_their_round() -> None:
+    """A round in which one of the two is missing is left out, and so is one without a 200 to compare with."""
+    measured = study("three_tasks", {"async_concurrent": [300.0, 30.0, 300.0], "async_independent": [100.0, 10.0]})
+    gather = next(outcome for outcome in outcomes(measured) if outcome.comparison.id == "gather")
+    assert gather.measured == Estimate(3.0, 3.0, 3.0)
+    silent = measured.rows[-1].measurement.model_copy(update={"rps": 0.0})
+    rows = [*measured.rows[:-1], measured.rows[-1].model_copy(update={"measurement": silent})]
+    found = outcomes(measured.model_copy(update={"rows": rows}))
+    assert next(outcome for outcome in found if outcome.comparison.id == "gather").measured.median == 3.0
+
+
+def test_threads_of_a_blocked_lab() -> None:
+    """It does not answer: the main thread is counted, and those that came since the start."""
+    seen = row("a", 0, 10)
+    assert seen.threads is not None
+    assert threads(seen) == 41
+    blocked = seen.threads.model_copy(update={"python": None})
+    assert threads(seen.model_copy(update={"threads": blocked})) == 42
+    assert threads(seen.model_copy(update={"workers": 2})) is None

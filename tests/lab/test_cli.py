@@ -1,0 +1,197 @@
+"""`python -m lab`: its processes, its address, its end."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import httpx
+import psutil
+import pytest
+
+from lab.stand_ins import upstream
+from tests.harness.commands import run
+from tests.harness.lab import Lab
+from tests.harness.service import clean_environment
+
+WAITING = 200
+
+
+def workers(lab: Lab) -> list[psutil.Process]:
+    return [one for one in lab.tree() if "multiprocessing.spawn" in " ".join(one.cmdline())]
+
+
+def connections(lab: Lab, status: str) -> list[psutil.Process]:
+    """A worker for each of its sockets with the lab's port."""
+    port = int(lab.url.rpartition(":")[2])
+    return [
+        worker
+        for worker in workers(lab)
+        for one in worker.net_connections("tcp")
+        if one.laddr.port == port and one.status == status
+    ]
+
+
+def left(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Those of `processes` that still run."""
+    psutil.wait_procs(processes, timeout=60)
+    return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+def end(lab: Lab, sig: signal.Signals) -> int:
+    """As in a terminal, where all processes of the foreground get it; the exit code."""
+    os.killpg(lab.process.pid, sig)
+    return lab.process.wait(60)
+
+
+@contextmanager
+def requests(lab: Lab, path: str) -> Iterator[Callable[[], list[bytes]]]:
+    """Many at the same time; gives what reads the first line of each answer, empty where there is none."""
+    host, _, port = lab.url.removeprefix("http://").partition(":")
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_connection((host, int(port)), 60)) for _ in range(WAITING)]
+        for one in sockets:
+            one.sendall(f"GET {path} HTTP/1.1\r\nHost: lab\r\n\r\n".encode())
+        yield lambda: [first_line(one) for one in sockets]
+
+
+def first_line(one: socket.socket) -> bytes:
+    try:
+        return one.recv(65_536).partition(b"\r\n")[0]
+    except ConnectionResetError:
+        return b""
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_blocked(lab: Lab) -> bool:
+    try:
+        httpx.get(f"{lab.url}/threads", timeout=0.5, trust_env=False)
+    except httpx.ReadTimeout:
+        return True
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
+def test_two_workers(sig: signal.Signals) -> None:
+    """All accept once the address is printed, all know the upstream; Ctrl-C, SIGTERM or a closed terminal ends all."""
+    with Lab("--workers", "2") as lab:
+        assert len(set(connections(lab, psutil.CONN_LISTEN))) == len(workers(lab)) == 2
+        for worker in workers(lab):
+            assert worker.environ()["APP_LAB_UPSTREAM_URL"] in "".join(lab.errors)
+        assert lab.get("/outbound/async?ms=1").json() == {"waited_ms": 1}
+        processes = lab.tree()
+        assert any("lab.stand_ins.upstream" in one.cmdline() for one in processes)
+        assert end(lab, sig) == 0
+        assert left(processes) == []
+    assert "Traceback" not in "".join(lab.errors)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/async_endpoint_async_processing?",
+        "/sync_endpoint_sync_processing?",
+        "/outbound/async?client=shared&",
+        "/outbound/sync?client=shared&",
+    ],
+)
+def test_a_stop_while_many_wait(path: str) -> None:
+    """They get 503, without a traceback for each; threads that sleep on are not waited for."""
+    with Lab("--workers", "2") as lab, requests(lab, f"{path}ms=10000") as answers:
+        until(lambda: len(connections(lab, psutil.CONN_ESTABLISHED)) >= WAITING)
+        processes = lab.tree()
+        assert lab.stop() == 0
+        assert left(processes) == []
+        found = set(answers())
+    assert b"HTTP/1.1 503 Service Unavailable" in found
+    # Nothing comes on a connection whose request had not been read yet.
+    assert found <= {b"HTTP/1.1 503 Service Unavailable", b"HTTP/1.1 200 OK", b""}
+    assert "Traceback" not in "".join(lab.errors)
+
+
+@pytest.mark.slow
+def test_a_stop_while_the_loop_is_blocked() -> None:
+    """By far more work than is waited for: the worker is killed."""
+    with Lab() as lab, requests(lab, "/async_endpoint_mix_processing?ms=2000") as answers:
+        until(lambda: is_blocked(lab))
+        processes = lab.tree()
+        assert end(lab, signal.SIGINT) == 0
+        assert left(processes) == []
+        assert b"" in answers()
+
+
+@pytest.mark.slow
+def test_a_lab_that_is_killed() -> None:
+    """SIGKILL: its workers and the upstream end, too."""
+    with Lab("--workers", "2") as lab:
+        processes = lab.tree()
+        assert lab.stop(signal.SIGKILL) == -signal.SIGKILL
+        assert left(processes) == []
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies() -> None:
+    """Ends all of it, and says so: what is measured with fewer workers would be wrong."""
+    with Lab("--workers", "2") as lab:
+        processes = lab.tree()
+        workers(lab)[0].kill()
+        assert lab.process.wait(60) == 2
+        assert left(processes) == []
+    assert "error: a worker of the lab has ended" in "".join(lab.errors)
+
+
+def test_an_upstream_elsewhere() -> None:
+    """None is started beside it."""
+    with upstream.start() as slow, Lab(upstream_url=slow.url) as lab:
+        assert not any("lab.stand_ins.upstream" in one.cmdline() for one in lab.tree())
+        assert lab.get("/outbound/sync?ms=1").json() == {"waited_ms": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--workers", "0"], "error: APP_LAB_WORKERS=0: allowed is 1 to 64\n"),
+        (["--port", "http"], "error: APP_LAB_PORT=http: allowed is 0 to 65,535\n"),
+    ],
+    ids=str,
+)
+def test_a_wrong_option(arguments: list[str], expected: str) -> None:
+    """As the variable of the same name."""
+    ended = run(*arguments, module="lab")
+    assert (ended.returncode, ended.stderr) == (2, expected)
+
+
+def test_a_port_that_is_taken() -> None:
+    """One line, exit code 2; the upstream has ended by then."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = run("--port", str(port), module="lab")
+    assert ended.returncode == 2
+    assert f"error: APP_LAB_HOST=127.0.0.1, APP_LAB_PORT={port}: Address already in use" in ended.stderr
+
+
+def test_a_stop_before_it_listens() -> None:
+    """Exit code 0 or the signal's, no traceback, nothing left."""
+    command = [sys.executable, "-u", "-m", "lab", "--port", "0", "--workers", "2"]
+    with subprocess.Popen(command, env=clean_environment(), stderr=subprocess.PIPE, text=True) as lab:
+        assert lab.stderr is not None
+        assert lab.stderr.readline().startswith("Upstream on http://")
+        process = psutil.Process(lab.pid)
+        until(lambda: len(process.children()) > 2)
+        processes = process.children(recursive=True)
+        lab.terminate()
+        assert lab.wait(60) in {0, -signal.SIGTERM}
+        assert left(processes) == []
+        assert "Traceback" not in lab.stderr.read()

@@ -1,0 +1,94 @@
+"""The lab's slow upstream: what it answers, and when its process ends."""
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+
+import httpx
+import psutil
+import pytest
+
+from app.errors import ConfigurationError
+from lab.stand_ins.upstream import start
+
+MANY = 2000
+PARENT = textwrap.dedent("""
+    import sys
+    from lab.stand_ins.upstream import start
+    with start() as upstream:
+        print(upstream.pid, flush=True)
+        sys.stdin.read()
+""")
+
+
+@pytest.mark.parametrize(("query", "waited"), [("", 0), ("?ms=0", 0), ("?ms=30", 30), ("?ms=5&ms=9", 5)])
+def test_it_answers(query: str, waited: int) -> None:
+    """With the milliseconds that it waited; on loopback alone."""
+    with start() as upstream:
+        answer = httpx.get(f"{upstream.url}/{query}", timeout=60)
+        sockets = psutil.Process(upstream.pid).net_connections("inet")
+    assert (answer.status_code, answer.json()) == (200, {"waited_ms": waited})
+    assert {each.laddr.ip for each in sockets if each.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
+
+
+def test_out_of_bounds() -> None:
+    """400, with what is allowed."""
+    with start() as upstream:
+        for ms in ("-1", "10001", "1e3", "soon", "9" * 5000, "²"):
+            answer = httpx.get(upstream.url, params={"ms": ms}, timeout=60)
+            assert (answer.status_code, answer.json()) == (400, {"error": "ms: allowed is 0 to 10,000"})
+
+
+async def ask(url: str) -> bytes:
+    """On a connection of its own."""
+    reader, writer = await asyncio.open_connection(*url.removeprefix("http://").split(":"))
+    writer.write(b"GET /?ms=2000 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    answer = await reader.read()
+    writer.close()
+    return answer.partition(b"\r\n")[0]
+
+
+@pytest.mark.anyio
+async def test_thousands_wait_at_the_same_time() -> None:
+    """Each gets its answer."""
+    with start() as upstream:
+        answers = await asyncio.gather(*(ask(upstream.url) for _ in range(MANY)))
+    assert set(answers) == {b"HTTP/1.1 200 OK"}
+
+
+def test_it_ends_when_its_parent_is_killed() -> None:
+    """By the end of a pipe."""
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        parent.kill()
+        parent.wait(60)
+        psutil.wait_procs([child], timeout=60)
+        assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_port_that_is_taken() -> None:
+    """Refused in one line."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(ConfigurationError, match=f"did not start on port {taken.getsockname()[1]}"),
+        start(taken.getsockname()[1]),
+    ):
+        pass
+
+
+def test_by_hand() -> None:
+    """Its address in one line, until SIGTERM."""
+    command = [sys.executable, "-u", "-m", "lab.stand_ins.upstream", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("The lab's upstream on http://127.0.0.1:")
+        assert httpx.get(line.split()[-1], timeout=60).json() == {"waited_ms": 0}
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) in {0, -signal.SIGTERM}

@@ -1,0 +1,270 @@
+"""`python -m local` in processes of its own: output, errors, exit codes."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.settings import Release
+from local import lessons
+from local.cli import COMMANDS, ON_THE_LOCAL_RUN
+from local.sample_events import SAMPLES
+from tests.harness.commands import LocalRunProcess, run_local
+from tests.harness.service import Web, clean_environment
+
+DEFAULT = SAMPLES / "default.json"
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[Web]:
+    """A local run that accepts webhooks however long the machine pauses."""
+    with LocalRunProcess(tmp_path, sqs_timeout=60, max_wait=0) as web:
+        yield web
+
+
+# help and wrong input
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [[], *([name] for name in (*COMMANDS, *ON_THE_LOCAL_RUN))], ids=str)
+def test_help(command: list[str]) -> None:
+    """Every command explains itself."""
+    shown = run_local(*command, "--help")
+    assert shown.returncode == 0
+    assert "Usage: python -m local" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["serve"], "run, demo, send, queue, invoices"),
+        (["send", "--count", "0"], "x>=1"),
+        (["send", "no-such-file.json"], "no-such-file.json"),
+        (["send", "--url", "localhost"], "--url localhost: allowed is scheme and host"),
+        (["queue", "--limit", "many"], "'many' is not a valid integer"),
+    ],
+    ids=str,
+)
+def test_a_wrong_argument_is_refused(arguments: list[str], expected: str, tmp_path: Path) -> None:
+    """Exit code 2, the value, what is allowed."""
+    ended = run_local(*arguments, run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert expected in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "send", "demo"])
+def test_a_secret_in_the_queues_url_is_not_shown(command: str) -> None:
+    """The refusal does not repeat it, whichever command reads the setting."""
+    ended = run_local(command, sqs_queue_url="https://user:s3cret@sqs.example/0/invoices")
+    assert ended.returncode == 2
+    assert "APP_SQS_QUEUE_URL=(hidden): allowed is an http(s) URL without credentials" in ended.stderr
+    assert "s3cret" not in ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("url", ["http://user:s3cret@127.0.0.1:9", "user:s3cret@127.0.0.1", "http://user:s3cret@/x"])
+def test_a_secret_in_an_option_is_not_shown(url: str, tmp_path: Path) -> None:
+    """`send --url` takes its credentials from the settings alone."""
+    ended = run_local("send", str(DEFAULT), "--url", url, run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert "error: --url (hidden): allowed is scheme and host, as in http://127.0.0.1:8000" in ended.stderr
+    assert "s3cret" not in ended.stdout + ended.stderr
+
+
+def test_releases() -> None:
+    """Name, version, change, and how to switch."""
+    shown = run_local("releases").stdout
+    for release in Release:
+        assert f"{release.value}" in shown
+        assert release.version in shown
+    assert "APP_RELEASE=" in shown
+
+
+@pytest.mark.parametrize("arguments", [["releases"], ["diff", "v03", "v04"]], ids=" ".join)
+def test_a_listing_loads_no_service(arguments: list[str]) -> None:
+    """The releases are read as texts: neither FastAPI nor an AWS SDK is imported for it."""
+    command = [sys.executable, "-X", "importtime", "-m", "local", *arguments]
+    ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True, timeout=60)
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in ended.stderr.splitlines()}
+    assert "click" in imported
+    assert imported & {"fastapi", "starlette", "uvicorn", "boto3", "botocore", "aiohttp"} == set()
+
+
+def test_diff() -> None:
+    """A lesson in the terminal: the lines that differ, and no others; short names will do."""
+    shown = run_local("diff", "v03", "v04_more_tokens").stdout
+    assert "-TOKENS = 40\n+TOKENS = 100\n" in shown
+    assert "the thread limiter has 100 tokens" in shown
+    refused = run_local("diff", "v03", "v99")
+    assert refused.returncode == 2
+    assert "v99 is not a release: allowed are v01_inline" in refused.stderr
+
+
+@pytest.mark.parametrize(("old", "new"), list(pairwise(Release)), ids=str)
+def test_neighbours_differ_in_one_lesson(old: Release, new: Release) -> None:
+    """At most 25 lines of code; v07 to v09 are new designs. And a release is one screen."""
+    changed = [line for line in lessons.diff(old, new) if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    assert len(changed) <= (25 if new < Release.V08_NATIVE_ASYNC else 60)
+    code = [line for line in lessons.code(new) if line.strip()]
+    assert len(code) <= 60
+
+
+# demo
+
+
+def children() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_demo() -> None:
+    """Ends with 0, shows answers and messages, leaves nothing behind."""
+    before = set(children())
+    ended = run_local("demo")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count('"status":"queued"') == 10
+    assert ended.stdout.count('"status":"ignored"') == 4
+    assert "10 messages in the queue" in ended.stdout
+    assert set(children()) == before
+
+
+@pytest.mark.slow
+def test_demo_closes_the_invoices() -> None:
+    """By a worker, which is left to nobody; the audit is on the last line."""
+    before = set(children())
+    ended = run_local("demo")
+    assert "10 of 10 invoices closed, with 15 charges" in ended.stdout
+    assert ended.stdout.endswith("OK: every invoice is closed once, and has each of its charges exactly once.\n")
+    assert set(children()) == before
+
+
+@pytest.mark.slow
+def test_demo_names_what_failed() -> None:
+    """The demo fails with a service that accepts at most 3,000 bytes."""
+    ended = run_local("demo", max_body_bytes=3000)
+    assert ended.returncode == 1
+    assert "FAILED: pending_invoice_created_05_sixty_line_items.json" in ended.stderr
+    assert "FAILED: 2 messages arrived; expected 10" in ended.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [["--concurrency", "20"], ["--rate", "100"]], ids=str)
+def test_demo_of_a_release(options: list[str]) -> None:
+    """A burst on a slow queue: times, the probe, the audit."""
+    command = ("demo", "--count", "40", *options)
+    ended = run_local(*command, release="v03_threadpool", local_sqs_delay=0.05, sqs_timeout=60, max_wait=0)
+    assert ended.returncode == 0, ended.stderr
+    assert "v03_threadpool on http://" in ended.stdout
+    assert "200: 40 in " in ended.stdout
+    assert "/healthz meanwhile: " in ended.stdout
+    assert "audit: 40 got 200, 40 in the queue, 0 lost" in ended.stdout
+
+
+@pytest.mark.slow
+def test_demo_and_ctrl_c() -> None:
+    """Service and queue end with it."""
+    before = set(children())
+    command = [sys.executable, "-u", "-m", "local", "demo", "--count", "1000", "--rate", "20"]  # it starts no worker
+    with subprocess.Popen(
+        command, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0
+    ) as demo:
+        assert demo.stdout is not None
+        demo.stdout.readline()  # the service is up
+        group = set(children()) - before
+        assert len(group) == 4  # the demo, the service, the embedded AWS, Chargebee's stand-in
+        for process in group - set(psutil.Process(demo.pid).children(recursive=True)):
+            process.send_signal(signal.SIGINT)
+        demo.send_signal(signal.SIGINT)
+        demo.communicate(timeout=60)
+    psutil.wait_procs(group, timeout=60)
+    assert set(children()) == before
+
+
+# a local run, seen from another terminal
+
+
+@pytest.mark.slow
+def test_peek_shows_the_exact_bytes_any_number_of_times(local: Web, tmp_path: Path) -> None:
+    """After several looks, the message is still there and has not been received once."""
+    body = DEFAULT.read_bytes()
+    with local.client(auth=("demo", "demo")) as client:
+        assert client.post("/webhooks/chargebee", content=body).status_code == 200
+    for _ in range(6):
+        shown = run_local("queue", "--peek", run_dir=tmp_path)
+        assert shown.stdout.encode() == body + b"\n"
+        assert "event_type=pending_invoice_created" in shown.stderr
+    line = json.loads(run_local("queue", "--peek", "--json", run_dir=tmp_path).stdout)
+    assert line["body"].encode() == body
+    assert "1 messages" in run_local("queue", run_dir=tmp_path).stderr
+
+
+def test_send(local: Web, tmp_path: Path) -> None:
+    """The samples, a file, many events, each to the running local service."""
+    shown = run_local("send", run_dir=tmp_path)
+    assert (shown.returncode, shown.stdout.count('"status":"queued"')) == (0, 10)
+    assert run_local("send", str(DEFAULT), run_dir=tmp_path).stdout.endswith("200: 1\n")
+    many = run_local("send", "--count", "500", run_dir=tmp_path)
+    assert "200: 500 in " in many.stdout
+    assert ": 511 messages" in run_local("queue", run_dir=tmp_path).stderr
+    refused = run_local("send", str(DEFAULT), run_dir=tmp_path, basic_auth_username="demo", basic_auth_password="wrong")
+    assert (refused.returncode, refused.stdout.splitlines()[-1]) == (1, "401: 1")
+
+
+def test_send_without_a_service(tmp_path: Path) -> None:
+    """No answer: exit code 1, and the reason."""
+    ended = run_local("send", str(DEFAULT), "--url", "http://127.0.0.1:9", run_dir=tmp_path)
+    assert ended.returncode == 1
+    assert "no answer: Cannot connect" in ended.stdout
+
+
+def test_a_second_run_in_the_same_folder(local: Web, tmp_path: Path) -> None:
+    """Refused in one line; the first is not disturbed."""
+    second = run_local("run", port=0, run_dir=tmp_path)
+    assert second.returncode == 2
+    assert f"APP_LOCAL_RUN_DIR={tmp_path}: in use by another local run" in second.stderr
+    assert run_local("queue", run_dir=tmp_path).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
+    """Ctrl-C: exit code 0, no child, no file."""
+    stand_ins = psutil.Process(local.process.pid).children()
+    assert len(stand_ins) == 4  # AWS, Chargebee, the live page, the service
+    assert local.stop(signal.SIGINT) == 0
+    assert psutil.wait_procs(stand_ins, timeout=60)[1] == []
+    ended = run_local("queue", run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert "does not exist; start one with `make run`" in ended.stderr
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed(local: Web, tmp_path: Path) -> None:
+    """SIGKILL: the stand-ins end too; the stale file is reported as such, and the next start replaces it."""
+    stand_ins = psutil.Process(local.process.pid).children()
+    local.stop(signal.SIGKILL)
+    psutil.wait_procs(stand_ins, timeout=60)
+    assert [one for one in stand_ins if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
+    ended = run_local("queue", run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert f"has ended (process {local.process.pid} is gone)" in ended.stderr
+    with LocalRunProcess(tmp_path):
+        assert run_local("queue", run_dir=tmp_path).returncode == 0
+
+
+def test_a_local_run_shields_the_real_account(tmp_path: Path) -> None:
+    """A profile, an endpoint and a proxy of the user's do not reach a local run."""
+    real = {
+        "AWS_PROFILE": "production",
+        "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9",
+        "HTTP_PROXY": "http://127.0.0.1:9",
+    }
+    with (
+        LocalRunProcess(tmp_path, real) as web,
+        web.client(auth=("demo", "demo")) as client,
+    ):
+        assert client.post("/webhooks/chargebee", content=DEFAULT.read_bytes()).status_code == 200

@@ -1,0 +1,140 @@
+"""`invoices`, and what `send` and local mode prepare for the billing work."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from local.audit import audit
+from local.billables import charges, pending
+from local.run import LocalRun, read_run
+from local.sample_events import default_file, sample_files
+from tests.deploy.rendering import ROOT
+from tests.harness.commands import LocalRunProcess, run_local
+from tests.harness.service import clean_environment
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[LocalRun]:
+    """A local run without a worker, on free ports."""
+    with LocalRunProcess(tmp_path):
+        yield read_run(tmp_path)
+
+
+def post(run: LocalRun, path: str, **params: Any) -> None:
+    answer = httpx.post(
+        f"{run.chargebee}/api/v2/invoices/{path}", data=params, auth=(run.chargebee_api_key, ""), timeout=60
+    )
+    answer.raise_for_status()
+
+
+def bill(run: LocalRun, event: dict[str, Any]) -> None:
+    """What a worker does."""
+    invoice_id = event["content"]["invoice"]["id"]
+    for one in charges(event):
+        post(run, f"{invoice_id}/add_charge", amount=one.amount, description=f"{one.description} [billable:{one.id}@1]")
+    post(run, f"{invoice_id}/close")
+
+
+def test_invoices(local: LocalRun, tmp_path: Path) -> None:
+    """Each with what was done to it; `send` has registered them."""
+    assert "0 invoices\n" in run_local("invoices", run_dir=tmp_path).stdout
+    assert run_local("send", run_dir=tmp_path).returncode == 0
+    events = list(pending(file.read_bytes() for file in sample_files()))
+    bill(local, events[7])
+    shown = run_local("invoices", run_dir=tmp_path).stdout
+    assert shown.endswith("10 invoices: 9 pending, 1 closed\n")
+    [line] = [line for line in shown.splitlines() if "closed (" in line]
+    names = [events[7]["content"]["invoice"]["id"], "minatokaze_keisoku-0007"]
+    assert line.split()[:5] == [*names, "closed", "(payment_due)", "1"]
+    assert "JPY" in line
+    assert run_local("invoices", "--limit", "2", run_dir=tmp_path).stdout.startswith("… and 8 before them (--limit)\n")
+    assert audit(local.chargebee, [events[7]]).problems == []
+
+
+def test_readme_has_the_words_of_the_list(local: LocalRun, tmp_path: Path) -> None:
+    """An invoice is pending, being charged, then closed: in the command, in its help and in README."""
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    for words in ("`pending`, `being charged`, and then `closed`", "`payment_due`"):
+        assert words in readme
+    assert "pending, being charged, or closed" in " ".join(run_local("invoices", "--help").stdout.split())
+    assert run_local("send", str(default_file()), run_dir=tmp_path).returncode == 0
+    assert "  pending  " in run_local("invoices", run_dir=tmp_path).stdout
+    [event] = pending([default_file().read_bytes()])
+    invoice_id = event["content"]["invoice"]["id"]
+    post(local, f"{invoice_id}/add_charge", amount=1, description="x")
+    assert "  being charged  " in run_local("invoices", run_dir=tmp_path).stdout
+    post(local, f"{invoice_id}/close")
+    assert "  closed (payment_due)  " in run_local("invoices", run_dir=tmp_path).stdout
+
+
+@pytest.mark.slow
+def test_watching(local: LocalRun, tmp_path: Path) -> None:
+    """A table whenever something has changed; Ctrl-C ends it."""
+    assert run_local("send", run_dir=tmp_path).returncode == 0
+    command = [sys.executable, "-u", "-m", "local", "invoices", "--watch"]
+    with subprocess.Popen(
+        command,
+        env=clean_environment(local_run_dir=tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as watching:
+        assert watching.stdout is not None
+        assert "10 invoices: 10 pending\n" in iter(watching.stdout.readline, "")
+        bill(local, next(pending(file.read_bytes() for file in sample_files())))
+        assert "10 invoices: 9 pending, 1 closed\n" in iter(watching.stdout.readline, "")
+        watching.send_signal(signal.SIGINT)
+        assert "Traceback" not in watching.communicate(timeout=60)[1]
+
+
+def test_without_a_local_run(tmp_path: Path) -> None:
+    """One line that says what to do."""
+    ended = run_local("invoices", run_dir=tmp_path)
+    assert ended.returncode == 2
+    assert "does not exist; start one with `make run`" in ended.stderr
+
+
+def test_other_terminals_find_the_stand_ins(local: LocalRun, tmp_path: Path) -> None:
+    """`local.json` has the addresses of all; the page is where the API is."""
+    content = json.loads((tmp_path / "local.json").read_text())
+    assert {"chargebee", "chargebee_api_key", "table"} <= content.keys()
+    page = httpx.get(local.chargebee, timeout=60)
+    assert (page.status_code, "Invoices at the Chargebee stand-in" in page.text) == (200, True)
+
+
+@pytest.mark.parametrize(
+    "setting", ["chargebee_url", "chargebee_api_key", "billing_table", "dead_letter_queue_url", "sqs_queue_url"]
+)
+def test_a_local_run_uses_nothing_real(setting: str, tmp_path: Path) -> None:
+    """It does not start where something real is configured, and does not show a key."""
+    urls = {"chargebee_url": "https://acme.chargebee.com"}
+    value = urls.get(setting, "https://acme.example.com/queue" if setting.endswith("url") else "live_s3cret")
+    settings: dict[str, Any] = {"port": 0, setting: value}
+    ended = run_local("run", run_dir=tmp_path, **settings)
+    assert ended.returncode == 2
+    assert f"APP_{setting.upper()} is set: a local run brings its own" in ended.stderr
+    assert "s3cret" not in ended.stderr
+
+
+def test_what_a_process_of_a_local_run_gets(local: LocalRun) -> None:
+    """A deployment's settings, and nothing of a real account."""
+    base = {"PATH": "/bin", "AWS_PROFILE": "production", "APP_LOCAL_TLS": "1", "APP_CHARGEBEE_RATE": "1000"}
+    made = local.environment(base)
+    ours = {name: value for name, value in made.items() if name.startswith("APP_")}
+    assert ours == {
+        "APP_SQS_QUEUE_URL": local.queue_url,
+        "APP_DEAD_LETTER_QUEUE_URL": local.dead_letter_queue_url,
+        "APP_BILLING_TABLE": local.table,
+        "APP_CHARGEBEE_URL": local.chargebee,
+        "APP_CHARGEBEE_API_KEY": local.chargebee_api_key,
+        "APP_CHARGEBEE_RATE": "1000",
+    }
+    assert "AWS_PROFILE" not in made
+    assert (made["AWS_ENDPOINT_URL"], made["PATH"]) == (local.endpoint, "/bin")

@@ -1,0 +1,34 @@
+"""`python -m local race`: two real services, one page."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from tests.harness.service import clean_environment
+from tests.local.live.events import viewing
+
+
+@pytest.mark.slow
+def test_two_services_and_one_page() -> None:
+    """Both have metrics and answer; Ctrl-C ends all of it, with exit code 0."""
+    command = [sys.executable, "-m", "local", "race", "v09", "v10"]
+    with subprocess.Popen(
+        command, env=clean_environment(), stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as race:
+        assert race.stdout is not None
+        line = race.stdout.readline()
+        assert line.startswith("v09_group_commit against v10_lean_client: http://127.0.0.1:")
+        started = psutil.Process(race.pid).children(recursive=True)
+        with viewing(re.findall(r"http\S+", line)[0]) as events:
+            moments = (event.moment["subjects"] for event in events)
+            next(both for both in moments if all("cpu" in one and not one["silent"] for one in both))
+        os.killpg(race.pid, signal.SIGINT)
+        assert race.wait(60) == 0
+        gone, alive = psutil.wait_procs(started, timeout=60)
+        assert len(gone) >= 5
+        assert alive == []

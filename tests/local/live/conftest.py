@@ -1,0 +1,57 @@
+"""Fixtures: a pretended service, its page, a browser."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from local.live.start import start
+from local.live.subject import Order
+from tests.harness.browser import chromium
+from tests.local.live.pretended import Pretended
+
+
+@pytest.fixture
+def service() -> Iterator[Pretended]:
+    with Pretended() as service:
+        yield service
+
+
+@pytest.fixture
+def page_of() -> Iterator[Callable[..., str]]:
+    """The URL of a page, in a process of its own, that shows the given services."""
+    with ExitStack() as stack:
+
+        def started(*services: Pretended) -> str:
+            page = stack.enter_context(start())
+            page.show(Order([service.subject() for service in services]))
+            url = page.url()
+            assert url is not None
+            return url
+
+        yield started
+
+
+@pytest.fixture
+def url(page_of: Callable[..., str], service: Pretended) -> str:
+    """Of a page of the one service."""
+    return page_of(service)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def tab(browser: Browser, page_of: Callable[..., str]) -> Iterator[Page]:
+    """Closed before the page's process ends. Fails where the console complains, of the content policy too."""
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
+    yield page
+    page.close()
+    assert complaints == []

@@ -1,0 +1,121 @@
+"""The page in a real browser."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.harness.browser import needs_chromium
+from tests.harness.commands import LocalRunProcess
+from tests.local.live.pretended import Pretended
+
+pytestmark = needs_chromium
+DRAWN = """plot => plot.getContext('2d').getImageData(0, 0, plot.width, plot.height).data.some(value => value)"""
+
+
+def _wait_for_drawing(tab: Page) -> None:
+    expect(tab.locator("#probe figcaption b").first).to_contain_text("s")
+
+
+def test_it_draws(tab: Page, url: str, service: Pretended) -> None:
+    """Release, lesson, nine charts; a press of the button arrives and is counted; no other host is asked."""
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(url)
+    expect(tab.get_by_role("heading", name=service.name)).to_be_visible()
+    _wait_for_drawing(tab)
+    tab.get_by_role("button", name="20 webhooks at once").click()
+    service.wait_for(20)
+    expect(tab.locator(".totals")).to_contain_text("20 queued since the service started")
+    expect(tab.locator(".own")).to_have_text("20 sent from this page: 20 answered 200")
+    assert tab.locator("canvas").count() == 9
+    assert tab.locator("#answers canvas").evaluate(DRAWN)
+    assert [address for address in asked if not address.startswith((f"{url}/", "data:"))] == []
+
+
+def test_the_latency_is_shown_as_pressed(tab: Page, url: str, service: Pretended) -> None:
+    """By keyboard alone: the focus is visible, Space presses."""
+    tab.goto(url)
+    button = tab.get_by_role("button", name="SQS slower by 500 ms")
+    button.focus()
+    tab.keyboard.press("Space")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(tab.get_by_role("button", name="SQS slower by 0 ms")).to_have_attribute("aria-pressed", "false")
+    assert button.evaluate("button => getComputedStyle(button).outlineStyle") == "solid"
+    assert service.delay == 0.5
+
+
+def test_the_same_in_words(tab: Page, url: str, service: Pretended) -> None:
+    """Each chart has a text, the state is announced once it changes, and all figures are in a table."""
+    tab.goto(url)
+    _wait_for_drawing(tab)
+    expect(tab.get_by_role("img", name=f"{service.name}, In flight: in flight 0")).to_be_visible()
+    expect(tab.locator("[aria-live]")).to_contain_text(f"{service.name} answers in")
+    tab.get_by_text(f"{service.name} as a table").click()
+    row = tab.get_by_role("row", name="In flight: in flight")
+    expect(row.get_by_role("cell").first).to_have_text("0")
+    service.answering.clear()
+    expect(tab.locator("[aria-live]")).to_contain_text("no answer")
+
+
+def test_two_columns_have_the_same_axis(tab: Page, page_of: Callable[..., str], service: Pretended) -> None:
+    """Two services of a race: a chart each, side by side, with one scale; below each other where it is narrow."""
+    with Pretended("v02_blocking") as other:
+        tab.goto(page_of(service, other))
+        _wait_for_drawing(tab)
+        left, right = (plot.bounding_box() for plot in tab.locator("#flight canvas").all())
+        assert left is not None
+        assert right is not None
+        assert (left["y"], left["width"], left["height"]) == (right["y"], right["width"], right["height"])
+        tab.set_viewport_size({"width": 375, "height": 800})
+        expect(tab.locator("#flight .who").first).to_be_visible()
+        assert tab.evaluate("document.documentElement.scrollWidth") == 375
+
+
+def test_save(tab: Page, browser: Browser, url: str, service: Pretended, tmp_path: Path) -> None:
+    """One file with the data of that moment: it opens from the disk, draws, and asks nobody."""
+    tab.goto(url)
+    tab.get_by_role("button", name="20 webhooks at once").click()
+    expect(tab.locator(".totals")).to_contain_text("20 queued")
+    with tab.expect_download() as download:
+        tab.get_by_role("link", name="Save").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    assert file.name.startswith(f"live-{service.name}-")
+    opened = browser.new_page()
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.goto(file.as_uri())
+    expect(opened.locator(".totals")).to_contain_text("20 queued")
+    expect(opened.locator("#source")).to_contain_text("saved on")
+    expect(opened.get_by_role("button")).to_have_count(0)
+    assert opened.locator("#answers canvas").evaluate(DRAWN)
+    assert [address for address in asked if not address.startswith(("data:", file.as_uri()))] == []
+    opened.close()
+
+
+@pytest.mark.slow
+def test_a_stopped_run(browser: Browser, page_of: Callable[..., str], tmp_path: Path) -> None:
+    """The page that is open says that its process is gone."""
+    with LocalRunProcess(tmp_path, drain_delay=0) as web:
+        page = browser.new_page()
+        page.goto(web.wait_for("Live page on").split()[-1])
+        _wait_for_drawing(page)
+        web.stop()
+        expect(page.locator("#source")).to_contain_text("does not answer")
+        page.close()
+
+
+@pytest.mark.slow
+def test_a_blocked_release(tab: Page, tmp_path: Path) -> None:
+    """v02 on a slow queue: twenty webhooks, and its page says that it does not answer, while its metrics do."""
+    with LocalRunProcess(tmp_path, release="v02_blocking", local_sqs_delay=0.2) as web:
+        url = web.wait_for("Live page on").split()[-1]
+        tab.goto(url)
+        expect(tab.locator(".health")).to_contain_text("answers in")
+        tab.get_by_role("button", name="20 webhooks at once").click()
+        expect(tab.locator(".silent .health")).to_contain_text("no answer for")
+        expect(tab.locator(".totals")).to_contain_text("20 queued")
+        expect(tab.locator(".health")).to_contain_text("answers in")
+        tab.goto("about:blank")  # otherwise it would complain of the end

@@ -1,0 +1,73 @@
+"""When the page's process starts, and that it never outlives or holds up its parent."""
+
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.harness.commands import LocalRunProcess
+from tests.local.live.events import viewing
+
+PARENT = textwrap.dedent("""
+    import sys
+    from local.live.start import start
+    from local.live.subject import Order, Subject
+    with start() as page:
+        page.show(Order([Subject("x", "", "", "http://127.0.0.1:9")]))
+        print(page.pid, page.url(), flush=True)
+        sys.stdin.read()
+""")
+
+
+@pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM])
+def test_it_ends_with_its_parent(sig: signal.Signals) -> None:
+    """By the end of a pipe, with a viewer or without."""
+    command = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid, url = parent.stdout.readline().split()
+        page = psutil.Process(int(pid))
+        with viewing(url) as events:
+            next(events)
+            parent.send_signal(sig)
+            parent.wait(60)
+            with suppress(httpx.RemoteProtocolError):  # the stream ends in the middle
+                list(events)
+        psutil.wait_procs([page], timeout=60)
+        assert not page.is_running() or page.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_viewer_does_not_hold_up_a_stop(tmp_path: Path) -> None:
+    """SIGTERM ends the service long before the time-out for open requests, and the viewer's stream ends with it."""
+    with LocalRunProcess(tmp_path, drain_delay=0, graceful_timeout=600) as web:
+        url = web.wait_for("Live page on").split()[-1]
+        with viewing(url) as events:
+            next(events)
+            assert web.stop(timeout=100) == 0
+            with suppress(httpx.RemoteProtocolError):
+                list(events)
+
+
+def test_it_listens_on_loopback_alone(tmp_path: Path) -> None:
+    """One socket, on 127.0.0.1."""
+    with LocalRunProcess(tmp_path) as web:
+        port = int(web.wait_for("Live page on").rpartition(":")[2])
+        children = psutil.Process(web.process.pid).children(recursive=True)
+        sockets = [one for child in children for one in child.net_connections("tcp") if one.status == "LISTEN"]
+        assert [one.laddr.ip for one in sockets if one.laddr.port == port] == ["127.0.0.1"]
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    """One line says so, and the service goes on without the page."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with LocalRunProcess(tmp_path, local_live_port=port) as web:
+            assert web.wait_for(f"APP_LOCAL_LIVE_PORT={port}: Address already in use")
+            assert httpx.get(f"{web.url}/readyz", timeout=60).status_code == 200

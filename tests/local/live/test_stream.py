@@ -1,0 +1,60 @@
+"""Server-sent events: who comes late, who comes back."""
+
+from collections.abc import Callable
+from itertools import islice
+
+from tests.local.live.events import viewing
+from tests.local.live.pretended import Pretended
+
+
+def test_a_viewer_who_comes_late_gets_what_was(url: str) -> None:
+    """All moments that are held, with ids that count up; then those that come."""
+    with viewing(url) as events:
+        early = list(islice(events, 4))
+    with viewing(url) as events:
+        late = list(islice(events, 6))
+    assert late[:4] == early
+    assert [event.id.partition("-")[2] for event in late] == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_a_viewer_who_comes_back(url: str) -> None:
+    """After the last event that it has seen, nothing twice and nothing missing."""
+    with viewing(url) as events:
+        seen = list(islice(events, 3))
+    with viewing(url, last=seen[1].id) as events:
+        assert next(events) == seen[2]
+
+
+def test_a_viewer_of_an_earlier_process(page_of: Callable[..., str], service: Pretended) -> None:
+    """Its charts may be of another release: it is told to begin anew."""
+    with viewing(page_of(service)) as events:
+        old = next(events).id
+    with viewing(page_of(service), last=old) as events:
+        assert [event.kind for event in events] == ["restarted"]
+
+
+def test_a_moment(url: str, service: Pretended) -> None:
+    """What the service counted, how long its probe took, and the latency of its queue."""
+    with viewing(url) as events:
+        # Figures are of what happened between two scrapes: there has to be one from before.
+        next(event for event in events if "in_flight" in event.moment["subjects"][0])
+        for _ in range(10):
+            service.take(b"")
+        moment = next(
+            event.moment for event in events if event.moment["subjects"][0].get("totals") == {"queued": {"queued": 10}}
+        )
+    (subject,) = moment["subjects"]
+    assert subject["p50"] > 10
+    assert moment["delay"] == 0
+
+
+def test_a_service_that_does_not_answer(url: str, service: Pretended) -> None:
+    """Silent after the probe's second, and no longer once it answers; its metrics are there all the time."""
+    with viewing(url) as events:
+        next(event for event in events if not event.moment["subjects"][0]["silent"])
+        service.answering.clear()
+        subjects = (event.moment["subjects"][0] for event in events)
+        subject = next(one for one in subjects if one["silent"] and "in_flight" in one)
+        assert subject["probe"] >= 990  # a time-out of 1 s, on two clocks
+        service.answering.set()
+        assert next(event for event in events if not event.moment["subjects"][0]["silent"])

@@ -1,0 +1,102 @@
+"""Numbers out of two scrapes."""
+
+import math
+
+import pytest
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+
+from local.live.exposition import Scrape, parse
+from local.live.quantiles import quantile
+from local.live.values import totals, values
+
+OUTCOMES = {
+    "queued": 50,
+    "ignored": 2,
+    "overloaded": 3,
+    "unanswered": 1,
+    "invalid-event": 5,
+    "queue-unavailable": 3,
+    "unauthorized": 0,
+}
+
+
+class Exporter:
+    """The names that the page reads, of one service."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.webhooks = Counter("invoice_webhook_webhooks", "-", ["outcome"], registry=self.registry)
+        self.duration = Histogram(
+            "http_server_request_duration_seconds", "-", ["http_response_status_code"], registry=self.registry
+        )
+        self.batches = Histogram("invoice_webhook_sqs_batch_size_messages", "-", registry=self.registry)
+        self.cpu = Counter("process_cpu_time_seconds", "-", ["cpu_mode"], registry=self.registry)
+
+    def scrape(self, taken: float) -> Scrape:
+        return parse(generate_latest(self.registry).decode(), taken)
+
+
+def test_rates_by_outcome() -> None:
+    """Webhooks a second since the scrape before; rejected, overloaded and unanswered are not the same."""
+    exporter = Exporter()
+    exporter.webhooks.labels("queued").inc(100)
+    before = exporter.scrape(10)
+    for outcome, number in OUTCOMES.items():
+        exporter.webhooks.labels(outcome).inc(number)
+    after = exporter.scrape(10.5)
+    drawn = values(before, after)
+    groups = ("queued", "ignored", "rejected", "overloaded", "unanswered")
+    assert [drawn[group] for group in groups] == [100, 4, 16, 6, 2]
+    assert totals(after) == {
+        "queued": {"queued": 150},
+        "ignored": {"ignored": 2},
+        "rejected": {"invalid-event": 5, "queue-unavailable": 3},
+        "overloaded": {"overloaded": 3},
+        "unanswered": {"unanswered": 1},
+    }
+
+
+def test_quantiles_are_of_the_time_between() -> None:
+    """The values ignore earlier counts, add up the statuses, and leave unanswered webhooks out of response times."""
+    exporter = Exporter()
+    for _ in range(1000):
+        exporter.duration.labels("200").observe(0.001)
+    before = exporter.scrape(0)
+    for status, seconds in (("200", 3), ("422", 3), ("", 9), ("", 9)):
+        exporter.duration.labels(status).observe(seconds)
+    drawn = values(before, exporter.scrape(1))
+    assert (drawn["p50"], drawn["p99"]) == (3750, 3750)
+    assert values(before, Scrape(1, before.samples))["p50"] is None
+
+
+def test_the_mean_batch_and_cpu() -> None:
+    """Messages for each call; seconds of CPU, of all modes, as percent of a core."""
+    exporter = Exporter()
+    before = exporter.scrape(0)
+    for size in (1, 9):
+        exporter.batches.observe(size)
+    exporter.cpu.labels("user").inc(0.3)
+    exporter.cpu.labels("system").inc(0.1)
+    drawn = values(before, exporter.scrape(2))
+    assert drawn["batch"] == 5
+    assert drawn["cpu"] is not None
+    assert round(drawn["cpu"]) == 20
+
+
+def test_a_service_that_began_anew() -> None:
+    """Counters that fell are not negative rates: nothing is known of that moment."""
+    old, new = Exporter(), Exporter()
+    old.webhooks.labels("queued").inc(9)
+    old.duration.labels("200").observe(1)
+    old.cpu.labels("user").inc(9)
+    drawn = values(old.scrape(0), new.scrape(1))
+    assert (drawn["queued"], drawn["p50"], drawn["cpu"]) == (0, None, None)
+
+
+def test_a_quantile_within_its_bucket() -> None:
+    """The middle of its bucket; above the highest bound it is that bound."""
+    counts = {0.1: 10.0, 0.2: 20.0, math.inf: 20.0}
+    assert [quantile(share, {}, counts) for share in (0.5, 0.75, 1)] == pytest.approx([0.05, 0.15, 0.15])
+    assert quantile(0.5, {}, {0.1: 0.0, math.inf: 4.0}) == 0.1
+    assert quantile(0.5, counts, counts) is None
+    assert quantile(0.5, {}, {}) is None

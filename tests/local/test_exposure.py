@@ -1,0 +1,49 @@
+"""One warning at the start of a local run that other machines reach."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from loguru import logger
+
+from app.settings import Settings
+from local import exposure
+from tests.harness.commands import LocalRunProcess
+
+ALL = "POST /webhooks/chargebee, the probes, /docs and /openapi.json by APP_HOST=0.0.0.0"
+
+
+@pytest.fixture
+def warnings() -> Iterator[list[str]]:
+    found: list[str] = []
+    sink = logger.add(lambda message: found.append(message.record["message"]), level="WARNING")
+    yield found
+    logger.remove(sink)
+
+
+def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
+    """APP_HOST=0.0.0.0: one warning with what they reach, and the service's own about demo:demo."""
+    with LocalRunProcess(tmp_path, host="0.0.0.0") as service:  # noqa: S104  # the subject
+        found = [line["message"] for line in service.lines if line["level"] == "WARNING"]
+    assert found == [
+        f"A local run is for this machine alone, but others reach {ALL}",
+        "APP_BASIC_AUTH_PASSWORD: fewer than 8 characters (as demo's) can be guessed",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"host": "127.0.0.1"}, None),
+        ({"host": "localhost", "metrics_port": 0}, None),
+        ({"host": "::1", "metrics_host": "0.0.0.0"}, None),  # noqa: S104  # it has no port
+        ({"metrics_port": 9000, "metrics_host": "::"}, "/metrics by APP_METRICS_HOST=::"),
+        ({"host": "0.0.0.0"}, ALL),  # noqa: S104  # no socket is bound
+    ],
+    ids=str,
+)
+def test_what_others_reach(warnings: list[str], given: dict[str, object], expected: str | None) -> None:
+    """Only what is there, and what does not listen on loopback."""
+    exposure.warn(Settings.model_validate(given))
+    wanted = f"A local run is for this machine alone, but others reach {expected}"
+    assert warnings == ([wanted] if expected else [])

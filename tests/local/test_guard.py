@@ -1,0 +1,160 @@
+"""The guard of every local server, over real sockets: what websites may not do, and what clients still may."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import boto3
+import httpx
+import pytest
+
+from lab.stand_ins import upstream
+from loadtest.stage.queues import client
+from local import child, embedded_aws
+from local.chargebee import process as chargebee
+from local.live.start import start as start_page
+from local.live.subject import Order, Subject
+from tests.harness.browser import chromium, needs_chromium
+from tests.harness.service import NO_CAS
+
+FOREIGN = "http://attacker.example"
+
+
+class Server(NamedTuple):
+    """A running one, and a path that it answers with 200 to those who may ask."""
+
+    url: str
+    path: str
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.url).port or 0
+
+    def ask(self, method: str = "GET", **headers: str) -> httpx.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx.request(method, self.url + self.path, headers=named, verify=NO_CAS, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[dict[str, Server]]:
+    """One of each kind."""
+    with ExitStack() as stack:
+        aws = stack.enter_context(embedded_aws.start()).endpoint
+        api = stack.enter_context(chargebee.start()).url
+        slow = stack.enter_context(upstream.start()).url
+        page = stack.enter_context(start_page())
+        page.show(Order([Subject("a service", "", "", "http://127.0.0.1:9")]))
+        live = page.url()
+        assert live is not None
+        yield {
+            "aws": Server(aws, "/?Action=ListQueues"),
+            "chargebee": Server(api, "/_/behaviour"),
+            "chargebee's invoices": Server(api, "/_/invoices"),
+            "chargebee's page": Server(api, "/"),
+            "upstream": Server(slow, "/?ms=0"),
+            "live": Server(live, "/"),
+        }
+
+
+EACH = ("aws", "chargebee", "chargebee's invoices", "chargebee's page", "upstream", "live")
+
+
+@pytest.fixture(params=EACH)
+def server(request: pytest.FixtureRequest, servers: dict[str, Server]) -> Server:
+    return servers[request.param]
+
+
+def test_clients_that_are_no_browser(server: Server) -> None:
+    """They send neither Origin nor Sec-Fetch-Site, and use either name of loopback."""
+    assert server.ask().status_code == 200
+    assert server.ask(Host=f"localhost:{server.port}").status_code == 200
+
+
+def test_its_own_page(server: Server) -> None:
+    """A browser names the page's own origin, or an address that was typed."""
+    assert server.ask(Origin=server.url, Sec_Fetch_Site="same-origin").status_code == 200
+    assert server.ask(Sec_Fetch_Site="none").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["attacker.example:{}", "127.0.0.1.attacker.example:{}", "attacker.example", "127.0.0.1:{}x"]
+)
+def test_a_rebound_name(server: Server, host: str) -> None:
+    """A name that a website has pointed at loopback reads nothing, even with the origin of that name."""
+    named = host.format(server.port)
+    assert server.ask(Host=named).status_code == 403
+    assert server.ask(Host=named, Origin=f"http://{named}").status_code == 403
+
+
+@pytest.mark.parametrize("origin", [FOREIGN, "null", "http://127.0.0.1:1"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "OPTIONS"])
+def test_a_foreign_origin(server: Server, method: str, origin: str) -> None:
+    """Another site's script, form or preflight is refused, and nothing allows it to read the response."""
+    answer = server.ask(method, Origin=origin, Access_Control_Request_Method="POST")
+    assert answer.status_code == 403
+    assert [name for name in answer.headers if name.startswith("access-control")] == []
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_foreign_image(server: Server, site: str) -> None:
+    """A request without Origin, as for an image, is refused by the site that the browser names."""
+    assert server.ask(Sec_Fetch_Site=site, Sec_Fetch_Mode="no-cors", Sec_Fetch_Dest="image").status_code == 403
+
+
+def test_a_link_opens_a_page_and_calls_nothing(servers: dict[str, Server]) -> None:
+    """A link on another site may open a page; with a query, it could be a call of SQS."""
+    link = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+    asked = {name: server.ask(**link).status_code for name, server in servers.items()}
+    assert asked == dict.fromkeys(EACH, 403) | {"chargebee's page": 200, "live": 200}
+
+
+def test_the_aws_sdk_on_a_guarded_queue(servers: dict[str, Server]) -> None:
+    """boto3 sends, receives and reads tables; a refused purge purges nothing."""
+    endpoint = servers["aws"].url
+    sqs = client(endpoint)
+    url = sqs.create_queue(QueueName="guarded")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody="kept")
+    purge = {"Action": "PurgeQueue", "QueueUrl": url}
+    for headers in ({"Origin": FOREIGN}, {"Host": "attacker.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        assert httpx.post(endpoint, data=purge, headers=headers, verify=NO_CAS, timeout=60).status_code == 403
+    assert [message["Body"] for message in sqs.receive_message(QueueUrl=url)["Messages"]] == ["kept"]
+    dynamodb = boto3.Session("x", "x", region_name=embedded_aws.REGION).client("dynamodb", endpoint_url=endpoint)
+    assert dynamodb.list_tables()["TableNames"] == []
+    for each in (sqs, dynamodb):
+        each.close()
+
+
+SCRIPT = """
+async ([aws, api]) => {
+  const read = async (url, options) => {
+    try { return await (await fetch(url, options)).text() } catch { return "" }
+  }
+  const form = new URLSearchParams({ Action: "CreateQueue", QueueName: "forged" })
+  await read(aws, { method: "POST", body: form, mode: "no-cors" })
+  return [await read(`${aws}/?Action=ListQueues`), await read(`${api}/_/behaviour`)]
+}
+"""
+
+
+@needs_chromium
+def test_a_website_in_chromium(servers: dict[str, Server]) -> None:
+    """A page of another origin on loopback reads nothing and forges nothing."""
+    aws, api, slow = (servers[name].url for name in ("aws", "chargebee", "upstream"))
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto(f"{slow}/?ms=0")
+        assert page.evaluate(SCRIPT, [aws, api]) == ["", ""]
+    assert "forged" not in servers["aws"].ask().text
+
+
+@pytest.mark.parametrize(("module", "path"), [("embedded_aws", "/?Action=ListQueues"), ("chargebee", "/_/behaviour")])
+def test_a_container_s_name(module: str, path: str) -> None:
+    """--allow-host is how a container is asked by its name, with any port."""
+    arguments = ["--port=0", "--allow-host=standin", "--allow-host=named:80"]
+    arguments += ["--json"] if module == "chargebee" else []
+    with child.start(f"local.{module}", arguments, "it did not start") as started:
+        [url] = started.ready.values()
+        server = Server(url, path)
+        hosts = ["standin:8002", "standin", "named:80", f"127.0.0.1:{server.port}", "named:81", "other"]
+        assert [server.ask(Host=host).status_code for host in hosts] == [200, 200, 200, 200, 403, 403]
