@@ -13,12 +13,13 @@ RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends binutil
 RUN cd /venv/lib/python3.13/site-packages && rm -rf pip pip-*.dist-info && cd botocore/data \
  && find . -mindepth 1 -maxdepth 1 -type d ! -name sqs ! -name dynamodb ! -name sts ! -name 'sso*' -exec rm -r {} +
 COPY app /srv/app
+COPY asgi_doctor /srv/asgi_doctor
 # The base image has no bytecode of the standard library: compiling it takes 2 s of each start on a quarter of a core.
 # unchecked-hash: the root is read-only, so Python need not compare the sources' timestamps.
 # https://docs.python.org/3/reference/import.html#pyc-invalidation
 ENV PYTHONPYCACHEPREFIX=/bytecode
 RUN compile="python -m compileall -q -j 0 --invalidation-mode unchecked-hash" \
- && $compile /venv/lib /srv/app \
+ && $compile /venv/lib /srv \
  && $compile -x '/(dist-packages|site-packages|test|idlelib|tkinter|turtledemo|ensurepip)/' \
     "$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
 
@@ -72,17 +73,21 @@ RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-h
 WORKDIR /srv
 COPY --from=go /out/vegeta /usr/local/bin/
 COPY app app
+COPY asgi_doctor asgi_doctor
+COPY local local
 COPY loadtest loadtest
 ENV PATH=/venv/bin:$PATH LOADTEST_PYTHON=python3 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 USER 10001:10001
 ENTRYPOINT ["loadtest/attack.sh"]
 
-# The stand-ins for DynamoDB and Chargebee, and the sender of webhooks with its samples.
+# The stand-ins for DynamoDB and Chargebee, and the sender of webhooks with its samples: `python -m local`.
 FROM venv AS local
 COPY requirements-local.lock .
 RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-local.lock
 WORKDIR /srv
 COPY app app
+COPY asgi_doctor asgi_doctor
+COPY local local
 COPY loadtest/events loadtest/events
 ENV PATH=/venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 USER 10001:10001

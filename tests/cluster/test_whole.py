@@ -39,7 +39,9 @@ def test_whole(see: See) -> None:
     whole.deploy()
     with whole.delivering(30, rate=10) as delivery:
         _see(see, delivery.finish())
-    kubectl("exec", "deployment/chargebee", "--", "python", "-m", "app", "send", "--url", "http://web", "--count", "1")
+    kubectl(
+        "exec", "deployment/chargebee", "--", "python", "-m", "local", "send", "--url", "http://web", "--count", "1"
+    )
     wait_for("the dead letter", lambda: queued(DEAD_LETTERS) == 1)
     see("a webhook whose invoice Chargebee does not know", "1 dead letter", True)
 

@@ -62,3 +62,11 @@ def test_the_worker_of_compose_has_what_it_requires() -> None:
 def test_the_image_keeps_what_the_processes_call() -> None:
     """botocore's data of SQS, DynamoDB and STS (for a role's credentials) is not pruned."""
     assert set(re.findall(r"! -name '?(\S+?)'? ", DOCKERFILE)) == {"sqs", "dynamodb", "sts", "sso*"}
+
+
+def test_the_service_s_image_has_the_service_alone() -> None:
+    """Of the project, it holds `app` and `asgi_doctor`; its only sources are the stage's that COPY these two."""
+    stages = dict(zip((name for _, name in STAGES), DOCKERFILE.split("\nFROM ")[1:], strict=True))
+    copied = re.findall(r"^COPY (?!--from)(.+)$", stages["venv"] + stages["pruned"] + stages["app"], re.MULTILINE)
+    assert copied == ["requirements.lock .", "app /srv/app", "asgi_doctor /srv/asgi_doctor"]
+    assert set(re.findall(r"--from=(\S+)", stages["app"])) == {"pruned"}
