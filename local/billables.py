@@ -1,4 +1,4 @@
-"""What there is to bill in local mode: for each webhook about a pending invoice, its invoice at the Chargebee stand-in
+"""What there is to bill in a local run: for each webhook about a pending invoice, its invoice at the Chargebee stand-in
 and a few billable events of its customer in the table.
 
 All of it follows from the event's id, so an audit knows which charges to expect.

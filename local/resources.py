@@ -1,4 +1,4 @@
-"""What local mode makes in the embedded AWS: two queues and a table."""
+"""What a local run needs in the embedded AWS: two queues and a table."""
 
 import json
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The cases of each study. A study has the name of its experiment in app/lab."""
+"""The cases of each study. A study has the name of its experiment in lab/application."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The worker of local mode: it closes invoices, and ends with the service, whatever way that ends."""
+"""The worker of a local run: it closes invoices, and ends with the service, whatever way that ends."""
 
 import signal
 from collections.abc import Iterator

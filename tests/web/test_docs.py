@@ -48,7 +48,7 @@ def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
 
 @needs_chromium
 def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -> None:
-    """In local mode: the operation is drawn and sends a webhook that gets 200; no other host is asked."""
+    """In a local run: the operation is drawn and sends a webhook that gets 200; no other host is asked."""
     with LocalRunProcess(tmp_path) as web:
         page, asked, complaints = _open(browser, f"{web.url}/docs")
         post = page.locator(".opblock-post")

@@ -1,4 +1,4 @@
-"""`invoices`, and what `send` and local mode prepare for the billing work."""
+"""`invoices`, and what `send` and a local run prepare for the billing work."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""The bounds of histograms, in a deployment and in local mode."""
+"""The bounds of histograms, in a deployment and in a local run."""
 
 from itertools import pairwise
 
