@@ -23,11 +23,12 @@ MOST = 2  # columns of the page
 def race(releases: tuple[str, ...]) -> None:
     """Serve two RELEASES, each with a queue of its own, and a live page of both, until Ctrl-C.
 
-    The page's buttons send the same webhooks to both. APP_LOCAL_LIVE_PORT is its port.
+    The page's buttons send the same webhooks to both. APP_LOCAL_LIVE_PORT is its port; without, a free one.
     """
     settings, options = load_settings(), load_local_settings()
+    if "live_port" not in options.model_fields_set:  # its default is the page of `make run`, which may be running
+        options = options.model_copy(update={"live_port": 0})
     chosen = [lessons.find(name) for name in releases]
-    # Outside: the services have got the terminal's Ctrl-C too, and are told by this exception.
     with suppress(KeyboardInterrupt), ExitStack() as stack:
         page = stack.enter_context(start())
         page.show(order([(_started(stack, release), release) for release in chosen], settings, options))
