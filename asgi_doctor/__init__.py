@@ -7,6 +7,7 @@ turn.py         one turn of the event loop
 findings.py     the places that held the loop
 scheduling.py   how long a thread computed, and how long it waited for a core
 cgroup.py       the throttling of the process's CPU limit
+loop_delay.py   how much later than scheduled the loop runs a timer
 target.py       the app, from `module:attribute`
 serve.py        uvicorn under the watchdog
 tokens.py       how many calls wait for one of AnyIO's threads meanwhile

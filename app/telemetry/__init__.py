@@ -1,1 +1,1 @@
-"""Logging, metrics, traces, profiling, and the records of webhooks and calls that they read; what blocks the loop."""
+"""Logging, metrics, traces, profiling, and the records of webhooks and calls that they read."""

@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from typing import Any
 
 from app.settings import Settings
-from app.telemetry.loop_delay import LoopDelay
 from app.telemetry.metrics.bounds import bounds
 from app.telemetry.metrics.calls import CallMetrics
 from app.telemetry.metrics.garbage import GarbageMetrics
@@ -13,6 +12,7 @@ from app.telemetry.metrics.instruments import Description, Histogram, Instrument
 from app.telemetry.metrics.process import process_instruments
 from app.telemetry.metrics.threads import ThreadTokens
 from app.telemetry.metrics.webhooks import WebhookMetrics
+from asgi_doctor.loop_delay import LoopDelay
 
 DELAY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from app.telemetry.loop_delay import INTERVAL_SECONDS, START_SECONDS, WINDOW_SECONDS, LoopDelay
+from asgi_doctor.loop_delay import INTERVAL_SECONDS, START_SECONDS, WINDOW_SECONDS, LoopDelay
 
 pytestmark = pytest.mark.anyio
 BLOCK_SECONDS = 0.2
@@ -57,7 +57,7 @@ async def test_the_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None
     await delays.longer(BLOCK_SECONDS - 2 * INTERVAL_SECONDS)
     delay.stop()
     later = time.monotonic() + WINDOW_SECONDS + 1
-    monkeypatch.setattr("app.telemetry.loop_delay.monotonic", lambda: later)
+    monkeypatch.setattr("asgi_doctor.loop_delay.monotonic", lambda: later)
     assert delay.longest() == 0.0
 
 
