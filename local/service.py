@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from app.errors import ConfigurationError
 from app.settings import Release, Settings, load_settings
+from app.settings.text import http_url
 from local.child import tied
 from local.ports import free_port
 from local.process import is_ready, wait_until_ready
@@ -57,7 +58,9 @@ def start_web(
         variables["APP_METRICS_PORT"] = str(metrics)
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # compared, not bound
     run = replace(
-        run, url=_url(host, port), metrics=f"{_url(settings.metrics_host, metrics)}/metrics" if metrics else None
+        run,
+        url=http_url(host, port),
+        metrics=f"{http_url(settings.metrics_host, metrics)}/metrics" if metrics else None,
     )
     with tied(["app", "web"], variables, patience=0) as process:
         try:
@@ -113,10 +116,6 @@ def changed(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator
     finally:
         os.environ.clear()
         os.environ.update(before)
-
-
-def _url(host: str, port: int) -> str:
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _wait(process: "subprocess.Popen[bytes]", run: LocalRun) -> None:

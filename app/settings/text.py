@@ -1,4 +1,4 @@
-"""Settings as text: the allowed values, the error for a wrong one, README's table."""
+"""Settings as text: the allowed values, the error for a wrong one, README's table, the URL of an address."""
 
 import difflib
 import re
@@ -63,6 +63,11 @@ def _range(field: FieldInfo) -> str:
 def shown(value: str) -> str:
     """`value` as a message may repeat it: hidden where it may be a URL with credentials or a signature."""
     return "(hidden)" if re.search(r"@|://.*[?#]", value, re.DOTALL) else value
+
+
+def http_url(host: str, port: int) -> str:
+    """The URL of an address; one of IPv6 has brackets."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def masked(text: str) -> str:

@@ -13,6 +13,7 @@ from loguru import logger
 
 from app.errors import ConfigurationError
 from app.settings import Settings
+from app.settings.text import http_url
 
 HEAD_BYTES = 8 * 1024
 HEAD_SECONDS = 5.0
@@ -75,7 +76,7 @@ async def served(probes: Probes, settings: Settings) -> AsyncIterator[None]:
             " allowed is an address of this machine and a free port (0 takes one)"
         ) from None
     host, port = server.sockets[0].getsockname()[:2]
-    logger.info("Listening on http://{}:{} with the worker's probes", f"[{host}]" if ":" in host else host, port)
+    logger.info("Listening on {} with the worker's probes", http_url(host, port))
     try:
         yield
     finally:

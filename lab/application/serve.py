@@ -20,6 +20,7 @@ import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from app.errors import ConfigurationError
+from app.settings.text import http_url
 from lab.settings import LabSettings
 
 # How long requests may go on after the signal, and how long after that a worker may live whose loop or threads block.
@@ -94,8 +95,7 @@ def serve(settings: LabSettings, listening: Callable[[str], None]) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with _bind(settings) as door:
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        url = f"http://{host}:{door.getsockname()[1]}"
+        url = http_url(settings.host, door.getsockname()[1])
         workers = Workers(_config(settings), door, lambda: listening(url))
         workers.run()
     if workers.failed:

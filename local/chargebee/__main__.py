@@ -7,6 +7,7 @@ import sys
 from pydantic import ValidationError
 
 from app.errors import ConfigurationError
+from app.settings.text import http_url
 from local import guard
 from local.chargebee.behaviour import Behaviour
 
@@ -26,8 +27,7 @@ def main() -> None:
         listener = listen(host, port)
     except ConfigurationError as error:
         sys.exit(f"error: {error}")
-    shown = f"[{host}]" if ":" in host else host
-    url = f"http://{shown}:{listener.getsockname()[1]}"
+    url = http_url(host, listener.getsockname()[1])
     # The socket listens already, so the address may be printed before the server accepts.
     sys.stdout.write((json.dumps({"url": url}) if as_json else f"Chargebee's stand-in on {url}") + "\n")
     sys.stdout.flush()

@@ -7,6 +7,7 @@ import click
 
 from app.errors import ConfigurationError
 from app.settings import Settings
+from app.settings.text import http_url
 from app.telemetry.logging import configure_logging
 from asgi_doctor.errors import DoctorError
 from asgi_doctor.serve import bind, serve
@@ -48,8 +49,7 @@ def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | N
             asgi, listener = load(target), stack.enter_context(bind(host, port))
         except DoctorError as error:
             raise ConfigurationError(str(error)) from None
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{listener.getsockname()[1]}"
+        url = http_url(host, listener.getsockname()[1])
         watchdog = Watchdog(warn, _found)
         tokens = Tokens(lambda limit: click.echo(text.waiting(limit)))
         measuring = stack.enter_context(_live(target, url)) if page else nullcontext()

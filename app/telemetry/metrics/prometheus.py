@@ -12,6 +12,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from app.errors import ConfigurationError
+from app.settings.text import http_url
 from app.telemetry.metrics.instruments import Buckets, Description, Instrument, Point
 from app.telemetry.metrics.scrapes import scrape_server
 
@@ -53,10 +54,9 @@ def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[
             f"APP_METRICS_HOST={host}, APP_METRICS_PORT={port}: cannot listen there: {error};"
             " allowed is an address of this machine and a free port (0 takes one)"
         ) from None
-    address = f"[{host}]" if ":" in host else host
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    logger.info("Metrics on http://{}:{}/metrics", address, server.server_port)
+    logger.info("Metrics on {}/metrics", http_url(host, server.server_port))
     try:
         yield server.server_port
     finally:

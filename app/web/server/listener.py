@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from app.errors import ConfigurationError
 from app.settings import Settings
+from app.settings.text import http_url
 
 # From <linux/filter.h> and <asm-generic/socket.h>. A filter on a TCP socket gets the segment from the TCP header on,
 # whose byte 13 holds the flags.
@@ -53,7 +54,7 @@ def url(listener: socket.socket) -> str:
     """Where a browser on this machine finds it."""
     host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return http_url(host, port)
 
 
 def drop_new(listener: socket.socket) -> None:
