@@ -11,9 +11,8 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Any, Self
+from contextlib import suppress
+from typing import Self
 
 from asgi_doctor.findings import Findings, Found
 from asgi_doctor.scheduling import Look, Spent, ThreadTimes, look
@@ -22,7 +21,6 @@ from asgi_doctor.turn import Blocked, Turn
 
 LOOKS = 5
 ASK_SECONDS = 1.0
-Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
 class Watchdog:
@@ -59,17 +57,6 @@ class Watchdog:
     def __exit__(self, *error: object) -> None:
         self._ended.set()
         self._thread.join()
-
-    def during(self, lifespan: Lifespan) -> Lifespan:
-        """`lifespan`; between its start and its end, this watches."""
-
-        @asynccontextmanager
-        async def watched(app: object) -> AsyncIterator[Any]:
-            async with lifespan(app) as state:
-                with self:
-                    yield state
-
-        return watched
 
     def _watch(self) -> None:
         self._own_times = ThreadTimes(threading.get_native_id())

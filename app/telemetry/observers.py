@@ -4,9 +4,9 @@ What is not switched on is not imported: it would take time of the start, and me
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from app import __version__
 from app.settings import Settings
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from asgi_doctor.watchdog import Watchdog
 
 _METRICS, _TRACES = "METRICS", "TRACES"
-Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 _Record = TypeVar("_Record", WebhookRecord, CallRecord, MessageRecord)
 
 
@@ -38,10 +37,15 @@ class Observers:
         """The trace of a request with these headers, if it has one."""
         return self.tracing.begin(headers) if self.tracing else sent_with(headers)
 
-    def during(self, lifespan: Lifespan) -> Lifespan:
-        """`lifespan`, with its event loop measured and watched as long as it lasts."""
-        measured = self.metrics.measured(lifespan) if self.metrics else lifespan
-        return self.watchdog.during(measured) if self.watchdog else measured
+    @contextmanager
+    def measuring(self) -> Iterator[None]:
+        """On the event loop, which is measured and watched as long as the context lasts."""
+        with ExitStack() as stack:
+            if self.metrics is not None:
+                stack.enter_context(self.metrics.loop.measuring())
+            if self.watchdog is not None:
+                stack.enter_context(self.watchdog)
+            yield
 
     def of_webhooks(self, *more: ObserveWebhook) -> ObserveWebhook:
         """Tells all of them, and `more`, of a webhook that has been answered."""

@@ -1,7 +1,7 @@
 """The composition root of process 1."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
@@ -24,13 +24,19 @@ def create_app(settings: Settings, observers: Observers | None = None) -> FastAP
     Raises ConfigurationError where APP_DOCS needs a package that is not installed.
     """
     release = releases.load(settings.release)
-    lifespan: Callable[[Any], AbstractAsyncContextManager[Any]] = release.lifespan
-    if settings.timeline is not None:
-        from app.telemetry.timeline import recorded  # not imported without APP_TIMELINE
-
-        lifespan = recorded(lifespan, settings.timeline, PATH)
     observers = observers or Observers()
-    lifespan = observers.during(lifespan)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
+        async with release.lifespan(app) as state:
+            with ExitStack() as stack:
+                if settings.timeline is not None:
+                    from app.telemetry.timeline import recorded  # not imported without APP_TIMELINE
+
+                    stack.enter_context(recorded(settings.timeline, PATH))
+                stack.enter_context(observers.measuring())
+                yield state
+
     app = DescribedFastAPI(
         title="invoice-webhook",
         version=__version__,

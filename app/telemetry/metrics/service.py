@@ -1,8 +1,7 @@
-"""All metrics of the service, and the lifespan that measures its event loop."""
+"""All metrics of the service, and those of its event loop."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from app.settings import Settings
 from app.telemetry.metrics.bounds import bounds
@@ -15,7 +14,6 @@ from app.telemetry.metrics.webhooks import WebhookMetrics
 from asgi_doctor.loop_delay import LoopDelay
 
 DELAY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
 class LoopMetrics:
@@ -58,28 +56,17 @@ class Metrics:
         fine = settings.metrics_fine
         self.webhooks = WebhookMetrics(method, route, settings.event_types, fine=fine)
         self.calls = CallMetrics(fine=fine)
-        self._loop = LoopMetrics(fine=fine)
+        self.loop = LoopMetrics(fine=fine)
         self.instruments: list[Instrument] = [
             _info(settings, version),
             *self.webhooks.instruments,
             *self.calls.instruments,
-            *self._loop.instruments,
+            *self.loop.instruments,
         ]
 
     def add(self, instruments: Iterable[Instrument]) -> None:
         """Those of others, before the first collection."""
         self.instruments += instruments
-
-    def measured(self, lifespan: Lifespan) -> Lifespan:
-        """`lifespan`, with the event loop and the garbage collector measured as soon as it has started."""
-
-        @asynccontextmanager
-        async def measuring(app: object) -> AsyncIterator[Any]:
-            async with lifespan(app) as state:
-                with self._loop.measuring():
-                    yield state
-
-        return measuring
 
 
 def _info(settings: Settings, version: str) -> Observed:

@@ -2,7 +2,7 @@
 
 states.py    what a stack is doing
 spans.py     samples merged into spans, and their file
-sampler.py   the thread that samples, and the lifespan that runs it
+sampler.py   the thread that samples
 """
 
 from app.telemetry.timeline.sampler import recorded

@@ -9,8 +9,8 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Hashable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,23 +20,17 @@ from app.telemetry.timeline import spans, states
 from app.telemetry.timeline.spans import Row, Spans
 
 INTERVAL_SECONDS = 0.001
-Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
-def recorded(lifespan: Lifespan, file: Path, path: str) -> Lifespan:
-    """`lifespan`, sampled: at its end the timeline of the webhooks on `path` is in `file`."""
-
-    @asynccontextmanager
-    async def sampled(app: object) -> AsyncIterator[Any]:
-        async with lifespan(app) as state:
-            sampler = Sampler(asyncio.get_running_loop(), path)
-            sampler.start()
-            try:
-                yield state
-            finally:
-                spans.write(sampler.stop(), file)
-
-    return sampled
+@contextmanager
+def recorded(file: Path, path: str) -> Iterator[None]:
+    """On the event loop: when the context ends, the timeline of it and of the webhooks on `path` is in `file`."""
+    sampler = Sampler(asyncio.get_running_loop(), path)
+    sampler.start()
+    try:
+        yield
+    finally:
+        spans.write(sampler.stop(), file)
 
 
 class Sampler(threading.Thread):
