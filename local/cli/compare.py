@@ -7,11 +7,11 @@ import click
 
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
-from app.telemetry.timeline.states import State
 from local import lessons
 from local.compare import svg, text
 from local.compare.look import LOOKS
 from local.compare.run import Recorded, delay, record
+from local.compare.states import State
 
 
 @click.command()

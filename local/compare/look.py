@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from app.telemetry.timeline.states import State
+from local.compare.states import State
 
 
 class Look(NamedTuple):

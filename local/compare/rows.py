@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from app.telemetry.timeline.spans import Row, Span
-from app.telemetry.timeline.states import State
 from local.compare.run import Recorded
+from local.compare.states import State
+from local.compare.timeline import Row, Span
 
 # More threads than these only repeat what the first ones show.
 MOST_THREADS = 12

@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from app.settings import Release, Settings
-from app.telemetry.timeline import spans
-from app.telemetry.timeline.spans import Row
 from local.billables import seed
 from local.chargebee.sender import open_session, post
+from local.compare import timeline
+from local.compare.timeline import Row
 from local.machine import Watch
 from local.sample_events import default_file, fresh_events_of
 from local.service import start_service, unlimited
@@ -72,7 +72,7 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
                 seed(run, bodies)
             with Watch() as watch:
                 sent = asyncio.run(_post(run.url, settings, bodies))
-        return Recorded(name, sent, spans.read(file), watch.busy.doubts())
+        return Recorded(name, sent, timeline.read(file), watch.busy.doubts())
 
 
 def delay() -> float:

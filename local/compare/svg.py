@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from app.telemetry.timeline.spans import Span
-from app.telemetry.timeline.states import State
 from local.compare import text
 from local.compare.look import LOOKS
 from local.compare.rows import Group, groups
 from local.compare.run import Recorded
+from local.compare.states import State
+from local.compare.timeline import Span
 
 WIDTH, LABEL, MARGIN = 960, 110, 14
 PLOT = WIDTH - LABEL - MARGIN

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from app.telemetry.timeline.spans import Span
-from app.telemetry.timeline.states import State
 from local.compare.look import LOOKS
 from local.compare.rows import Group, groups, total
 from local.compare.run import Recorded
+from local.compare.states import State
+from local.compare.timeline import Span
 
 LABEL = 14
 NOT_YET = " "

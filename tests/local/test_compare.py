@@ -10,12 +10,13 @@ from click.testing import CliRunner
 
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
-from app.telemetry.timeline.spans import Span, Spans
-from app.telemetry.timeline.states import State
+from app.telemetry.samples import Spans
 from local.cli.compare import compare
 from local.compare import rows, svg, text
 from local.compare.rows import groups, total
 from local.compare.run import Recorded, record
+from local.compare.states import State
+from local.compare.timeline import Span, merged
 
 WEBHOOKS = 6
 DELAY = 0.1
@@ -145,10 +146,16 @@ def test_a_wrong_variable_is_named() -> None:
 def test_samples_become_spans() -> None:
     """Equal ones are one span; a row that is missing has ended."""
     spans = Spans()
-    samples: list[dict[Hashable, str]] = [{"a": "x"}, {"a": "x", "b": "y"}, {"a": "z"}, {}]
-    for now, states in enumerate(samples):
-        spans.add(now, states)
-    assert spans.closed == {"a": [Span(0, 2, "x"), Span(2, 3, "z")], "b": [Span(1, 2, "y")]}
+    samples: list[dict[Hashable, int]] = [{"a": 1}, {"a": 1, "b": 2}, {"a": 3}, {}]
+    for now, stacks in enumerate(samples):
+        spans.add(now, stacks)
+    assert spans.closed == {"a": [(0, 2, 1), (2, 3, 3)], "b": [(1, 2, 2)]}
+
+
+def test_stacks_in_one_state_are_one_span() -> None:
+    """Only where they follow each other."""
+    spans = [(0, 1, State.RUNNING), (1, 2, State.RUNNING), (2, 3, State.IDLE), (4, 5, State.IDLE)]
+    assert merged(Span(*span) for span in spans) == [(0, 2, State.RUNNING), (2, 3, State.IDLE), (4, 5, State.IDLE)]
 
 
 def test_a_column_has_its_longest_state() -> None:

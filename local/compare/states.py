@@ -1,11 +1,8 @@
 """What a thread or a task is doing, read from its stack: the deepest function that is listed here decides."""
 
-import asyncio
 import linecache
-from collections.abc import Iterator
+from collections.abc import Sequence
 from enum import StrEnum
-from types import CodeType, FrameType
-from typing import Any
 
 
 class State(StrEnum):
@@ -31,6 +28,7 @@ _INNERMOST = {
     ("threading.py", "wait"): State.IDLE,
     ("queue.py", "get"): State.IDLE,
     ("concurrent/futures/thread.py", "_worker"): State.IDLE,
+    ("local/child.py", "_wait_for_end"): State.IDLE,  # until its parent ends
     ("sqs/blocking.py", "resolve"): State.SQS,  # for the thread that asks for the URL
 }
 # these wherever they are in a thread's stack:
@@ -57,49 +55,28 @@ _LOADS_CAS = "load_verify_locations"
 _TABLE = "billing/blocking.py"
 
 
-def of_thread(frame: FrameType) -> State:
-    """Of a thread whose innermost frame is `frame`."""
-    if (innermost := _find(_INNERMOST, frame.f_code)) is not None:
+def state_of(line: int | None, functions: Sequence[tuple[str, str]]) -> State:
+    """The state of a stack, as `app.telemetry.samples` records it."""
+    return _of_task(functions) if line is None else _of_thread(line, functions)
+
+
+def _of_thread(line: int, functions: Sequence[tuple[str, str]]) -> State:
+    if (innermost := _find(_INNERMOST, functions[0])) is not None:
         return innermost
-    line: int | None = frame.f_lineno  # None between two lines
-    if line is not None and _LOADS_CAS in linecache.getline(frame.f_code.co_filename, line):
+    if _LOADS_CAS in linecache.getline(functions[0][0], line):
         return State.CAS
-    outer: FrameType | None = frame
-    while outer is not None:
-        if (found := _find(_THREADS, outer.f_code)) is not None:
-            return State.TABLE if found is State.SQS and _is_below(outer, _TABLE) else found
-        outer = outer.f_back
+    for number, function in enumerate(functions):
+        if (found := _find(_THREADS, function)) is not None:
+            billing = any(file.endswith(_TABLE) for file, _ in functions[number:])
+            return State.TABLE if found is State.SQS and billing else found
     return State.RUNNING
 
 
-def _is_below(frame: FrameType | None, file: str) -> bool:
-    """Whether a function of `file` has called it."""
-    while frame is not None:
-        if frame.f_code.co_filename.endswith(file):
-            return True
-        frame = frame.f_back
-    return False
+def _of_task(functions: Sequence[tuple[str, str]]) -> State:
+    found = (_find(_TASKS, function) for function in functions)
+    return next((state for state in found if state is not None), State.TURN)
 
 
-def of_task(task: "asyncio.Task[Any]") -> State:
-    """Of a task that is not the one that its loop runs."""
-    awaited: asyncio.Future[Any] | None = getattr(task, "_fut_waiter", None)
-    if awaited is None or awaited.done():
-        return State.TURN
-    states = [found for coroutine in coroutines(task) if (found := _find(_TASKS, coroutine.cr_code)) is not None]
-    return states[-1] if states else State.TURN
-
-
-def coroutines(task: "asyncio.Task[Any]") -> Iterator[Any]:
-    """From the outermost one inwards, as far as each awaits another one."""
-    awaited: Any = task.get_coro()
-    while hasattr(awaited, "cr_code"):
-        yield awaited
-        awaited = awaited.cr_await
-
-
-def _find(states: dict[tuple[str, str], State], code: CodeType) -> State | None:
-    for (file, function), state in states.items():
-        if code.co_name == function and code.co_filename.endswith(file):
-            return state
-    return None
+def _find(states: dict[tuple[str, str], State], function: tuple[str, str]) -> State | None:
+    file, name = function
+    return next((state for (end, known), state in states.items() if name == known and file.endswith(end)), None)

@@ -1,11 +1,13 @@
-"""A thread that looks at all other threads and tasks, each millisecond or as often as it gets the interpreter.
+"""A timeline of this process: the stacks of its event loop, each thread, each webhook and each call to SQS.
 
-Nothing is inserted into the code that is sampled: a release does under it what it does without, a little slower. Where
-many threads compute, the sampler itself waits for the GIL, and states seem to begin and end later than they do; a
-thread that waits for the GIL is seen in the function in which it waits.
+A thread looks at all other threads and tasks, each millisecond or as often as it gets the interpreter. Nothing is
+inserted into the code that is sampled: a release does under it what it does without, a little slower. Where many
+threads compute, the sampler itself waits for the GIL, and stacks seem to begin and end later than they do; a thread
+that waits for the GIL is seen in the function in which it waits. `local/compare` says what each stack is doing.
 """
 
 import asyncio
+import json
 import sys
 import threading
 import time
@@ -16,8 +18,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from app.telemetry.timeline import spans, states
-from app.telemetry.timeline.spans import Row, Spans
+from app.telemetry.samples import Spans, Stacks
 
 INTERVAL_SECONDS = 0.001
 
@@ -30,18 +31,19 @@ def recorded(file: Path, path: str) -> Iterator[None]:
     try:
         yield
     finally:
-        spans.write(sampler.stop(), file)
+        sampler.stop()
+        file.write_text(json.dumps(sampler.timeline()) + "\n")
 
 
 class Sampler(threading.Thread):
-    """Of the thread that makes it, which runs `loop`, and of all others."""
+    """Samples the thread that makes it, which runs `loop`, and all others."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, path: str) -> None:
         super().__init__(name="sampler", daemon=True)
         self._loop, self._path = loop, path
         self._loop_thread = threading.get_ident()
         self._ended = threading.Event()
-        self._spans = Spans()
+        self._stacks, self._spans = Stacks(), Spans()
         self._numbers: WeakKeyDictionary[asyncio.Task[Any], int] = WeakKeyDictionary()
         self._next = count()
         self._scopes: dict[int, Any] = {}
@@ -53,11 +55,18 @@ class Sampler(threading.Thread):
             self._spans.add(time.monotonic(), threads | self._tasks(threads["loop", self._loop_thread]))
         self._spans.add(time.monotonic(), {})
 
-    def stop(self) -> list[Row]:
+    def stop(self) -> None:
         self._ended.set()
         self.join()
-        rows = [Row(*self._named(*key), found) for key, found in self._spans.closed.items()]  # type: ignore[misc]  # ours
-        return sorted(rows, key=lambda row: row.spans[0].began)
+
+    def timeline(self) -> dict[str, Any]:
+        """The stacks, and rows of kind, name and spans, the earliest first.
+
+        Kinds are loop, thread, webhook and call. A webhook's name is its event id, as far as that was read.
+        """
+        closed = sorted(self._spans.closed.items(), key=lambda row: row[1][0].began)
+        rows = [(*self._named(*key), spans) for key, spans in closed]  # type: ignore[misc]  # ours
+        return {"stacks": self._stacks.seen, "rows": rows}
 
     def _named(self, kind: str, number: int) -> tuple[str, str]:
         if kind == "webhook":
@@ -65,11 +74,11 @@ class Sampler(threading.Thread):
             return kind, str(getattr(record and record.event, "id", ""))
         return kind, f"batch of {self._batches[number]}" if kind == "call" else str(number)
 
-    def _threads(self) -> dict[Hashable, str]:
-        found: dict[Hashable, str] = {}
+    def _threads(self) -> dict[Hashable, int]:
+        found: dict[Hashable, int] = {}
         for number, frame in sys._current_frames().items():  # documented for debuggers, and the only way
             if number != self.ident:
-                found["loop" if number == self._loop_thread else "thread", number] = states.of_thread(frame)
+                found["loop" if number == self._loop_thread else "thread", number] = self._stacks.of_thread(frame)
         return found
 
     def _number(self, task: "asyncio.Task[Any]") -> int:
@@ -78,9 +87,9 @@ class Sampler(threading.Thread):
             self._numbers[task] = next(self._next)
         return self._numbers[task]
 
-    def _tasks(self, loop: str) -> dict[Hashable, str]:
-        """`loop`: the state of the event loop's thread, which is that of the current task."""
-        found: dict[Hashable, str] = {}
+    def _tasks(self, loop: int) -> dict[Hashable, int]:
+        """`loop`: the stack of the event loop's thread, which is that of the current task."""
+        found: dict[Hashable, int] = {}
         current = asyncio.current_task(self._loop)
         for task in asyncio.all_tasks(self._loop):
             outermost: Any = task.get_coro()
@@ -93,8 +102,8 @@ class Sampler(threading.Thread):
                     scope = frame.f_locals["self"].scope
                     if scope["path"] == self._path:
                         self._scopes[number] = scope
-                        found["webhook", number] = loop if task is current else states.of_task(task)
+                        found["webhook", number] = loop if task is current else self._stacks.of_task(task)
                 case "_send" if "batch" in frame.f_locals:  # group commit's task of a call
                     self._batches[number] = len(frame.f_locals["batch"])
-                    found["call", number] = loop if task is current else states.of_task(task)
+                    found["call", number] = loop if task is current else self._stacks.of_task(task)
         return found
