@@ -1,10 +1,15 @@
 """What the AWS SDK is configured for: region, endpoint, CA bundle, and credentials, which expire.
 
 botocore finds them in the environment, in files, and from the metadata services of EC2, ECS and EKS (IRSA, Pod
-Identity). It blocks, so that an Account is made, and its methods are called, in a thread.
+Identity). It blocks, so that an Account is made, and its methods are called, in a thread: one for which neither the
+event loop nor the interpreter waits when the process ends.
 """
 
-from typing import Any
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -21,6 +26,7 @@ from app.sqs.queue import QueueAddress
 from app.sqs.signing import Credentials
 
 ATTEMPTS = 2
+Result = TypeVar("Result")
 
 
 def require_direct(settings: Settings) -> None:
@@ -60,3 +66,28 @@ class Account:
     def queue_url(self) -> str:
         """Asks SQS (GetQueueUrl). Raises botocore's errors, and NotAcknowledgedError."""
         return require_queue_url(self._client.get_queue_url(**self._address.parameters()))
+
+
+async def in_background(call: Callable[[], Result]) -> Result:
+    """Returns what `call` returns, or raises what it raises; `call` runs in a daemon thread of its own.
+
+    A closing event loop waits for the threads of `asyncio.to_thread`: with an SQS that does not answer, until botocore
+    gives up.
+    """
+    return await _started(call)
+
+
+def _started(call: Callable[[], Result]) -> "asyncio.Future[Result]":
+    future: Future[Result] = Future()
+    future.set_running_or_notify_cancel()  # from here on, a cancelled caller does not cancel it
+    threading.Thread(target=_run, args=[call, future], daemon=True).start()
+    return asyncio.wrap_future(future)
+
+
+def _run(call: Callable[[], Result], future: Future[Result]) -> None:
+    try:
+        future.set_result(call())
+    except Exception as error:
+        future.set_exception(error)
+    finally:
+        del future  # the error's traceback has this frame: a cycle would outlive the call

@@ -5,7 +5,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError, HTTPClientError
 
-from app.sqs.acknowledgement import has_digest_of, has_message_id
+from app.sqs.message import has_digest_of, has_message_id
 
 
 class NotAcknowledgedError(Exception):

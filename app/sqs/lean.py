@@ -17,9 +17,8 @@ from loguru import logger
 
 from app.errors import WebhookRefused
 from app.settings import Settings
-from app.sqs.account import Account
+from app.sqs.account import Account, in_background
 from app.sqs.answers import SqsError, parsed
-from app.sqs.background import in_background
 from app.sqs.failures import code_of
 from app.sqs.message import Message
 from app.sqs.pool import Connections

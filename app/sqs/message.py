@@ -1,4 +1,4 @@
-"""Event → SQS message.
+"""Event → SQS message, and the members by which an answer of SQS acknowledges one.
 
 The message's body is the exact text received; the attributes are for consumers that route without parsing it, and
 `traceparent` for those that continue the webhook's trace.
@@ -7,7 +7,7 @@ Limits: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/AP
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
@@ -77,6 +77,18 @@ def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime |
 def traceparents(messages: Sequence[Message]) -> list[str]:
     """Of those that have one."""
     return [message.attributes["traceparent"] for message in messages if "traceparent" in message.attributes]
+
+
+def has_message_id(answer: Mapping[str, Any]) -> bool:
+    """Whether `answer` (of SendMessage, or a Successful entry) has the id that SQS gave to the message."""
+    message_id = answer.get("MessageId")
+    return isinstance(message_id, str) and message_id.strip() != ""
+
+
+def has_digest_of(body: str, answer: Mapping[str, Any]) -> bool:
+    """Whether `answer` (of SendMessage) has the MD5 of `body`; the answer to another call has not."""
+    digest: object = answer.get("MD5OfMessageBody")
+    return digest == hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()
 
 
 def _refuse(text: str) -> NoReturn:

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from app.errors import Flaw, InvalidEvent, QueueUnavailable, WebhookRefused
 from app.settings import Settings
-from app.sqs.acknowledgement import has_message_id
-from app.sqs.message import Message
+from app.sqs.message import Message, has_message_id
 from app.telemetry.record import CallRecord
 
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from app.sqs.background import in_background
+from app.sqs.account import in_background
 
 
 def test_what_a_call_returns_and_raises() -> None:
