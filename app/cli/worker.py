@@ -14,8 +14,7 @@ from app.settings.text import listing
 from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
-from app.telemetry.observers import exported
-from app.telemetry.worker import make_worker_observers
+from app.telemetry.observers import exported, make_worker_observers
 from app.worker.main import run
 from app.worker.verdict import Process
 

@@ -1,4 +1,4 @@
-"""Who is told of webhooks and of calls to SQS: metrics and traces, where they are switched on.
+"""Who is told of webhooks or messages, and of calls to SQS: metrics and traces, where they are switched on.
 
 What is not switched on is not imported: it would take time of the start, and memory.
 """
@@ -6,12 +6,12 @@ What is not switched on is not imported: it would take time of the start, and me
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from app import __version__
 from app.settings import Settings
 from app.telemetry.logging import log_blocked
-from app.telemetry.record import CallRecord, MessageRecord, ObserveCall, ObserveWebhook, WebhookRecord
+from app.telemetry.record import CallRecord, MessageRecord, ObserveCall, Record, WebhookRecord
 from app.telemetry.resource import otlp_wanted, service_resource
 from app.telemetry.trace import Trace, sent_with
 
@@ -22,20 +22,24 @@ if TYPE_CHECKING:
     from asgi_doctor.watchdog import Watchdog
 
 _METRICS, _TRACES = "METRICS", "TRACES"
-_Record = TypeVar("_Record", WebhookRecord, CallRecord, MessageRecord)
+_Any = TypeVar("_Any", WebhookRecord, MessageRecord, CallRecord)
 
 
 @dataclass(frozen=True)
-class Observers:
-    """Of one process; without any, nothing is observed."""
+class Observers(Generic[Record]):
+    """The observers of one process, which has records of webhooks or of messages; without any, nothing is observed."""
 
-    metrics: "Metrics | None" = None
-    tracing: "Tracing | None" = None
+    metrics: "Metrics[Record] | None" = None
+    tracing: "Tracing[Record] | None" = None
     watchdog: "Watchdog | None" = None
 
     def begin_trace(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
         """The trace of a request with these headers, if it has one."""
         return self.tracing.begin(headers) if self.tracing else sent_with(headers)
+
+    def continue_trace(self, traceparent: str | None) -> Trace | None:
+        """The trace of a message with that attribute, if it has one."""
+        return self.begin_trace([] if traceparent is None else [(b"traceparent", traceparent.encode())])
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
@@ -47,47 +51,70 @@ class Observers:
                 stack.enter_context(self.watchdog)
             yield
 
-    def of_webhooks(self, *more: ObserveWebhook) -> ObserveWebhook:
-        """Tells all of them, and `more`, of a webhook that has been answered."""
-        ours = [self.metrics.webhooks.observe] if self.metrics else []
-        return each([*ours, *([self.tracing.webhook] if self.tracing else []), *more])
+    def of_records(self, *more: Callable[[Record], None]) -> Callable[[Record], None]:
+        """Tells all of them, and `more`, of a webhook that was answered, or of a message that was processed."""
+        told: list[Callable[[Record], None]] = []
+        if self.metrics is not None:
+            told.append(self.metrics.records.observe)
+        if self.tracing is not None:
+            told.append(self.tracing.observe)
+        return _each(told + list(more))
 
     def of_calls(self) -> ObserveCall:
         """Tells all of them of a call that has ended, in the thread that made it."""
-        ours = [self.metrics.calls.observe] if self.metrics else []
-        return each([*ours, *([self.tracing.call] if self.tracing else [])])
+        told = [self.metrics.calls.observe] if self.metrics else []
+        return _each(told + ([self.tracing.call] if self.tracing else []))
 
 
-def each(observers: list[Callable[[_Record], None]]) -> Callable[[_Record], None]:
+def _each(observers: Sequence[Callable[[_Any], None]]) -> Callable[[_Any], None]:
     """One observer that tells all of them."""
     if len(observers) == 1:
         return observers[0]
 
-    def tell(record: _Record) -> None:
+    def tell(record: _Any) -> None:
         for observe in observers:
             observe(record)
 
     return tell
 
 
-def make_observers(settings: Settings, method: str, route: str) -> Observers:
+def make_observers(settings: Settings, method: str, route: str) -> Observers[WebhookRecord]:
     """Observes webhooks on `route`. Raises ConfigurationError."""
     metrics = tracing = None
-    watchdog = make_watchdog(settings)
-    if wants_metrics(settings):
-        from app.telemetry.metrics.service import Metrics  # not imported without metrics
+    watchdog = _watchdog(settings)
+    if settings.metrics_port is not None or otlp_wanted(_METRICS):
+        from app.telemetry.metrics.service import Metrics, info  # not imported without metrics
+        from app.telemetry.metrics.webhooks import WebhookMetrics
 
-        metrics = Metrics(settings, __version__, method, route)
-        metrics.add(blocked(watchdog))
-    if traces_wanted():
-        from app.telemetry.spans import Tracing  # not imported without a collector
+        fine = settings.metrics_fine
+        release = info("invoice_webhook.info", release=settings.release.value, version=__version__)
+        metrics = Metrics(WebhookMetrics(method, route, settings.event_types, fine=fine), release, fine=fine)
+        metrics.add(_blocked(watchdog))
+    if otlp_wanted(_TRACES):
+        from app.telemetry.spans import WebhookTracing  # not imported without a collector
 
-        tracing = Tracing(service_resource(), __version__, method, route)
+        tracing = WebhookTracing(service_resource(), __version__, method, route)
     return Observers(metrics, tracing, watchdog)
 
 
-def make_watchdog(settings: Settings) -> "Watchdog | None":
-    """Of the event loop, where APP_BLOCK_WARN is set."""
+def make_worker_observers(settings: Settings, queue: str) -> Observers[MessageRecord]:
+    """Observes messages of `queue`. Raises ConfigurationError."""
+    metrics = tracing = None
+    watchdog = _watchdog(settings)
+    if settings.metrics_port is not None or otlp_wanted(_METRICS):
+        from app.telemetry.metrics.messages import MessageMetrics  # not imported without metrics
+        from app.telemetry.metrics.service import Metrics, info
+
+        metrics = Metrics(MessageMetrics(), info("invoice_webhook.worker.info", version=__version__))
+        metrics.add(_blocked(watchdog))
+    if otlp_wanted(_TRACES):
+        from app.telemetry.spans import MessageTracing  # not imported without a collector
+
+        tracing = MessageTracing(service_resource(), __version__, queue)
+    return Observers(metrics, tracing, watchdog)
+
+
+def _watchdog(settings: Settings) -> "Watchdog | None":
     if settings.block_warn is None:
         return None
     from asgi_doctor.watchdog import Watchdog  # not imported without APP_BLOCK_WARN
@@ -95,47 +122,16 @@ def make_watchdog(settings: Settings) -> "Watchdog | None":
     return Watchdog(settings.block_warn, log_blocked)
 
 
-def blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
+def _blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
     """What it counts, for a process with metrics."""
-    if watchdog is None:
-        return []
     from app.telemetry.metrics.instruments import counter  # not imported without metrics
 
     text = "Times that something held the event loop for longer than APP_BLOCK_WARN."
-    return [counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)]
-
-
-def wants_metrics(settings: Settings) -> bool:
-    """Whether somebody is to get them."""
-    return settings.metrics_port is not None or otlp_wanted(_METRICS)
-
-
-def traces_wanted() -> bool:
-    return otlp_wanted(_TRACES)
-
-
-class _Collected(Protocol):
-    @property
-    def instruments(self) -> "Sequence[Instrument]": ...
-
-
-class _Closed(Protocol):
-    @property
-    def close(self) -> Callable[[], None]: ...
-
-
-class Exporting(Protocol):
-    """The observers of a process of either kind."""
-
-    @property
-    def metrics(self) -> _Collected | None: ...
-
-    @property
-    def tracing(self) -> _Closed | None: ...
+    return [counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)] if watchdog is not None else []
 
 
 @contextmanager
-def exported(observers: Exporting, settings: Settings) -> Iterator[int | None]:
+def exported(observers: Observers[Record], settings: Settings) -> Iterator[int | None]:
     """Exports as long as the context lasts; the port of /metrics. Raises ConfigurationError."""
     port = None
     with ExitStack() as stack:

@@ -6,6 +6,7 @@ Written by `app.web`, `app.worker` and `app.sqs`, read by telemetry.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import TypeVar
 
 from app.events import Event, UnwantedEvent
 from app.telemetry.trace import Trace
@@ -77,6 +78,9 @@ class MessageRecord:
     retry_in: int | None = None
     trace: Trace | None = None
 
+
+# What a process has records of.
+Record = TypeVar("Record", WebhookRecord, MessageRecord)
 
 ObserveWebhook = Callable[[WebhookRecord], None]
 ObserveCall = Callable[[CallRecord], None]

@@ -1,58 +1,36 @@
-"""Spans of webhooks and of calls to SQS, over OTLP, each made of its record when it has ended.
+"""Spans of webhooks, of messages and of calls to SQS, over OTLP, each made of its record when it has ended.
 
 So nothing of OpenTelemetry's SDK runs on the path of a webhook that is not sampled. Names and attributes:
-https://opentelemetry.io/docs/specs/semconv/http/http-spans/ and …/messaging/sqs/.
+https://opentelemetry.io/docs/specs/semconv/http/http-spans/, …/messaging/messaging-spans/ and …/messaging/sqs/.
 """
 
+from abc import ABC, abstractmethod
 from http import HTTPStatus
+from typing import Generic
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.trace import SpanKind
 from opentelemetry.util.types import AttributeValue
 
-from app.telemetry.record import UNANSWERED, CallRecord, WebhookRecord
+from app.events import Event, UnwantedEvent
+from app.telemetry.record import UNANSWERED, CallRecord, MessageRecord, Record, WebhookRecord
 from app.telemetry.span_export import SYSTEM, SpanExport
 from app.telemetry.trace import Sampling, Trace
 
+PROCESS = "process"
 
-class Tracing:
-    """Decides with `begin` which webhooks are traced; `webhook` and `call` are told of what has ended."""
 
-    def __init__(self, resource: Resource, version: str, method: str, route: str) -> None:
+class Tracing(ABC, Generic[Record]):
+    """Decides with `begin` what is traced; `observe` and `call` are told of what has ended."""
+
+    def __init__(self, resource: Resource, version: str) -> None:
         self.begin = Sampling.from_environment().begin
-        self._method, self._route = method, route
         self._export = SpanExport(resource, version)
         self.close = self._export.close
 
-    def webhook(self, record: WebhookRecord) -> None:
-        """The span of a webhook that has been answered, if it is sampled."""
-        trace = record.trace
-        # Whoever has no credentials would otherwise decide what is exported.
-        if trace is None or not trace.sampled or record.status == HTTPStatus.UNAUTHORIZED:
-            return
-        assert record.answered is not None
-        status = record.status or (None if record.outcome == UNANSWERED else HTTPStatus.OK.value)
-        attributes: dict[str, AttributeValue] = {
-            "http.request.method": self._method,
-            "http.route": self._route,
-            "invoice_webhook.outcome": record.outcome,
-        }
-        if status is not None:
-            attributes["http.response.status_code"] = status
-        if record.event is not None:
-            attributes |= {"invoice_webhook.event.id": record.event.id}
-            attributes |= {"invoice_webhook.event.type": record.event.event_type}
-        parent = None if trace.parent_id is None else trace._replace(span_id=trace.parent_id)
-        failed = None if status is not None and status < HTTPStatus.INTERNAL_SERVER_ERROR else record.outcome
-        self._export.write(
-            f"{self._method} {self._route}",
-            SpanKind.SERVER,
-            parent,
-            own=trace,
-            times=(record.began, record.answered),
-            attributes=attributes,
-            failed=failed,
-        )
+    @abstractmethod
+    def observe(self, record: Record) -> None:
+        """The span of a webhook or a message that has ended, if it is sampled."""
 
     def call(self, record: CallRecord) -> None:
         """The span of a call to SQS: a child of its first sampled webhook's, linked to all of them."""
@@ -77,4 +55,85 @@ class Tracing:
             attributes=attributes,
             failed=record.code,
             linked=sampled,
+        )
+
+    def _write(
+        self,
+        name: str,
+        kind: SpanKind,
+        trace: Trace,
+        *,
+        times: tuple[float, float],
+        attributes: dict[str, AttributeValue],
+        event: Event | UnwantedEvent | None,
+        failed: str | None,
+    ) -> None:
+        """The span of `trace`, a child of its sender's."""
+        if event is not None:
+            attributes |= {"invoice_webhook.event.id": event.id, "invoice_webhook.event.type": event.event_type}
+        parent = None if trace.parent_id is None else trace._replace(span_id=trace.parent_id)
+        self._export.write(name, kind, parent, own=trace, times=times, attributes=attributes, failed=failed)
+
+
+class WebhookTracing(Tracing[WebhookRecord]):
+    """The spans of webhooks on `route`."""
+
+    def __init__(self, resource: Resource, version: str, method: str, route: str) -> None:
+        super().__init__(resource, version)
+        self._method, self._route = method, route
+
+    def observe(self, record: WebhookRecord) -> None:
+        trace = record.trace
+        # Whoever has no credentials would otherwise decide what is exported.
+        if trace is None or not trace.sampled or record.status == HTTPStatus.UNAUTHORIZED:
+            return
+        assert record.answered is not None
+        status = record.status or (None if record.outcome == UNANSWERED else HTTPStatus.OK.value)
+        attributes: dict[str, AttributeValue] = {
+            "http.request.method": self._method,
+            "http.route": self._route,
+            "invoice_webhook.outcome": record.outcome,
+        }
+        if status is not None:
+            attributes["http.response.status_code"] = status
+        self._write(
+            f"{self._method} {self._route}",
+            SpanKind.SERVER,
+            trace,
+            times=(record.began, record.answered),
+            attributes=attributes,
+            event=record.event,
+            failed=None if status is not None and status < HTTPStatus.INTERNAL_SERVER_ERROR else record.outcome,
+        )
+
+
+class MessageTracing(Tracing[MessageRecord]):
+    """The spans of messages that a worker has processed, each a child of its webhook's span."""
+
+    def __init__(self, resource: Resource, version: str, queue: str) -> None:
+        super().__init__(resource, version)
+        self._queue = queue
+
+    def observe(self, record: MessageRecord) -> None:
+        trace = record.trace
+        if trace is None or not trace.sampled:
+            return
+        assert record.ended is not None
+        attributes: dict[str, AttributeValue] = {
+            "messaging.system": SYSTEM,
+            "messaging.operation.name": PROCESS,
+            "messaging.operation.type": PROCESS,
+            "messaging.destination.name": self._queue,
+            "messaging.message.id": record.message_id,
+            "invoice_webhook.outcome": record.outcome,
+            "invoice_webhook.receives": record.receives,
+        }
+        self._write(
+            f"{PROCESS} {self._queue}",
+            SpanKind.CONSUMER,
+            trace,
+            times=(record.began, record.ended),
+            attributes=attributes,
+            event=record.event,
+            failed=record.code,
         )

@@ -7,6 +7,7 @@ from app.settings import Settings
 from app.telemetry.lines import WebhookLines
 from app.telemetry.logging import log_webhook
 from app.telemetry.observers import Observers
+from app.telemetry.record import WebhookRecord
 from app.web import responses
 from app.web.gate.admission import Admission
 from app.web.gate.lane import Lane
@@ -19,11 +20,11 @@ from app.web.webhook import PATH
 
 
 def add_endpoint(
-    app: FastAPI, release: ReleaseModule, settings: Settings, admission: Admission, observers: Observers
+    app: FastAPI, release: ReleaseModule, settings: Settings, admission: Admission, observers: Observers[WebhookRecord]
 ) -> None:
     """Adds the handler of `release` to `app`."""
     lean = getattr(release, "BARE", False)
-    told = Told(observers.of_webhooks(WebhookLines(settings).log if lean else log_webhook), observers.begin_trace)
+    told = Told(observers.of_records(WebhookLines(settings).log if lean else log_webhook), observers.begin_trace)
     app.state.gate = gate(bare(release.receive), settings, admission, told) if lean else None
     app.router.add_api_route(
         PATH,
@@ -44,4 +45,4 @@ def entrance(app: FastAPI, settings: Settings) -> ASGIApp:
     Middleware of ours has to run, so that there is no lane beside it.
     """
     inside = app if app.state.gate is None or app.user_middleware else Lane(app, app.state.gate)
-    return Shed(inside, app.state.admission, settings, app.state.observers.of_webhooks())
+    return Shed(inside, app.state.admission, settings, app.state.observers.of_records())

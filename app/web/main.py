@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from app import __version__
 from app.settings import Settings
 from app.telemetry.observers import Observers
+from app.telemetry.record import WebhookRecord
 from app.web import docs, health, problems, releases
 from app.web.endpoint import add_endpoint
 from app.web.gate.admission import Admission
@@ -17,7 +18,7 @@ from app.web.openapi import DescribedFastAPI
 from app.web.webhook import PATH
 
 
-def create_app(settings: Settings, observers: Observers | None = None) -> FastAPI:
+def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
     """The service, with the release that `settings` name. Opens no connection before its lifespan.
 
     `observers` are told of its webhooks and its calls.

@@ -9,7 +9,9 @@ import uvloop
 from loguru import logger
 
 from app.settings import Settings
-from app.telemetry.worker import WorkerObservers
+from app.telemetry.logging import log_message
+from app.telemetry.observers import Observers
+from app.telemetry.record import MessageRecord
 from app.worker.connect import open_queues
 from app.worker.health import Probes, served
 from app.worker.measured import measure
@@ -19,16 +21,16 @@ from app.worker.work import Worker
 OpenProcess = Callable[[], AbstractAsyncContextManager[Process]]
 
 
-def run(settings: Settings, open_process: OpenProcess, observers: WorkerObservers) -> None:
+def run(settings: Settings, open_process: OpenProcess, observers: Observers[MessageRecord]) -> None:
     """Works until a signal, in logging that is configured already. Raises ConfigurationError."""
     factory = uvloop.new_event_loop if settings.loop == "uvloop" else asyncio.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner, suppress(asyncio.CancelledError):
         runner.run(_run(settings, open_process, observers))
 
 
-async def _run(settings: Settings, open_process: OpenProcess, observers: WorkerObservers) -> None:
+async def _run(settings: Settings, open_process: OpenProcess, observers: Observers[MessageRecord]) -> None:
     async with open_queues(settings, observers.of_calls()) as queues, open_process() as process:
-        worker = Worker(settings, queues, process, observers.of_messages(), observers.begin_trace)
+        worker = Worker(settings, queues, process, observers.of_records(log_message), observers.continue_trace)
         measure(worker, observers)
         async with served(Probes(worker.not_alive, worker.not_ready), settings):
             _on_signals(worker)

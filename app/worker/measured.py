@@ -1,16 +1,17 @@
 """What `app.worker` tells the metrics: its outcomes, and the gauges of what it holds."""
 
 from app.telemetry.metrics.instruments import Description, Observed, gauge
-from app.telemetry.worker import WorkerObservers
+from app.telemetry.observers import Observers
+from app.telemetry.record import MessageRecord
 from app.worker.settle import DEAD_LETTER, LOST, RETRIED, RETURNED
 from app.worker.work import Worker
 
 
-def measure(worker: Worker, observers: WorkerObservers) -> None:
+def measure(worker: Worker, observers: Observers[MessageRecord]) -> None:
     """Before the first message, once."""
     if (metrics := observers.metrics) is None:
         return
-    metrics.messages.expect(RETRIED, DEAD_LETTER, LOST, RETURNED)
+    metrics.records.expect((outcome, None) for outcome in (RETRIED, DEAD_LETTER, LOST, RETURNED))
     consumed = Description(
         "counter",
         "messaging.client.consumed.messages",

@@ -10,8 +10,7 @@ from app.errors import Postponed, Unprocessable
 from app.events import Event
 from app.settings import load_settings
 from app.telemetry.logging import configure_logging
-from app.telemetry.observers import exported
-from app.telemetry.worker import make_worker_observers
+from app.telemetry.observers import exported, make_worker_observers
 from app.worker.main import run
 from app.worker.verdict import Process
 

@@ -2,8 +2,7 @@
 
 import threading
 
-from app.telemetry.metrics.bounds import bounds
-from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Series
+from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Series, bounds
 from app.telemetry.record import CallRecord
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

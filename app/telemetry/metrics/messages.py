@@ -1,5 +1,7 @@
 """What is counted of messages that a worker processes: outcomes, latencies, retries and dead letters."""
 
+from collections.abc import Iterable
+
 from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Labels
 from app.telemetry.metrics.webhooks import LAG_SECONDS
 from app.telemetry.record import MessageRecord
@@ -44,9 +46,9 @@ class MessageMetrics:
         )
         self.instruments: list[Instrument] = [durations, waits, self._outcomes, self._retries, self._dead]
 
-    def expect(self, *outcomes: str) -> None:
-        """Outcomes which appear as 0 from the start."""
-        for outcome in outcomes:
+    def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
+        """Outcomes which appear as 0 from the start; those of a message have no status."""
+        for outcome, _ in outcomes:
             self._outcomes.values.setdefault((outcome,), 0)
 
     def observe(self, record: MessageRecord) -> None:

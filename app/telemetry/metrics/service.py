@@ -1,19 +1,80 @@
-"""All metrics of the service, and those of its event loop."""
+"""All metrics of a process: of its webhooks or messages, of its calls to SQS, of its event loop."""
 
+import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
+from typing import Generic, Protocol, TypeVar
 
-from app.settings import Settings
-from app.telemetry.metrics.bounds import bounds
+from anyio import CapacityLimiter
+from anyio.to_thread import current_default_thread_limiter
+
 from app.telemetry.metrics.calls import CallMetrics
-from app.telemetry.metrics.garbage import GarbageMetrics
-from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, gauge
+from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, Point, bounds, gauge
 from app.telemetry.metrics.process import process_instruments
-from app.telemetry.metrics.threads import ThreadTokens
-from app.telemetry.metrics.webhooks import WebhookMetrics
+from app.telemetry.record import Record
 from asgi_doctor.loop_delay import LoopDelay
 
 DELAY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+PAUSE_SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
+GENERATIONS = 3
+Record_contra = TypeVar("Record_contra", contravariant=True)
+
+
+class GarbageMetrics:
+    """The pauses of Python's cyclic garbage collector: no Python code runs meanwhile, in no thread.
+
+    Measures from `start` to `stop`, in whichever thread a collection happens; there is one at a time.
+    """
+
+    def __init__(self) -> None:
+        pauses = Histogram("cpython.gc.pause", "s", "Pauses for garbage collection.", PAUSE_SECONDS, ("generation",))
+        self._generations = [pauses.series(number) for number in range(GENERATIONS)]
+        self._began = 0.0
+        self.instruments: list[Instrument] = [pauses]
+
+    def start(self) -> None:
+        gc.callbacks.append(self._collecting)
+
+    def stop(self) -> None:
+        gc.callbacks.remove(self._collecting)
+
+    def _collecting(self, phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            self._began = perf_counter()
+        else:
+            self._generations[info["generation"]].observe(perf_counter() - self._began)
+
+
+class ThreadTokens:
+    """Tokens of anyio's thread pool: `run_in_threadpool`, sync dependencies and sync handlers each take one.
+
+    Absent until `capture`: an event loop has a limiter of its own.
+    """
+
+    def __init__(self) -> None:
+        self._limiter: CapacityLimiter | None = None
+        self.instruments: list[Instrument] = [
+            Observed(Description("gauge", f"thread_tokens.{name}", "{thread}", text), read)
+            for name, text, read in (
+                ("limit", "Threads that blocking work may use.", self._limit),
+                ("used", "Threads that work now.", self._used),
+                ("waiting", "Tasks that wait for a thread.", self._waiting),
+            )
+        ]
+
+    def capture(self) -> None:
+        """Once, on the event loop."""
+        self._limiter = current_default_thread_limiter()
+
+    def _limit(self) -> list[Point]:
+        return [((), self._limiter.total_tokens)] if self._limiter else []
+
+    def _used(self) -> list[Point]:
+        return [((), self._limiter.borrowed_tokens)] if self._limiter else []
+
+    def _waiting(self) -> list[Point]:
+        return [((), self._limiter.statistics().tasks_waiting)] if self._limiter else []
 
 
 class LoopMetrics:
@@ -49,19 +110,26 @@ class LoopMetrics:
             self._garbage.stop()
 
 
-class Metrics:
-    """The metrics of the web process, made once: its observers, and the instruments that a collection reads."""
+class RecordMetrics(Protocol[Record_contra]):
+    """What is counted of webhooks, or of messages."""
 
-    def __init__(self, settings: Settings, version: str, method: str, route: str) -> None:
-        fine = settings.metrics_fine
-        self.webhooks = WebhookMetrics(method, route, settings.event_types, fine=fine)
+    instruments: list[Instrument]
+
+    def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
+        """Outcomes, with a webhook's status, which appear as 0 from the start."""
+
+    def observe(self, record: Record_contra) -> None: ...
+
+
+class Metrics(Generic[Record]):
+    """The observers to hand out, and the instruments that a collection reads. Made once a process."""
+
+    def __init__(self, records: RecordMetrics[Record], info: Observed, *, fine: bool = False) -> None:
+        self.records: RecordMetrics[Record] = records
         self.calls = CallMetrics(fine=fine)
         self.loop = LoopMetrics(fine=fine)
         self.instruments: list[Instrument] = [
-            _info(settings, version),
-            *self.webhooks.instruments,
-            *self.calls.instruments,
-            *self.loop.instruments,
+            *(info, *records.instruments, *self.calls.instruments, *self.loop.instruments)
         ]
 
     def add(self, instruments: Iterable[Instrument]) -> None:
@@ -69,6 +137,7 @@ class Metrics:
         self.instruments += instruments
 
 
-def _info(settings: Settings, version: str) -> Observed:
-    what = Description("gauge", "invoice_webhook.info", "", "Always 1.", ("release", "version"))
-    return Observed(what, lambda: [((settings.release.value, version), 1)])
+def info(name: str, **labels: str) -> Observed:
+    """A gauge that is always 1: its labels say what runs."""
+    what = Description("gauge", name, "", "Always 1.", tuple(labels))
+    return Observed(what, lambda: [(tuple(labels.values()), 1)])

@@ -5,8 +5,7 @@ from http import HTTPStatus
 from time import time
 
 from app.events import Event, UnwantedEvent
-from app.telemetry.metrics.bounds import bounds
-from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Labels, Series
+from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Labels, Series, bounds
 from app.telemetry.record import UNANSWERED, WebhookRecord
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0)

@@ -5,8 +5,7 @@ from itertools import pairwise
 import pytest
 
 from app.telemetry.metrics import calls, service, webhooks
-from app.telemetry.metrics.bounds import bounds
-from app.telemetry.metrics.instruments import Histogram
+from app.telemetry.metrics.instruments import Histogram, bounds
 from app.telemetry.metrics.webhooks import WebhookMetrics
 from app.telemetry.record import WebhookRecord
 

@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from app.telemetry.metrics import process
-from app.telemetry.metrics.garbage import GarbageMetrics
 from app.telemetry.metrics.instruments import Instrument
+from app.telemetry.metrics.service import GarbageMetrics
 
 
 def points(instruments: list[Instrument]) -> dict[str, dict[Any, Any]]:

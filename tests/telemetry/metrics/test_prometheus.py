@@ -14,7 +14,7 @@ from app.settings import Settings
 from app.telemetry.metrics import scrapes
 from app.telemetry.metrics.instruments import Counter, Description, Histogram, gauge
 from app.telemetry.metrics.prometheus import prometheus_name, served
-from app.telemetry.metrics.service import Metrics
+from app.telemetry.observers import make_observers
 from tests.harness.scrape import parsed
 from tests.harness.service import NO_CAS
 
@@ -53,7 +53,8 @@ def test_the_text() -> None:
 
 def test_open_metrics() -> None:
     """A current Prometheus asks for this format, whose parser is the stricter one."""
-    metrics = Metrics(Settings(), "1.0.0", "POST", "/webhooks/chargebee")
+    metrics = make_observers(Settings(metrics_port=0), "POST", "/webhooks/chargebee").metrics
+    assert metrics is not None
     headers = {"Accept": "application/openmetrics-text; version=1.0.0"}
     with served(metrics.instruments, "127.0.0.1", 0) as port:
         answer = httpx.get(f"http://127.0.0.1:{port}/metrics", headers=headers, verify=NO_CAS, timeout=60)
