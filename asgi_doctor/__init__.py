@@ -3,6 +3,7 @@ uvicorn and AnyIO, which the app's environment has.
 
 watchdog.py     a thread that samples the stack of the loop's thread
 stacks.py       stacks as places in files, and the place that several samples have in common
+samples.py      what a timeline keeps of its samples: each stack once, and from when to when something had it
 turn.py         one turn of the event loop
 findings.py     the places that held the loop
 scheduling.py   how long a thread computed, and how long it waited for a core

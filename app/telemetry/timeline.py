@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from app.telemetry.samples import Spans, Stacks
+from asgi_doctor.samples import Spans, Stacks
 
 INTERVAL_SECONDS = 0.001
 

@@ -56,7 +56,7 @@ _TABLE = "billing/blocking.py"
 
 
 def state_of(line: int | None, functions: Sequence[tuple[str, str]]) -> State:
-    """The state of a stack, as `app.telemetry.samples` records it."""
+    """The state of a stack, as `asgi_doctor.samples` records it."""
     return _of_task(functions) if line is None else _of_thread(line, functions)
 
 

@@ -1,7 +1,7 @@
 """Timelines of real releases show who waits for what."""
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
-from app.telemetry.samples import Spans
 from local.cli.compare import compare
 from local.compare import rows, svg, text
 from local.compare.rows import groups, total
@@ -141,15 +140,6 @@ def test_a_wrong_variable_is_named() -> None:
     """What follows a release's name is APP_NAME=VALUE."""
     with pytest.raises(ConfigurationError, match="PATH=x after v02: allowed is APP_NAME=VALUE"):
         CliRunner().invoke(compare, ["v02,PATH=x"], catch_exceptions=False)
-
-
-def test_samples_become_spans() -> None:
-    """Equal ones are one span; a row that is missing has ended."""
-    spans = Spans()
-    samples: list[dict[Hashable, int]] = [{"a": 1}, {"a": 1, "b": 2}, {"a": 3}, {}]
-    for now, stacks in enumerate(samples):
-        spans.add(now, stacks)
-    assert spans.closed == {"a": [(0, 2, 1), (2, 3, 3)], "b": [(1, 2, 2)]}
 
 
 def test_stacks_in_one_state_are_one_span() -> None:

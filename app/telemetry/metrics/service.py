@@ -1,7 +1,7 @@
 """All metrics of a process: of its webhooks or messages, of its calls to SQS, of its event loop."""
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Generic, Protocol, TypeVar
@@ -10,7 +10,7 @@ from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
 
 from app.telemetry.metrics.calls import CallMetrics
-from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, Point, bounds, gauge
+from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, bounds, gauge
 from app.telemetry.metrics.process import process_instruments
 from app.telemetry.record import Record
 from asgi_doctor.loop_delay import LoopDelay
@@ -55,26 +55,18 @@ class ThreadTokens:
     def __init__(self) -> None:
         self._limiter: CapacityLimiter | None = None
         self.instruments: list[Instrument] = [
-            Observed(Description("gauge", f"thread_tokens.{name}", "{thread}", text), read)
-            for name, text, read in (
-                ("limit", "Threads that blocking work may use.", self._limit),
-                ("used", "Threads that work now.", self._used),
-                ("waiting", "Tasks that wait for a thread.", self._waiting),
-            )
+            self._gauge("limit", "Threads that blocking work may use.", lambda limiter: limiter.total_tokens),
+            self._gauge("used", "Threads that work now.", lambda limiter: limiter.borrowed_tokens),
+            self._gauge("waiting", "Tasks that wait for a thread.", lambda limiter: limiter.statistics().tasks_waiting),
         ]
 
     def capture(self) -> None:
         """Once, on the event loop."""
         self._limiter = current_default_thread_limiter()
 
-    def _limit(self) -> list[Point]:
-        return [((), self._limiter.total_tokens)] if self._limiter else []
-
-    def _used(self) -> list[Point]:
-        return [((), self._limiter.borrowed_tokens)] if self._limiter else []
-
-    def _waiting(self) -> list[Point]:
-        return [((), self._limiter.statistics().tasks_waiting)] if self._limiter else []
+    def _gauge(self, name: str, text: str, read: Callable[[CapacityLimiter], float]) -> Observed:
+        what = Description("gauge", f"thread_tokens.{name}", "{thread}", text)
+        return Observed(what, lambda: [((), read(self._limiter))] if self._limiter is not None else [])
 
 
 class LoopMetrics:
