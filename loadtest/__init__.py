@@ -5,12 +5,11 @@ Commands (python -m loadtest.…; on a failure they exit with one line, see fail
 attack.sh, attack    one attack; the script finds or builds the tools first. Its options: options.py
 history              `make history`: every release, interleaved repeats
 calibrated           `make calibrated`: the published attack in dilated time
-tips, bench          `make tips`, `make bench`: CPU per webhook, as ratios within one run; --against: another commit
+bench                `make bench`: CPU per webhook, as ratios within one run; --against: another commit
 overload             `make overload`: two and three times the capacity, refusals, a burst of new connections
 memory               `make memory`: the service's peak memory while SQS breaks its answers
 lab                  `make lab`: the published experiments of app/lab, ratios beside the published ones
-same_order           whether two histories order the releases alike
-bench_json, bench_queue, bench_start, bench_tls    parsing, the embedded queue, a start, CA bundles
+bench_json, bench_start, bench_tls    parsing, a start, CA bundles
 
 Packages, each importing only from those below it (checked by import-linter):
 

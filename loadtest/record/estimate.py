@@ -16,9 +16,6 @@ class Estimate(NamedTuple):
     low: float
     high: float
 
-    def overlaps(self, other: "Estimate") -> bool:
-        return self.low <= other.high and other.low <= self.high
-
     def text(self, form: str = ",.1f") -> str:
         """`12.3 (11.9–12.8)`; `–` where nothing was measured."""
         if isnan(self.median):

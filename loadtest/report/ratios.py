@@ -6,8 +6,6 @@ from loadtest.record.estimate import Estimate, estimate, ratio
 from loadtest.report.figures import CPU, value_of
 from loadtest.report.tables import label, markdown, of
 
-ALL_TIPS = "all tips"  # the name of the subject with none undone
-
 
 def bench(comparison: Comparison) -> str:
     """Every subject beside the reference, in duets; the first row is the reference beside itself."""
@@ -61,23 +59,3 @@ def _distance(found: Estimate) -> float:
 
 def _cpu(comparison: Comparison, kind: str, name: str) -> list[float | None]:
     return [value_of(run, CPU) for run in comparison.of(kind, name)]
-
-
-def tips(comparison: Comparison) -> str:
-    """Every tip undone, beside all of them."""
-    return _ratios(comparison, "saturated", ALL_TIPS)
-
-
-def _ratios(comparison: Comparison, kind: str, reference: str) -> str:
-    """CPU per accepted webhook, and its ratio to `reference` (omitted where that was not measured)."""
-    names = comparison.names(kind)
-    known = reference in names
-    rows = []
-    for name in names:
-        cpu = _cpu(comparison, kind, name)
-        times = ratio(cpu, _cpu(comparison, kind, reference)).text(".2f") if known else "–"
-        throughput = of(comparison.of(kind, name), "rps").text(",.0f")
-        rows.append(
-            [label(name, comparison.of(kind, name)), f"{estimate(cpu).text('.3f')} ms", times, f"{throughput}/s"]
-        )
-    return markdown(["", "CPU a webhook", f"times that of {reference}", "throughput"], rows)

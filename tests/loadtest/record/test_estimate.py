@@ -21,9 +21,3 @@ def test_many_repeats_narrow_it() -> None:
 def test_ratios_are_of_the_same_round() -> None:
     """A slow minute that affects both does not change their ratio."""
     assert ratio([2.0, 20.0, 4.0], [1.0, 10.0, 2.0]) == Estimate(2.0, 2.0, 2.0)
-
-
-def test_overlap() -> None:
-    """Only with disjoint intervals is one median more than the other."""
-    assert Estimate(2, 1, 3).overlaps(Estimate(3, 3, 4))
-    assert not Estimate(2, 1, 3).overlaps(Estimate(5, 4, 6))
