@@ -2,7 +2,7 @@
 
     python -m profiles.latencies [NAME …]
 
-Needs the load test's tools, as `make latencies` provides them.
+Builds the load test's tools if they are missing.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from loadtest.fire.measure import measure
 from loadtest.record.shapes import Load
 from loadtest.report import charts, over_time, overload
 from loadtest.report.charts import Deadline, Requests
-from loadtest.stage import subject, toxiproxy
+from loadtest.stage import subject, tools, toxiproxy
 from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.stack import open_stack
 
@@ -92,6 +92,7 @@ PICTURES = {
 @click.argument("names", nargs=-1, type=click.Choice(list(PICTURES)))
 def main(names: tuple[str, ...]) -> None:
     with exit_on_failure():
+        tools.provide(*interleaved.TOOLS)
         for name in names or PICTURES:
             over_time.write(_drawn(PICTURES[name]), HERE, name)
         click.echo("to open: " + " ".join(f"profiles/{name}-light.png" for name in names or PICTURES))

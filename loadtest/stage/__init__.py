@@ -5,7 +5,7 @@ direct.py       a queue of stand_in.py without toxiproxy
 subject.py      the process under attack: a release, or one of peers/
 checkout.py     another commit, with one of environments.py, as a subject; trial.py: whether it starts
 peers.py        the floor and the same work in Go, as subjects
-lab.py          the lab as a subject, its slow upstream and Postgres
+tools.py        vegeta and toxiproxy, built if they are missing
 budget/         limits its CPU and memory, by the mechanism that the machine has
 open_files.py   the limit of open files that an attack requires
 """

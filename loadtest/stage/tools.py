@@ -1,0 +1,25 @@
+"""The load generator and the proxy, which are Go programs: from PATH, or built once in loadtest/tools/bin."""
+
+import os
+import shutil
+import subprocess
+
+from app.errors import ConfigurationError
+from loadtest.record.folders import ROOT
+
+BIN = ROOT / "loadtest" / "tools" / "bin"
+
+
+def provide(*tools: str) -> None:
+    """Puts loadtest/tools/bin on PATH, and builds the `tools` that are neither there nor elsewhere on PATH.
+
+    Raises ConfigurationError if a tool cannot be built.
+    """
+    if str(BIN) not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] += f"{os.pathsep}{BIN}"
+    for tool in tools:
+        if shutil.which(tool) is None:
+            target = (BIN / tool).relative_to(ROOT)
+            built = subprocess.run(["make", "--silent", str(target)], cwd=ROOT, check=False)
+            if built.returncode != 0:
+                raise ConfigurationError(f"{tool} is not on PATH, and `make {target}` fails: see its error above")
