@@ -1,15 +1,8 @@
 """The load test: replays the history under the pod's CPU budget and plots it.
 
-Commands (python -m loadtest.…; on a failure they exit with one line, see failures.py):
-
-attack.sh, attack    one attack; the script finds or builds the tools first. Its options: options.py
-history              `make history`: every release, interleaved repeats
-calibrated           `make calibrated`: the published attack in dilated time
-bench                `make bench`: CPU per webhook, as ratios within one run; --against: another commit
-overload             `make overload`: two and three times the capacity, refusals, a burst of new connections
-memory               `make memory`: the service's peak memory while SQS breaks its answers
-lab                  `make lab`: the published experiments of app/lab, ratios beside the published ones
-bench_json, bench_start, bench_tls    parsing, a start, CA bundles
+`python -m loadtest --help` lists the measurements; each is a module here with a click command `main`. attack.sh runs
+`python -m loadtest.attack`, a single attack, whose options are in options.py. A measurement that fails exits with one
+line: see failures.py.
 
 Packages, each importing only from those below it (checked by import-linter):
 

@@ -105,7 +105,3 @@ def _beside_themselves(releases: list[Release], there: Checkout) -> list[Pair]:
         trial.start(theirs)
         pairs += [*duet.pairs(ours, []), (ours, theirs)]
     return pairs
-
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,6 @@ loadtest/results/<date>-<commit>.
 """
 
 import random
-import sys
 import tempfile
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from loadtest.fire import progress
 from loadtest.fire.billed import audit, wait_until_billed
 from loadtest.fire.deliveries import deliveries
 from loadtest.fire.killed_workers import Workers
-from loadtest.record import folders
+from loadtest.record import folders, meta
 from loadtest.record.billing import Billed
 from loadtest.stage.worker_stack import Rules, open_worker_stack
 from local.machine import Watch
@@ -40,7 +39,7 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
     with exit_on_failure():
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
         click.echo(f"--seed {seed}")
-        file = folders.comparison(interleaved.environment()) / f"billing{'' if kills else '-without-kills'}.json"
+        file = folders.comparison(meta.environment()) / f"billing{'' if kills else '-without-kills'}.json"
         with tempfile.TemporaryDirectory() as folder:
             done = bill(
                 events,
@@ -69,8 +68,8 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
             seconds = wait_until_billed(stage, planned, workers, shown)
         found = audit(stage, planned)
     return Billed(
-        environment=interleaved.environment(),
-        command=f'make billing ARGS="{" ".join([*sys.argv[1:], f"--seed {rules.seed}"])}"',
+        environment=meta.environment(),
+        command=interleaved.called("--seed", str(rules.seed)),
         seed=rules.seed,
         events=events,
         again=planned.again,
@@ -88,7 +87,3 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
         doubts=tuple(watch.busy.doubts()),
         **found,
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -52,7 +52,3 @@ def main(repeats: int, plain: bool, factor: float | None) -> None:
         slow = sqs._replace(latency_s=SQS_LATENCY_S * factor)
         comparison = interleaved.run("calibrated: published time", cases, repeats, file, where, sqs=slow, factor=factor)
         interleaved.finish(comparison, file, tables.calibrated(comparison))
-
-
-if __name__ == "__main__":
-    main()

@@ -45,7 +45,3 @@ def main(repeats: int, seconds: float) -> None:
             )
             click.echo(f"\nSQS with {latency} ms of added latency\n")
             interleaved.finish(comparison, file, ratios.bench(comparison))
-
-
-if __name__ == "__main__":
-    main()

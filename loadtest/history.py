@@ -61,7 +61,3 @@ def main(quick: bool, repeats: int, sustained: bool, out: Path | None) -> None:
         over_time.write(over_time.history(hits), out, "over-time")
         pictures.write(comparison, out)
         interleaved.finish(comparison, out / "report.html", tables.history(comparison))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,5 +1,6 @@
 """Many attacks in one run, with interleaved repeats: a slow minute of the machine affects all cases alike."""
 
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -13,12 +14,13 @@ from loadtest.fire.measure import measure
 from loadtest.record import folders, meta
 from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Load
-from loadtest.stage import subject, toxiproxy
+from loadtest.stage import subject, tools, toxiproxy
 from loadtest.stage.billing import open_billing
 from loadtest.stage.open_files import raise_limit
 from loadtest.stage.stack import Stack, open_stack
 from loadtest.stage.subject import Subject
 
+TOOLS = ("vegeta", "toxiproxy-server")
 # Enough to keep a quarter of a core busy under every release.
 USERS = 64
 SQS_LATENCY_S = 0.008
@@ -47,7 +49,12 @@ class Case(NamedTuple):
 
 
 def environment() -> Environment:
-    return meta.environment("vegeta", "toxiproxy-server")
+    """Returns the environment of a measurement with vegeta and toxiproxy, which are built if they are missing.
+
+    Raises ConfigurationError if one of them cannot be built.
+    """
+    tools.provide(*TOOLS)
+    return meta.environment(*TOOLS)
 
 
 def closed_loop(users: int, duration_s: float) -> Load:
@@ -88,9 +95,9 @@ def _is_inline(case: Case) -> bool:
     return case.subject.release == Release.V01_INLINE
 
 
-def called(target: str) -> str:
-    """Returns the command line that repeats this run: `make TARGET ARGS="…"`."""
-    return f"make {target}" + (f' ARGS="{" ".join(sys.argv[1:])}"' if sys.argv[1:] else "")
+def called(*more: str, package: str = "loadtest") -> str:
+    """Returns the command line that repeats this run, `python -m loadtest NAME …`, with `more` arguments at its end."""
+    return shlex.join(["python", "-m", package, *sys.argv[1:], *more])
 
 
 def write(
@@ -106,7 +113,7 @@ def write(
     """Writes the comparison to `file`, with the command that repeats it."""
     comparison = Comparison(
         title=title,
-        command=called(title.partition(":")[0]),
+        command=called(),
         environment=where,
         repeats=repeats,
         runs=runs,

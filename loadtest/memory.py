@@ -70,7 +70,7 @@ def main(release: str, seconds: float, users: int, only: tuple[str, ...]) -> Non
         where = interleaved.environment()
         done = Memory(
             environment=where,
-            command=interleaved.called("memory"),
+            command=interleaved.called(),
             release=release,
             users=users,
             seconds=seconds,
@@ -123,7 +123,3 @@ def _peak_mib(budget: Budget, running: Running, fault: str) -> float:
     if peak is None:
         raise ConfigurationError("the peak of memory is VmHWM of /proc, which only Linux has")
     return peak / MIB
-
-
-if __name__ == "__main__":
-    main()

@@ -56,6 +56,7 @@ def outage(rate: int, seconds: float) -> Outage:
     """
     around = max(seconds / 3, 2 * CLOSE_S)
     load = Load(rate=rate, duration_s=seconds + 2 * around, timeout_s=30)
+    where = interleaved.environment()
     raise_as_far_as_possible()
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -80,8 +81,8 @@ def outage(rate: int, seconds: float) -> Outage:
     assert fired.audit is not None
     ends = {"before": around - CLOSE_S, "during": around + seconds + CLOSE_S, "after": float("inf")}
     return Outage(
-        environment=interleaved.environment(),
-        command="make outage",
+        environment=where,
+        command=interleaved.called(),
         rate=rate,
         seconds=seconds,
         parts=_parts(fired.hits, ends),
@@ -120,7 +121,3 @@ def _parts(hits: list[Hit], ends: dict[str, float]) -> list[Part]:
         parts.append(Part(name=name, webhooks=len(sent), statuses=dict(statuses), slowest_ms=slowest))
         start = end
     return parts
-
-
-if __name__ == "__main__":
-    main()

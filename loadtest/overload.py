@@ -15,7 +15,7 @@ from loadtest.fire import vegeta
 from loadtest.fire.measure import measure
 from loadtest.interleaved import SQS_LATENCY_S, USERS, closed_loop
 from loadtest.record import folders
-from loadtest.record.comparison import Comparison, Run
+from loadtest.record.comparison import Run
 from loadtest.record.shapes import Load, Measurement
 from loadtest.report import overload as report
 from loadtest.stage import subject, toxiproxy
@@ -50,10 +50,7 @@ class Overload:
         return measured
 
     def finish(self) -> None:
-        comparison = Comparison(
-            title="overload", command="make overload", environment=self.where, repeats=1, runs=self.runs
-        )
-        self.file.write_text(comparison.model_dump_json() + "\n")
+        comparison = interleaved.write("overload", self.runs, 1, self.file, self.where)
         interleaved.finish(comparison, self.file, report.table(self.rows))
 
 
@@ -104,7 +101,3 @@ def main(seconds: float, only: str | None) -> None:
         if only in (None, "newcomers"):
             newcomers(overload)
         overload.finish()
-
-
-if __name__ == "__main__":
-    main()

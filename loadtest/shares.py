@@ -43,6 +43,7 @@ def main(release: str, seconds: float) -> None:
 
 def of(release: Release, seconds: float) -> Shares:
     """Raises what `loadtest.fire.measure` raises, and ConfigurationError where nothing could be sampled."""
+    where = interleaved.environment()
     load = interleaved.closed_loop(USERS, seconds)
     with tempfile.TemporaryDirectory() as folder, ExitStack() as sampling:
         out = Path(folder)
@@ -58,8 +59,8 @@ def of(release: Release, seconds: float) -> Shares:
         found = stacks(out / "stacks.txt")
     assert measured.used is not None
     return Shares(
-        environment=interleaved.environment(),
-        command="make shares" + (f' ARGS="--release {release}"' if release is not NEWEST else ""),
+        environment=where,
+        command=interleaved.called(),
         release=release.value,
         cpu_ms=measured.used.cpu_ms_per_accepted or 0,
         per_second=measured.rps,
@@ -67,7 +68,3 @@ def of(release: Release, seconds: float) -> Shares:
         stages=report.by_stage(found),
         conditions=measured.conditions,
     )
-
-
-if __name__ == "__main__":
-    main()

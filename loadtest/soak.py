@@ -67,7 +67,3 @@ def soak(webhooks: int, rate: int, seed: int, raw: Path) -> Soak:
             shown.phase("auditing")
             fired = look(traffic, arrived, raw)
     return report.of(where, seed, load, fired=fired, faults=faults.planted, service=service)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,1 +1,1 @@
-"""One pyinstrument profile a release, as HTML and as text: `make profiles`."""
+"""One pyinstrument profile a release, as HTML and as text: `python -m profiles.make`."""

@@ -15,6 +15,7 @@ from lab.measurement.studies import STUDIES
 from lab.report import page, pictures, tables
 from loadtest.failures import exit_on_failure
 from loadtest.record import folders, meta
+from loadtest.stage import tools
 
 SCALE, QUICK_SCALE = 0.01, 0.001
 
@@ -27,6 +28,7 @@ SCALE, QUICK_SCALE = 0.01, 0.001
 @click.option("--out", type=click.Path(path_type=Path), help="[default: loadtest/results/<date>-<commit>]")
 def measure(only: tuple[str, ...], quick: bool, repeats: int | None, scale: float | None, out: Path | None) -> None:
     with exit_on_failure():
+        tools.provide("vegeta")
         where = meta.environment("vegeta")
         out = out or folders.comparison(where, quick)
         plan = Plan(repeats or (1 if quick else 3), quick, scale or (QUICK_SCALE if quick else SCALE))

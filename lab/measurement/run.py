@@ -71,9 +71,8 @@ def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> L
             if name == "tips":
                 rows += duets.measure(beside, plan.groups, plan.repeats, file, plan.shorter)
             scale = plan.scale if any(case.database for case in cases) else None
-            study = Study(
-                name=name, command=called("lab"), environment=where, repeats=plan.repeats, scale=scale, rows=rows
-            )
+            command = called(package="lab")
+            study = Study(name=name, command=command, environment=where, repeats=plan.repeats, scale=scale, rows=rows)
             lab = Lab(studies=sorted(lab.replaced(study).studies, key=lambda one: list(STUDIES).index(one.name)))
             file.write_text(lab.model_dump_json() + "\n")
     return lab

@@ -25,7 +25,9 @@ def newest(name: str) -> tuple[Study, Path]:
     """The last measurement of that study, and its folder. Raises NotMeasured."""
     found = [(study, folder) for lab, folder in _labs() if (study := lab.study(name))]
     if not found:
-        raise NotMeasured(f'loadtest/results: {name} is in no lab.json; `make lab ARGS="--only {name}"` measures it')
+        raise NotMeasured(
+            f"loadtest/results: {name} is in no lab.json; `python -m lab measure --only {name}` measures it"
+        )
     return max(found, key=lambda one: one[0].environment.started)
 
 

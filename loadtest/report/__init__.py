@@ -2,11 +2,10 @@
 
 show.py        the report that attack.sh prints
 tables.py      Markdown tables of the history; ratios.py: of CPU, within one run
-overload.py    the table of `make overload`
+overload.py    the table of `python -m loadtest overload`
 charts.py      Vega-Lite, in the colours of theme.py
 page.py        report.html
 pictures.py    SVGs of the same charts
 documents.py   the generated parts of README and CHANGELOG
-lab*.py        the lab's studies: lab.py judges published ratios, lab.html, lab-<study>.svg, docs/lab.md
 figures.py     the published figures, and those of a measurement by name
 """

@@ -29,7 +29,8 @@ def newest(kind: str) -> tuple[Comparison, Path]:
 def _whole(kind: str) -> list[Path]:
     whole = [file for file in RESULTS.glob(f"*/{kind}.json") if not file.parent.name.endswith(("-quick", "-dirty"))]
     if not whole:
-        raise NotMeasured(f"loadtest/results: no {kind}.json of a complete run; `make {kind}` makes one")
+        command = f"python -m loadtest {kind.replace('-', ' --')}"  # `calibrated-plain` is `calibrated --plain`
+        raise NotMeasured(f"loadtest/results: no {kind}.json of a complete run; `{command}` makes one")
     return whole
 
 
@@ -130,7 +131,7 @@ def sustained() -> str:
     """200/s for four minutes. Raises NotMeasured where the last history left it out."""
     history, _ = newest("history")
     if not history.names("sustained"):
-        raise NotMeasured('the last history has no sustained attack: make history ARGS="--sustained"')
+        raise NotMeasured("the last history has no sustained attack: `python -m loadtest history --sustained` has one")
     return f"{tables.sustained(history)}\n\n{provenance(history, repeated=False)}"
 
 
@@ -148,7 +149,7 @@ def shares() -> str:
 
 
 def billing() -> str:
-    """What became of thousands of events under kills, as `make billing` prints it."""
+    """What became of thousands of events under kills, as `python -m loadtest billing` prints it."""
     runs = [Billed.model_validate_json(file.read_text()) for file in _whole("billing")]
     last = max(runs, key=lambda run: run.environment.started)
     return f"```none\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."
@@ -156,7 +157,7 @@ def billing() -> str:
 
 def worker() -> str:
     """A worker's CPU."""
-    runs = [WorkerBench.model_validate_json(file.read_text()) for file in _whole("bench_worker")]
+    runs = [WorkerBench.model_validate_json(file.read_text()) for file in _whole("worker")]
     last = max(runs, key=lambda run: run.environment.started)
     return (
         f"{last.table()}\n\n{measured_by(last.command, last.environment)}; {last.events:,} events,"

@@ -1,4 +1,4 @@
-"""The table of `make overload`: statuses and latencies."""
+"""The table of `python -m loadtest overload`: statuses and latencies."""
 
 from http import HTTPStatus
 

@@ -1,11 +1,11 @@
 """A soak as text."""
 
-import sys
 from collections import Counter
 
 from loadtest.fire import vegeta
 from loadtest.fire.measure import Fired
 from loadtest.fire.supervised import Supervised
+from loadtest.interleaved import called
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Load
 from loadtest.record.soak import Soak
@@ -24,7 +24,7 @@ def of(
     assert fired.audit is not None
     return Soak(
         environment=where,
-        command=f'make soak ARGS="{" ".join([*sys.argv[1:], f"--seed {seed}"])}"',
+        command=called("--seed", str(seed)),
         seed=seed,
         load=load,
         webhooks=len(fired.hits),

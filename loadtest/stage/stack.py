@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
 # The share of botocore's CAs in the bundle. Loading all of them takes 25 ms under OpenSSL 3.0 and took 4.6 ms under
-# 1.1.1, which the published image is assumed to have had: `python -m loadtest.bench_tls` measures it here.
+# 1.1.1, which the published image is assumed to have had: `python -m loadtest ca-bundle` measures it here.
 BUNDLES = {"full": 1.0, "openssl-1.1": 4.6 / 25}
 USER = PASSWORD = "demo"  # noqa: S105  # as in a local run
 

@@ -1,4 +1,4 @@
-"""`python -m loadtest.bench --against`: this tree's releases beside those of another commit."""
+"""`python -m loadtest bench --against`: this tree's releases beside those of another commit."""
 
 import subprocess
 import sys
@@ -49,7 +49,7 @@ def measured(name: str, cpu_ms: float) -> Measurement:
 
 
 def bench(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "loadtest.bench", *arguments]
+    command = [sys.executable, "-m", "loadtest", "bench", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=250)
 
 

@@ -1,4 +1,4 @@
-"""Events through workers that are killed: the small form of `make billing`."""
+"""Events through workers that are killed: the small form of `python -m loadtest billing`."""
 
 from pathlib import Path
 

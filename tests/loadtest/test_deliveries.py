@@ -1,4 +1,4 @@
-"""What comes into the worker's queue in `make billing`."""
+"""What comes into the worker's queue in `python -m loadtest billing`."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The names with which `make billing` tries the recognition of charges."""
+"""The names with which `python -m loadtest billing` tries the recognition of charges."""
 
 from loadtest.fire.deliveries import ODD, deliveries
 from loadtest.fire.hostile import TWINS

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("tools")
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_nothing_that_got_200_is_lost(thorough: bool, tmp_path: Path) -> None:
-    """Under kills, stops and faults of SQS; `make test-all` sends a tenth of what `make soak` does."""
+    """Under kills, stops and faults of SQS; `make test-all` sends a tenth of what `python -m loadtest soak` does."""
     webhooks, rate = (100_000, 1000) if thorough else (4000, 400)
     done = soak(webhooks, rate, 7, tmp_path / "raw")
     assert done.audit.holds, report.text(done)

@@ -35,7 +35,7 @@ def test_the_newest_of_each_study(results: Path) -> None:
     """Trial runs do not count."""
     assert lab_documents.newest("three_tasks")[1].name == "2026-11-22-a"
     assert lab_documents.newest("outbound")[1].name == "2026-11-23-b"
-    with pytest.raises(NotMeasured, match=r'make lab ARGS="--only orders"'):
+    with pytest.raises(NotMeasured, match="python -m lab measure --only orders"):
         lab_documents.study("orders")
 
 

@@ -1,13 +1,11 @@
-"""The cost of parsing a webhook in the ways that services use: microseconds, and ratios within this run.
+"""The cost of parsing a webhook in the ways that services use: microseconds, and ratios within this run."""
 
-python -m loadtest.bench_json [--repeats N]
-"""
-
-import argparse
 import json
 import statistics
 import timeit
 from collections.abc import Callable
+
+import click
 
 from app.events import Event, parse_event
 from local.sample_events import default_file
@@ -28,12 +26,11 @@ def ways(body: bytes) -> dict[str, Callable[[], object]]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=7, help="interleaved repeats (default 7)")
-    options = parser.parse_args()
+@click.command(help=__doc__)
+@click.option("--repeats", type=click.IntRange(1), default=7, show_default=True)
+def main(repeats: int) -> None:
     measured: dict[str, list[float]] = {name: [] for name in ways(b"{}")}
-    for _ in range(options.repeats):
+    for _ in range(repeats):
         for name, way in ways(default_file().read_bytes()).items():
             measured[name].append(timeit.timeit(way, number=ROUNDS) / ROUNDS * 1e6)
     medians = {name: statistics.median(times) for name, times in measured.items()}
@@ -41,7 +38,3 @@ def main() -> None:
     for name, median in medians.items():
         spread = f"{min(measured[name]):.0f} to {max(measured[name]):.0f}"
         print(f"{median:6.0f} µs  ({spread})  {median / fastest:4.1f} ×  {name}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,9 @@
 """The cost of a start: seconds to readyz, resident memory when idle, and the slowest imports.
 
-    python -m loadtest.bench_start [--repeats N]
-
 The service runs as in a deployment, on an embedded queue in a separate process. Exits with 1 over a budget.
 Measure on an otherwise idle machine.
 """
 
-import argparse
 import os
 import re
 import statistics
@@ -16,6 +13,7 @@ import tempfile
 import time
 from collections import Counter
 
+import click
 import psutil
 
 from loadtest.record.folders import ROOT
@@ -74,12 +72,11 @@ def imports() -> list[tuple[str, float, int]]:
     return [(package, microseconds / 1000, modules[package]) for package, microseconds in spent.most_common()]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=5, help="starts to measure (default 5)")
-    options = parser.parse_args()
+@click.command(help=__doc__)
+@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True)
+def main(repeats: int) -> None:
     with embedded_aws.start() as aws:
-        runs = [start(aws.endpoint) for _ in range(options.repeats)]
+        runs = [start(aws.endpoint) for _ in range(repeats)]
     seconds = statistics.median(run[0] for run in runs)
     memory = statistics.median(run[1] for run in runs)
     print(f"seconds to readyz   {seconds:6.2f}   (median of {len(runs)}, budget {READY_SECONDS:g})")
@@ -90,7 +87,3 @@ def main() -> None:
         print(f"{spent:6.0f} ms  {package} ({modules} modules)")
     if seconds > READY_SECONDS or memory > IDLE_MIB:
         sys.exit("over budget")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,9 @@
 """CPU for each event that a worker bills, and events a second, on a hard quarter of a core.
 
 The queue is full before the worker starts. Queue and table are the embedded AWS, over TLS; Chargebee is the stand-in,
-without errors and without a limit that is felt. Writes bench_worker.json to loadtest/results/<date>-<commit>.
+without errors and without a limit that is felt. Writes worker.json to loadtest/results/<date>-<commit>.
 """
 
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.fire import progress
 from loadtest.fire.deliveries import PLAIN, deliveries
-from loadtest.record import folders
+from loadtest.record import folders, meta
 from loadtest.record.worker import WorkerBench, WorkerRun
 from loadtest.stage.budget import LIMITS, Budget, open_budget
 from loadtest.stage.budget.limits import MIB
@@ -40,7 +39,7 @@ def main(events: int, repeats: int) -> None:
         click.echo(done.table())
         for doubt in done.doubts:
             click.echo(f"DOUBTFUL: {doubt}")
-        file = folders.comparison(done.environment) / "bench_worker.json"
+        file = folders.comparison(done.environment) / "worker.json"
         folders.write(file, done)
         click.echo(file)
 
@@ -48,7 +47,7 @@ def main(events: int, repeats: int) -> None:
 def bench(events: int, repeats: int) -> WorkerBench:
     """Raises TimeoutError where a worker closes nothing for STANDSTILL_SECONDS."""
     runs, doubts = [], set()
-    with progress.count("bench_worker", events * repeats) as shown, tempfile.TemporaryDirectory() as folder:
+    with progress.count("worker", events * repeats) as shown, tempfile.TemporaryDirectory() as folder:
         for repeat in range(repeats):
             with open_budget(BUDGET) as budget, Watch() as watch:
                 how = budget.how
@@ -57,8 +56,8 @@ def bench(events: int, repeats: int) -> WorkerBench:
             runs.append(run)
             doubts.update(watch.busy.doubts())
     return WorkerBench(
-        environment=interleaved.environment(),
-        command=" ".join(["python -m loadtest.bench_worker", *sys.argv[1:]]),
+        environment=meta.environment(),
+        command=interleaved.called(),
         events=events,
         cpus=cpus,
         how=how,
@@ -111,7 +110,3 @@ def _wait(stage: WorkerStack, invoices: int, shown: progress.Count, check: Calla
         if time.monotonic() - changed > STANDSTILL_SECONDS:
             raise TimeoutError(f"{closed} of {invoices} invoices were closed, then none for {STANDSTILL_SECONDS} s")
         time.sleep(POLL_SECONDS)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,62 @@
+"""`python -m loadtest NAME`: the load test's measurements. A module is imported when its command is called."""
+
+from importlib import import_module
+
+import click
+
+# The command's module has its name, with _ for -, and its click command `main`.
+SECTIONS = {
+    "The history": {
+        "history": "Replays every release under the published attack, and plots it.",
+        "calibrated": "Replays the published attack in the published machine's time.",
+    },
+    "CPU": {
+        "bench": "CPU for each webhook: every release, a floor, Go; or another commit (--against).",
+        "calls": "How many calls to SQS in flight, at several latencies.",
+        "shares": "Where the CPU of a webhook goes, stage by stage.",
+        "worker": "CPU for each event that a worker bills.",
+    },
+    "Overload and faults": {
+        "overload": "The newest release at two and three times its capacity.",
+        "outage": "SQS cannot be reached for a minute.",
+        "memory": "The service's peak memory under seven faults of SQS.",
+        "soak": "A million webhooks while the service is killed and SQS fails.",
+        "billing": "Thousands of events through workers that are killed.",
+    },
+    "Parts": {
+        "startup": "Seconds to ready, memory when idle, and the slowest imports.",
+        "parsing": "Microseconds to parse a webhook, in three ways.",
+        "ca-bundle": "Milliseconds to load a bundle of CAs.",
+    },
+}
+NAMES = [name for section in SECTIONS.values() for name in section]
+
+
+class Measurements(click.Group):
+    """Lists the commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return NAMES
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in NAMES:
+            return None
+        command: click.Command = import_module(f"loadtest.{cmd_name.replace('-', '_')}").main
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
+
+@click.command(cls=Measurements)
+def main() -> None:
+    """Measure the service. Each command has its own --help; loadtest/attack.sh is a single attack.
+
+    Measure on an otherwise idle machine. A complete run is written to loadtest/results/<date>-<commit>.
+    """
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m loadtest")
