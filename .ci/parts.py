@@ -10,7 +10,7 @@ from app.settings import KNOWN_AS, Release, Settings
 from app.settings.experiments import ExperimentSettings
 from app.settings.text import table
 from lab.report import documents as lab_documents
-from loadtest.capacity import text as capacity_text
+from loadtest import capacity as capacity_text
 from loadtest.report import documents, tables
 from loadtest.report.figures import PUBLISHED
 from local import lessons

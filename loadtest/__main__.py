@@ -28,6 +28,9 @@ SECTIONS = {
         "parsing": "Microseconds to parse a webhook, in three ways.",
         "ca-bundle": "Milliseconds to load a bundle of CAs.",
     },
+    "On paper": {
+        "capacity": "What a rate of webhooks takes: pods, calls, queues, dollars.",
+    },
 }
 NAMES = [name for section in SECTIONS.values() for name in section]
 

@@ -17,7 +17,7 @@ MOVED = {
         for name in ("demo", "send", "invoices", "race", "releases", "diff", "compare", "doctor")
     },
     "lab": "python -m lab",
-    "capacity": "python -m loadtest.capacity",
+    "capacity": "python -m loadtest capacity",
 }
 
 

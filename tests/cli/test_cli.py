@@ -35,7 +35,7 @@ def test_help_of_web_lists_every_setting() -> None:
         (["serve"], "web, worker, setup, redrive, reconcile, queue"),
         (["send", "--count", "5"], "`python -m app send` is now `python -m local send`"),
         (["lab"], "`python -m app lab` is now `python -m lab`"),
-        (["capacity", "--rate", "500"], "`python -m app capacity` is now `python -m loadtest.capacity`"),
+        (["capacity", "--rate", "500"], "`python -m app capacity` is now `python -m loadtest capacity`"),
         (["queue", "--limit", "many"], "'many' is not a valid integer"),
     ],
     ids=str,

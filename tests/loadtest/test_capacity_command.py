@@ -1,17 +1,16 @@
-"""`python -m loadtest.capacity`."""
+"""`python -m loadtest capacity`."""
 
 import subprocess
 import sys
 
 import pytest
 
-from loadtest.capacity.estimate import capacity
-from loadtest.capacity.text import lines
+from loadtest.capacity import capacity, lines
 from tests.harness.service import clean_environment
 
 
 def run(*arguments: str, python: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *python, "-m", "loadtest.capacity", *arguments]
+    command = [sys.executable, *python, "-m", "loadtest", "capacity", *arguments]
     return subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -20,7 +19,7 @@ def test_the_row() -> None:
     options = ["--processing", "2", "--body-bytes", "2000", "--fifo", "--cpu-ms", "0.4"]
     ended = run("--rate", "5000", *options, python=("-X", "importtime"))
     row = capacity(5_000, processing=2, body_bytes=2_000, fifo=True, cpu_ms=0.4)
-    shown = [tuple(part.strip() for part in line.split("  ", 1)) for line in ended.stdout.splitlines()]
+    shown = dict([part.strip() for part in line.split("  ", 1)] for line in ended.stdout.splitlines())
     assert shown == lines(row)
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in ended.stderr.splitlines()}
     assert imported & {"fastapi", "uvicorn", "boto3", "botocore", "aiohttp"} == set()
@@ -29,9 +28,9 @@ def test_the_row() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--rate", "0"], "error: --rate 0: allowed is more than 0, at most 1,000,000,000\n"),
-        (["--rate", "nan"], "error: --rate nan: allowed is more than 0, at most 1,000,000,000\n"),
-        (["--rate", "1", "--processing", "-5"], "error: --processing -5: allowed is more than 0, at most 43,200\n"),
+        (["--rate", "0"], "Error: --rate 0: allowed is more than 0, at most 1,000,000,000\n"),
+        (["--rate", "nan"], "Error: --rate nan: allowed is more than 0, at most 1,000,000,000\n"),
+        (["--rate", "1", "--processing", "-5"], "Error: --processing -5: allowed is more than 0, at most 43,200\n"),
         (["--rate", "1", "--body-bytes", "2000000"], "--body-bytes 2000000: allowed is more than 0, at most 1,044,480"),
         (["--rate", "many"], "'many' is not a valid float"),
         ([], "Missing option '--rate'"),

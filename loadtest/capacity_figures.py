@@ -1,10 +1,59 @@
-"""What SQS, the network around it and Chargebee allow and charge: figures with their sources, no I/O.
+"""The figures of deploy/CAPACITY.md: what the service takes, what SQS, the network and Chargebee allow and charge.
 
 Prices are list prices of us-east-1 in US dollars. Read in November 2026 as stored copies of the pages; "not verified"
 stands where no page confirms the figure.
 """
 
+import math
 from typing import NamedTuple
+
+
+class Tier(NamedTuple):
+    """Up to `amount` in a month, `dollars` for each unit; the next tier applies to what is above."""
+
+    amount: float
+    dollars: float
+
+
+class Limit(NamedTuple):
+    """A limit, the webhooks a second at which it is reached, and what to do then."""
+
+    name: str
+    rate: float
+    remedy: str
+
+
+# The service itself: each figure with the command that measured it, and what is assumed.
+
+# CPU for each webhook, in milliseconds: v10_lean_client on a hard quarter of a core, by `python -m loadtest bench` on
+# 952eb32.
+CPU_MS = 0.27
+# Cores that a pod requests: deploy/k8s/base/web/deployment.yaml.
+POD_CORES = 0.25
+# The share of them in use. With one of three zones lost, the other pods are at 90 %. (The HPA adds pods at 80 %.)
+UTILISATION = 0.60
+# deploy/k8s/overlays/aws/hpa.yaml
+MIN_PODS, MAX_PODS = 3, 12
+ZONES = 3
+# Seconds that SQS takes for a call: the load test's (`python -m loadtest history`); of real SQS not verified.
+SQS_SECONDS = 0.008
+# Calls in flight from one pod: the default of APP_SQS_BATCHES; always one on a FIFO queue.
+CALLS_IN_FLIGHT, FIFO_CALLS_IN_FLIGHT = 4, 1
+# The default of APP_SQS_BATCH_BYTES.
+BATCH_BYTES = 262_144
+# loadtest/events/default.json, the body of an attack; the others from tests/loadtest/test_capacity.py, on that body:
+BODY_BYTES = 5_686
+# … bytes of the attributes, which count in a message's size …
+ATTRIBUTE_BYTES = 137
+# … bytes of an entry in the call's JSON, attributes included, and those that escaping adds for each byte of the body.
+ENTRY_BYTES = 330
+ESCAPES = 0.111
+# Seconds from receiving a message to deleting it: an assumption about the worker.
+PROCESSING_SECONDS = 5.0
+
+MONTH_SECONDS = 730 * 3600  # AWS's month of 730 hours
+
+# Quotas and prices of AWS and Chargebee.
 
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
 ENTRIES_PER_BATCH = 10
@@ -30,14 +79,6 @@ HIGH_THROUGHPUT_CALLS = {
 # "Each 64 KB chunk of a payload is billed as 1 request": https://aws.amazon.com/sqs/features/
 # That KB means 1,024 bytes, and that attributes count as payload: not verified.
 BILLED_BYTES = 64 * 1024
-
-
-class Tier(NamedTuple):
-    """Up to `amount` in a month, `dollars` for each unit; the next tier applies to what is above."""
-
-    amount: float
-    dollars: float
-
 
 FREE_REQUESTS = 1_000_000
 # By a million requests. https://aws.amazon.com/sqs/pricing/ was not available: these are as two texts quote it,
@@ -70,3 +111,27 @@ def dollars(amount: float, prices: tuple[Tier, ...]) -> float:
         total += max(0.0, min(amount, tier.amount) - below) * tier.dollars
         below = tier.amount
     return total
+
+
+def limits(pod_rate: float, per_call: int, processing: float, out_bytes: float, *, fifo: bool) -> tuple[Limit, ...]:
+    """Returns the limits on the way into and through SQS, the lowest rate first."""
+    in_flight = f"{IN_FLIGHT:,} messages in flight"
+    found = [
+        Limit(f"{MAX_PODS} pods, our maxReplicas", MAX_PODS * pod_rate, "raise maxReplicas in overlays/aws/hpa.yaml"),
+        Limit(in_flight, IN_FLIGHT / processing, "a faster worker, more queues, or a higher quota"),
+        Limit("100 Gbit/s of a VPC endpoint in each zone", ZONES * ENDPOINT_BITS / 8 / out_bytes, "several VPCs"),
+    ]
+    if fifo:
+        for calls, name, remedy in (
+            (FIFO_CALLS, "of a FIFO queue", "high-throughput mode"),
+            (max(HIGH_THROUGHPUT_CALLS.values()), "in high-throughput mode", "a higher quota, or more regions"),
+        ):
+            found.append(Limit(f"{calls:,} calls a second {name}", _fifo_rate(calls, pod_rate, per_call), remedy))
+    return tuple(sorted(found, key=lambda limit: limit.rate))
+
+
+def _fifo_rate(calls: float, pod_rate: float, per_call: int) -> float:
+    """Webhooks a second above which there are more calls than `calls`: by the pods' slots, or in full batches."""
+    pods = math.floor(calls * SQS_SECONDS / FIFO_CALLS_IN_FLIGHT)  # that make no more
+    reached = calls if pods < MIN_PODS else max(calls, pods * pod_rate)
+    return min(reached, calls * per_call)
