@@ -33,8 +33,8 @@ scale_option = click.option(
 def setup(scale: float) -> None:
     """Fill the database of APP_LAB_DATABASE_URL with the study's rows.
 
-    A run that was killed is continued by the next. A full database, or one with tables that are not the lab's, is left
-    as it is. Scale 1 takes some two minutes and 2 GB.
+    A run that was killed leaves nothing. A full database, or one with tables that are not the lab's, is left as it is.
+    Scale 1 takes some two minutes and 2 GB.
     """
     url = load_lab_settings().database_url
     if url is None:

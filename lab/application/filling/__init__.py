@@ -2,6 +2,5 @@
 
 rows     what each table holds: a row is a function of its number
 schema   tables, and the indexes that are made once the rows are there
-ledger   a table of our own: how far the filling is, so that a killed one can go on
 fill     all of it
 """

@@ -1,8 +1,8 @@
 """The rows of the study's four tables, as lines of COPY's text format.
 
-A row is a function of its number alone, so a filling that was killed goes on with the same rows. As in the study, an
-order is of any user, and an item is of any order among the first fifth: four fifths of the orders have no item, and
-more than a third of the users have bought nothing.
+A row is a function of its number alone, so every filling has the same rows. As in the study, an order is of any user,
+and an item is of any order among the first fifth: four fifths of the orders have no item, and more than a third of the
+users have bought nothing.
 """
 
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The study's tables, and what is made once their rows are there: keys, indexes, statistics."""
+"""The study's tables, and what is made once their rows are there: keys and indexes."""
 
 from typing import NamedTuple
 
@@ -45,5 +45,3 @@ FINISHES = (
     Finish("order_items", "ALTER TABLE order_items ADD FOREIGN KEY (order_id) REFERENCES orders (id)"),
     Finish("order_items", "ALTER TABLE order_items ADD FOREIGN KEY (product_id) REFERENCES products (id)"),
 )
-# The statistics come last.
-FINISHED = len(FINISHES) + 1
