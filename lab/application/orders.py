@@ -32,7 +32,7 @@ from fastapi import APIRouter, Query, Request
 from app.errors import LabUnavailable
 from lab.application.fibonacci import fibonacci
 from lab.application.frames import ORDERS, PRODUCTS, blocking_frame, native_frame
-from lab.application.pools import SILENT_SECONDS, BlockingPool, NativePool, both
+from lab.application.pools import STATEMENT_SECONDS, BlockingPool, NativePool, both
 from lab.application.processes import Processes, processes
 from lab.application.turns import Turns
 from lab.application.users import UserId
@@ -60,7 +60,7 @@ async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
                 "orders_threads": threads,
                 "orders_two_each": two_each,
                 "orders_processes": pool,
-                "orders_patience": settings.pool_timeout + 2 * SILENT_SECONDS,
+                "orders_patience": settings.pool_timeout + 3 * STATEMENT_SECONDS,
             }
         finally:
             two_each.shutdown(wait=False, cancel_futures=True)

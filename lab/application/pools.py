@@ -4,7 +4,6 @@ A pool is opened by the first request that needs it: the lab starts without Post
 has none of its connections and threads. A connection that breaks fails one request, and the pool makes another.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -15,12 +14,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolTimeout, TooManyRequests
 
 from app.errors import LabUnavailable
-from lab.application.silence import Silence
 from lab.application.users import FILL_IT, HIGHEST, highest, pick
 from lab.settings import LabSettings
 
 STATEMENT_SECONDS = 10
-SILENT_SECONDS = 15
 _CONNECT_SECONDS = 5
 # The pool tries again for so long, then at the next request: longer pauses would outlast an outage.
 _RECONNECT_SECONDS = 1.0
@@ -30,9 +27,8 @@ _REACH = "is Postgres up, and APP_LAB_DATABASE_URL right? (`python -m lab --post
 class BlockingPool:
     """For `def` endpoints."""
 
-    def __init__(self, settings: LabSettings, silence: Silence) -> None:
+    def __init__(self, settings: LabSettings) -> None:
         self._settings = settings
-        self._silence = silence
         self._pool = ConnectionPool(lambda: _conninfo(settings), **_sizes(settings))
         self._most: int | None = None
 
@@ -43,11 +39,7 @@ class BlockingPool:
             if self._pool.closed:
                 self._pool.open()
             with self._pool.connection() as connection:
-                self._silence.begin(connection)
-                try:
-                    yield connection
-                finally:
-                    self._silence.end(connection)
+                yield connection
 
     def user(self, wanted: int | None = None) -> int:
         """The number of a user that there is. Raises LabUnavailable, or RequestValidationError (422)."""
@@ -63,9 +55,8 @@ class BlockingPool:
 class NativePool:
     """For `async def` endpoints; the same."""
 
-    def __init__(self, settings: LabSettings, silence: Silence) -> None:
+    def __init__(self, settings: LabSettings) -> None:
         self._settings = settings
-        self._silence = silence
         self._pool = AsyncConnectionPool(lambda: _conninfo(settings), **_sizes(settings))
         self._most: int | None = None
 
@@ -75,11 +66,7 @@ class NativePool:
             if self._pool.closed:
                 await self._pool.open()
             async with self._pool.connection() as connection:
-                self._silence.begin(connection)
-                try:
-                    yield connection
-                finally:
-                    self._silence.end(connection)
+                yield connection
 
     async def user(self, wanted: int | None = None) -> int:
         if self._most is None:
@@ -95,13 +82,10 @@ class NativePool:
 @asynccontextmanager
 async def both(settings: LabSettings) -> AsyncIterator[tuple[BlockingPool, NativePool]]:
     """On the event loop that will use them."""
-    silence = Silence(SILENT_SECONDS)
-    blocking, native = BlockingPool(settings, silence), NativePool(settings, silence)
-    watching = asyncio.create_task(silence.watch())
+    blocking, native = BlockingPool(settings), NativePool(settings)
     try:
         yield blocking, native
     finally:
-        watching.cancel()
         await to_thread.run_sync(blocking.close)
         await native.close()
 
@@ -126,6 +110,7 @@ def _conninfo(settings: LabSettings) -> str:
     limits: dict[str, Any] = {
         "connect_timeout": _CONNECT_SECONDS,
         "tcp_user_timeout": 1000 * STATEMENT_SECONDS,
+        "keepalives_idle": STATEMENT_SECONDS // 2,  # a probe, which that limit applies to, while an answer is awaited
         "options": f"{given.get('options') or ''} -c statement_timeout={STATEMENT_SECONDS}s".strip(),
     }
     return make_conninfo(**given | limits)

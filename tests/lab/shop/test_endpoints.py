@@ -108,26 +108,6 @@ def test_an_outage(empty: str, postgres: Postgres, capfd: pytest.CaptureFixture[
 
 
 @pytest.mark.slow
-def test_a_frozen_postgres(empty: str) -> None:
-    """It neither answers nor closes its connections: 503 all the same, and 200 once it goes on."""
-    fill(empty, 0.0001, lambda done: None)
-    with Lab(database_url=empty, pool_size=1) as lab, psycopg.connect(empty, autocommit=True) as owner:
-        for path in (*SELECTS, *ORDERS):
-            lab.until(200, path)
-        others = "SELECT pid FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
-        found = owner.execute(others, (empty.rpartition("/")[2],)).fetchall()
-        frozen = [psutil.Process(pid) for (pid,) in found]
-        for process in frozen:
-            process.suspend()
-        with ThreadPoolExecutor() as threads:
-            assert all(map(problem, threads.map(lab.get, (*SELECTS, *ORDERS))))
-        for process in frozen:
-            process.resume()
-        for path in (*SELECTS, *ORDERS):
-            lab.until(200, path)
-
-
-@pytest.mark.slow
 def test_a_full_pool(shop: str) -> None:
     """Who waits too long for the only connection gets 503; who has it gets the answer."""
     with Lab(database_url=shop, pool_size=1, pool_timeout=0.2) as lab, ThreadPoolExecutor() as threads:
