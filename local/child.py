@@ -1,7 +1,7 @@
 """Child processes that end with this one, whatever way it ends: Ctrl-C, SIGTERM, SIGKILL.
 
 `python -m local.child MODULE …` runs `python -m MODULE …` until its standard input ends, which happens when the parent
-has gone. It then sends itself SIGTERM, and exits LAST_SECONDS later if that has not ended it.
+has gone. It then sends itself SIGTERM, and kills itself and its children LAST_SECONDS later if that has not ended it.
 """
 
 import json
@@ -50,7 +50,8 @@ def tied(
             process.stdin.close()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(patience)
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # and what it has started
 
 
 @contextmanager
@@ -76,7 +77,7 @@ def _wait_for_end() -> None:
     os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(LAST_SECONDS)
-    os._exit(1)
+    os.killpg(0, signal.SIGKILL)  # `tied` has made it a group of its own, with what it has started
 
 
 if __name__ == "__main__":
