@@ -11,7 +11,6 @@ from app.errors import LabUnavailable
 from lab.application import blocking, database, do_nothing, orders, outbound, three_tasks, tips
 from lab.application.middleware import add_middleware
 from lab.application.problems import unavailable
-from lab.application.stopping import AnswerAtStop
 from lab.application.threads import CountThreads
 from lab.settings import LabSettings, load_lab_settings
 
@@ -36,7 +35,6 @@ def create_app(settings: LabSettings) -> FastAPI:
         app.include_router(experiment.router)
     add_middleware(app, settings.middleware)
     app.add_middleware(CountThreads)
-    app.add_middleware(AnswerAtStop)
     return app
 
 

@@ -52,7 +52,7 @@ def setup(scale: float) -> None:
 def postgres(scale: float) -> None:
     """Run a throw-away Postgres with the study's rows until Ctrl-C, and print how to use it."""
     _refuse_another()
-    with _ctrl_c(), _filled(scale) as url:
+    with ctrl_c(), _filled(scale) as url:
         click.echo(f"export {VARIABLE}={url}")
         click.echo("Ctrl-C ends it, and removes its files", err=True)
         signal.pause()
@@ -111,9 +111,10 @@ def _refuse_another() -> None:
 
 
 @contextmanager
-def _ctrl_c() -> Iterator[None]:
-    """SIGTERM is the same as Ctrl-C: the end that was asked for."""
-    signal.signal(signal.SIGTERM, _as_ctrl_c)
+def ctrl_c() -> Iterator[None]:
+    """SIGTERM and a closed terminal are the same as Ctrl-C: the end that was asked for."""
+    for sig in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, _as_ctrl_c)
     try:
         yield
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ import click
 
 from app.errors import ConfigurationError
 from app.settings.text import listing
-from lab.cli.database import check_options, scale_option, setup, throw_away_postgres
+from lab.cli.database import check_options, ctrl_c, scale_option, setup, throw_away_postgres
 from lab.cli.database import postgres as postgres_command
 from lab.settings import LabSettings, load_lab_settings
 
@@ -50,7 +50,7 @@ def lab(context: click.Context, workers: str | None, port: str | None, postgres:
         raise ConfigurationError(f"the lab's packages are not installed ({', '.join(missing)}): `make .venv/lab` does")
     # uvicorn's workers are told by the environment alone.
     _tell(APP_LAB_WORKERS=workers, APP_LAB_PORT=port)
-    with ExitStack() as stack:
+    with ctrl_c(), ExitStack() as stack:
         if postgres:
             stack.enter_context(throw_away_postgres(scale))
         if load_lab_settings().upstream_url is None:

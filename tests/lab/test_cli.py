@@ -13,6 +13,7 @@ import httpx
 import psutil
 import pytest
 
+from lab.application.serve import LAST_SECONDS
 from lab.stand_ins import upstream
 from tests.harness.commands import run
 from tests.harness.lab import Lab
@@ -84,9 +85,9 @@ def is_blocked(lab: Lab) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
 def test_two_workers(sig: signal.Signals) -> None:
-    """All accept once the address is printed, all know the upstream; Ctrl-C, SIGTERM or a closed terminal ends all."""
+    """All accept, all know the upstream; Ctrl-C, SIGTERM or a closed terminal ends all."""
     with Lab("--workers", "2") as lab:
-        assert len(set(connections(lab, psutil.CONN_LISTEN))) == len(workers(lab)) == 2
+        until(lambda: len(set(connections(lab, psutil.CONN_LISTEN))) == len(workers(lab)) == 2)
         for worker in workers(lab):
             assert worker.environ()["APP_LAB_UPSTREAM_URL"] in "".join(lab.errors)
         assert lab.get("/outbound/async?ms=1").json() == {"waited_ms": 1}
@@ -108,17 +109,14 @@ def test_two_workers(sig: signal.Signals) -> None:
     ],
 )
 def test_a_stop_while_many_wait(path: str) -> None:
-    """They get 503, without a traceback for each; threads that sleep on are not waited for."""
+    """Nothing is left within seconds; threads that sleep on are not waited for."""
     with Lab("--workers", "2") as lab, requests(lab, f"{path}ms=10000") as answers:
         until(lambda: len(connections(lab, psutil.CONN_ESTABLISHED)) >= WAITING)
-        processes = lab.tree()
+        processes, began = lab.tree(), time.monotonic()
         assert lab.stop() == 0
+        assert time.monotonic() - began < 2 * LAST_SECONDS
         assert left(processes) == []
-        found = set(answers())
-    assert b"HTTP/1.1 503 Service Unavailable" in found
-    # Nothing comes on a connection whose request had not been read yet.
-    assert found <= {b"HTTP/1.1 503 Service Unavailable", b"HTTP/1.1 200 OK", b""}
-    assert "Traceback" not in "".join(lab.errors)
+        assert b"HTTP/1.1 200 OK" not in answers()
 
 
 @pytest.mark.slow
@@ -139,17 +137,6 @@ def test_a_lab_that_is_killed() -> None:
         processes = lab.tree()
         assert lab.stop(signal.SIGKILL) == -signal.SIGKILL
         assert left(processes) == []
-
-
-@pytest.mark.slow
-def test_a_worker_that_dies() -> None:
-    """Ends all of it, and says so: what is measured with fewer workers would be wrong."""
-    with Lab("--workers", "2") as lab:
-        processes = lab.tree()
-        workers(lab)[0].kill()
-        assert lab.process.wait(60) == 2
-        assert left(processes) == []
-    assert "error: a worker of the lab has ended" in "".join(lab.errors)
 
 
 def test_an_upstream_elsewhere() -> None:
@@ -189,7 +176,7 @@ def test_a_stop_before_it_listens() -> None:
         assert lab.stderr is not None
         assert lab.stderr.readline().startswith("Upstream on http://")
         process = psutil.Process(lab.pid)
-        until(lambda: len(process.children()) > 2)
+        until(lambda: len(process.children()) > 1)
         processes = process.children(recursive=True)
         lab.terminate()
         assert lab.wait(60) in {0, -signal.SIGTERM}

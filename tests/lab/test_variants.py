@@ -1,16 +1,13 @@
 """What APP_LAB_ settings change: the middleware, the loop and the parser, uvicorn's limit."""
 
-import asyncio
 import re
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
 
 from app.errors import LabUnavailable
 from lab.application.main import create_app
-from lab.application.stopping import AnswerAtStop
 from lab.application.upstream import Upstream
 from lab.settings import LabSettings
 from tests.harness.lab import Lab
@@ -34,28 +31,6 @@ async def test_middleware(name: str, times: int) -> None:
     headers = answer.headers.get_list("x-process-time")
     assert len(headers) == times
     assert all(re.fullmatch(r"\d+\.\d{6}", seconds) for seconds in headers)
-
-
-@pytest.mark.anyio
-async def test_a_request_that_is_cancelled() -> None:
-    """uvicorn does so at the end of its patience: 503, no traceback."""
-    waits = asyncio.Event()
-
-    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
-        waits.set()
-        await asyncio.Event().wait()
-
-    async def get() -> httpx.Response:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(AnswerAtStop(endless))) as client:
-            return await client.get("http://lab/")
-
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(get())
-        await waits.wait()
-        task.cancel()
-    answer = task.result()
-    assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
-    assert "is stopping" in answer.json()["detail"]
 
 
 def test_without_an_upstream() -> None:

@@ -67,9 +67,8 @@ class Lab:
         return response
 
     def of_the_pool(self) -> list[psutil.Process]:
-        """The processes for fibonacci, of all workers."""
-        workers = [self.process.pid, *(one.pid for one in psutil.Process(self.process.pid).children())]
-        return [one for one in self.family() if one.pid not in workers and "spawn_main" in " ".join(one.cmdline())]
+        """The processes for fibonacci, of a lab with one worker."""
+        return [one for one in self.family() if "spawn_main" in " ".join(one.cmdline())]
 
     def family(self) -> list[psutil.Process]:
         """All of its processes."""
