@@ -33,19 +33,20 @@ class LabSettings(BaseSettings):
         2048, ge=1, le=65535, description="Connections that the kernel queues until they are accepted."
     )
     limit_concurrency: int | None = Field(None, ge=1, description="uvicorn's limit: past it, 503 as text/plain.")
+    access_log: bool = Field(False, description="uvicorn's access log, which its `--no-access-log` switches off.")
     middleware: Literal["none", "asgi", "base_http"] = Field(
         "none", description="A middleware that adds a header: none, pure ASGI, or Starlette's BaseHTTPMiddleware."
     )
     upstream_url: str | None = Field(
         None,
         pattern="^https?://",
-        description="The slow upstream of `outbound` and `do_nothing`; `app lab` starts one if not set.",
+        description="The slow upstream of `outbound` and `do_nothing`; `python -m lab` starts one if not set.",
         json_schema_extra={"allowed": "an http or https URL"},
     )
     upstream_timeout: float = Field(30.0, gt=0, le=300, description="Time-out in seconds for a call of the upstream.")
     database_url: SecretStr | None = Field(
         None,
-        description="Postgres, as libpq's URL; `app lab --postgres` starts one. Unset: its endpoints answer 503.",
+        description="Postgres, as libpq's URL; `python -m lab --postgres` starts one. Unset: its endpoints answer 503.",
         json_schema_extra={"allowed": "a postgresql URL (@, /, ? and # of its password as %40, %2F, %3F and %23)"},
     )
     pool_size: int = Field(10, ge=1, le=200, description="Connections of each worker's pool to Postgres.")

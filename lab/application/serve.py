@@ -47,12 +47,13 @@ def _command(settings: LabSettings, port: int) -> list[str]:
         "ws": "none",
         "backlog": settings.backlog,
         "timeout-graceful-shutdown": GRACE_SECONDS,
-        "log-level": "error",
+        "log-level": "info" if settings.access_log else "error",  # uvicorn logs requests at info
     }
     if settings.limit_concurrency is not None:
         options["limit-concurrency"] = settings.limit_concurrency
     named = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    return ["uvicorn", "lab.application.main:from_environment", "--factory", "--no-access-log", *named]
+    logged = "--access-log" if settings.access_log else "--no-access-log"
+    return ["uvicorn", "lab.application.main:from_environment", "--factory", logged, *named]
 
 
 def _free_port(settings: LabSettings) -> int:

@@ -4,14 +4,14 @@ Setup: four ways to give the same small answer (a response as it is, a dict that
 is validated on the way out, orjson by hand), and two ways to validate a body (once; a second time by hand). The same
 endpoints run with a middleware as pure ASGI, as BaseHTTPMiddleware and without (APP_LAB_MIDDLEWARE), on uvloop and
 asyncio (APP_LAB_LOOP), with httptools and h11 (APP_LAB_HTTP), with a small backlog (APP_LAB_BACKLOG) and uvicorn's
-limit (APP_LAB_LIMIT_CONCURRENCY).
+limit (APP_LAB_LIMIT_CONCURRENCY), and with uvicorn's access log (APP_LAB_ACCESS_LOG).
 
 Published: the talk "How to make your application up to 20x slower with FastAPI" (2024) lists the tips without a figure
 for each. One it has: without uvloop and httptools, success of 1,000 requests fell from 45 % to 38 %.
 
 What to expect: BaseHTTPMiddleware costs most, for it makes a task group and two streams for each request; then h11,
-asyncio and a dict that FastAPI encodes. With small answers and bodies, the rest differs by less than two runs of the
-same. A full backlog never answers 503; `--limit-concurrency` does.
+asyncio, the access log and a dict that FastAPI encodes. With small answers and bodies, the rest differs by less than
+two runs of the same. A full backlog never answers 503; `--limit-concurrency` does.
 """
 
 from typing import Any

@@ -32,6 +32,7 @@ GROUPS: list[Group] = [
             _tip("orjson", "orjson"),
             _tip("asyncio", APP_LAB_LOOP="asyncio"),
             _tip("h11", APP_LAB_HTTP="h11"),
+            _tip("access-log", APP_LAB_ACCESS_LOG="1"),
         ],
     ),
     (_tip("body-once", "body-once", body=True), [_tip("body-twice", "body-twice", body=True)]),

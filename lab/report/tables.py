@@ -7,7 +7,7 @@ from lab.measurement.record import Row, Study
 from lab.report.outcomes import Outcome, of_study, outcomes, threads, value
 from lab.report.published import PUBLISHED
 from loadtest.record.estimate import Estimate, estimate
-from loadtest.report.tables import label, markdown, milliseconds
+from loadtest.report.tables import NOT_YET, label, markdown, milliseconds
 
 # Above this share of all cores, the machine bounds a figure: it is a lower bound of what the lab does.
 FULL = 0.9
@@ -38,6 +38,8 @@ def _times(ratio: float) -> str:
 
 
 def _interval(between: Estimate) -> str:
+    if isnan(between.median):
+        return NOT_YET
     return between.text(".2f" if between.median < 10 else ".0f")  # noqa: PLR2004  # three digits
 
 

@@ -51,3 +51,13 @@ def test_limit_concurrency() -> None:
     with Lab(limit_concurrency=1) as lab:
         answer = lab.get("/threads")
     assert (answer.status_code, answer.text) == (503, "Service Unavailable")
+
+
+def test_the_access_log() -> None:
+    """uvicorn's, a line for each request, if it is asked for."""
+    for access_log in (False, True):
+        with Lab(access_log=access_log) as lab:
+            lab.get("/threads")
+            lab.stop()
+            assert lab.process.stdout is not None
+            assert ("GET /threads" in lab.process.stdout.read()) is access_log

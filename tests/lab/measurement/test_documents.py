@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from lab.measurement.record import Lab
+from lab.report import charts as lab_charts
 from lab.report import documents as lab_documents
 from lab.report import page as lab_page
 from lab.report import pictures as lab_pictures
@@ -47,7 +48,7 @@ def test_a_part_of_the_document(results: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "| gather ÷ in turn | 3.02 | 2.97 (2.94–3.00) | reproduced |" in text
     assert "Verdict: **reproduced** (of 5 comparisons" in text
     assert "- gather ÷ in turn: because it was measured" in text
-    assert "Measured by `make lab` on commit `0123456`, 2026-11-22, on 2 cores (a CPU)" in text
+    assert "Measured by `python -m lab measure` on commit `0123456`, 2026-11-22, on 2 cores (a CPU)" in text
     assert "| async_concurrent | 490 (480–500) | 1.02 ms |" in lab_documents.rows("three_tasks")
 
 
@@ -103,3 +104,10 @@ def test_every_chart_is_drawn(browser: Browser, lab: Lab, tmp_path: Path, width:
     assert all(chart.locator("svg .mark-symbol path").count() > 1 for chart in drawn)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()
+
+
+def test_a_comparison_that_is_not_measured_yet() -> None:
+    """It has a row without a verdict, and no mark in the picture."""
+    measured = study("tips", {"h11": [10.0], "nothing beside h11": [10.0]})
+    assert "`--no-access-log` (CPU a request) | > 1 | not measured yet | – |" in lab_tables.comparisons(measured)
+    assert "access-log" not in str(lab_charts.ratios(measured))
