@@ -1,1 +1,1 @@
-"""One pyinstrument profile a release, as HTML and as text: `python -m profiles.make`."""
+"""One pyinstrument profile a release, as text and as a flame graph: `python -m profiles.make`."""

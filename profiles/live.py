@@ -25,17 +25,16 @@ from local.process import wait_until_ready
 
 HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-WIDTHS = {"": 1200, "-narrow": 375}
+WIDTH = 1200
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 class Picture(NamedTuple):
-    """`narrow`: also as on a phone."""
+    """A command that serves the live page, and the variables of its environment."""
 
     command: list[str]
     variables: dict[str, str]
-    narrow: bool = False
 
 
 def _alone(release: str) -> Picture:
@@ -46,7 +45,7 @@ def _alone(release: str) -> Picture:
 PICTURES = {
     "live_v02": _alone("v02_blocking"),
     "live_v04": _alone("v04_more_tokens"),
-    "live_v09": _alone("v09_group_commit")._replace(narrow=True),
+    "live_v09": _alone("v09_group_commit"),
     "live_race": Picture(["race", "v02", "v09"], {}),
 }
 
@@ -65,12 +64,10 @@ def main(names: tuple[str, ...]) -> None:
 
 def _take(browser: Browser, name: str, picture: Picture) -> None:
     with _served(picture) as url:
-        page = browser.new_page(viewport={"width": WIDTHS[""], "height": 800})
+        page = browser.new_page(viewport={"width": WIDTH, "height": 800})
         page.goto(url)
         _press(page)
-        for suffix, width in WIDTHS.items():
-            if not suffix or picture.narrow:
-                _photograph(page, f"{name}{suffix}", width)
+        _photograph(page, name)
         page.close()
 
 
@@ -87,8 +84,7 @@ def _click(page: Page, name: str, seconds: float) -> None:
     page.wait_for_timeout(seconds * 1000)
 
 
-def _photograph(page: Page, name: str, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
+def _photograph(page: Page, name: str) -> None:
     page.mouse.move(0, 0)
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)

@@ -1,4 +1,4 @@
-"""One profile a release: `<release>.html` to click, `<release>.txt` to read, `<release>.flame.svg` to look at.
+"""One profile a release: `<release>.txt` to read, `<release>.flame.svg` to look at.
 
     python -m profiles.make [RELEASE …]
 
@@ -40,7 +40,7 @@ def main(releases: tuple[str, ...]) -> None:
     with click.progressbar(releases or RELEASES, label="Profiling", show_eta=False, item_show_func=str) as bar:
         for release in bar:
             profile = _profile(release)
-            for ending in ("html", "txt", "flame.svg"):
+            for ending in ("txt", "flame.svg"):
                 (ROOT / "profiles" / f"{release}.{ending}").write_text(profile[ending])
 
 
