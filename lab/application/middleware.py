@@ -1,6 +1,7 @@
 """One middleware, written both ways: it adds the application's time, in seconds, as `x-process-time`.
 
-APP_LAB_MIDDLEWARE chooses. The talk advises against BaseHTTPMiddleware; make lab measures both against none.
+APP_LAB_MIDDLEWARE chooses. The talk advises against BaseHTTPMiddleware; `python -m lab measure` measures both against
+none.
 """
 
 from time import perf_counter

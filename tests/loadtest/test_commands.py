@@ -63,7 +63,7 @@ def test_tools_that_are_built_are_found(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_tool_that_cannot_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the tool and what would build it."""
-    monkeypatch.setattr(tools, "BIN", tools.ROOT / "loadtest" / "tools" / "absent")
+    monkeypatch.setattr(tools, "BIN", ROOT / "loadtest" / "tools" / "absent")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     with pytest.raises(ConfigurationError, match=r"^vegeta is not on PATH, and `make loadtest/tools/absent/vegeta`"):
         tools.provide("vegeta")

@@ -60,7 +60,7 @@ def row(name: str, repeat: int, rps: float, *, statuses: dict[str, int] | None =
 def study(name: str, figures: dict[str, list[float]]) -> Study:
     """`figures`: 200s a second of each case's repeats."""
     rows = [row(case, repeat, rps) for case, repeats in figures.items() for repeat, rps in enumerate(repeats)]
-    return Study(name=name, command="make lab", environment=WHERE, repeats=3, scale=None, rows=rows)
+    return Study(name=name, command="python -m lab measure", environment=WHERE, repeats=3, scale=None, rows=rows)
 
 
 @pytest.fixture
