@@ -1,10 +1,15 @@
 """Studies as lab.json has them, with made-up figures."""
 
+from collections.abc import Iterator
+
 import pytest
+from playwright.sync_api import Browser
 
 from lab.measurement.record import Cores, Lab, Row, Study, Threads
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Conditions, Latencies, Load, Measurement, Used
+from loadtest.stage.tools import provide
+from tests.harness.browser import CHROMIUM, chromium
 
 WHERE = Environment(
     commit="0123456",
@@ -61,6 +66,19 @@ def study(name: str, figures: dict[str, list[float]]) -> Study:
     """`figures`: 200s a second of each case's repeats."""
     rows = [row(case, repeat, rps) for case, repeats in figures.items() for repeat, rps in enumerate(repeats)]
     return Study(name=name, command="python -m lab measure", environment=WHERE, repeats=3, scale=None, rows=rows)
+
+
+@pytest.fixture(scope="session")
+def tools() -> None:
+    """vegeta, from PATH or built once."""
+    provide("vegeta")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM is not None, "the page's test requires Chromium (Debian: apt install chromium)"
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture
