@@ -11,16 +11,18 @@ import sys
 import tempfile
 from pathlib import Path
 
+CONSTRAINED = ["--constraint", "requirements-dev.lock"]
 # The largest first: it constrains the versions of the others.
 LOCKS = {
-    "requirements-dev.lock": ["--group", "dev"],
-    "requirements-lab.lock": ["--group", "lab", "--constraint", "requirements-dev.lock"],
-    "requirements-loadtest.lock": ["--group", "loadtest", "--constraint", "requirements-dev.lock"],
-    "requirements-local.lock": ["--group", "local", "--constraint", "requirements-dev.lock"],
-    "requirements.lock": ["--constraint", "requirements-dev.lock"],
+    "requirements-dev.lock": ["pyproject.toml", "--group", "dev"],
+    "requirements-lab.lock": ["pyproject.toml", "--group", "lab", *CONSTRAINED],
+    "requirements-loadtest.lock": ["pyproject.toml", "--group", "loadtest", *CONSTRAINED],
+    "requirements-local.lock": ["pyproject.toml", "--group", "local", *CONSTRAINED],
+    "requirements.lock": ["pyproject.toml", *CONSTRAINED],
+    "requirements-uv.lock": ["--group", "uv", *CONSTRAINED],  # alone: it installs the others
 }
 COMPILE = [
-    *(str(Path(sys.executable).with_name("uv")), "pip", "compile", "pyproject.toml"),
+    *(str(Path(sys.executable).with_name("uv")), "pip", "compile"),
     *("--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"),
     *("--no-header", "--no-emit-index-url", "--no-emit-find-links"),
 ]
