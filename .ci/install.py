@@ -1,27 +1,58 @@
-"""Installs a lock into the environment of this Python, with progress: pip is either silent or too verbose.
+"""Installs a lock into the environment of this Python, with progress: by uv in seconds, or by pip if uv fails.
 
 python .ci/install.py LOCK SIZE
+
+pip installs uv from requirements-uv.lock. uv does not read pip's configuration, so this script passes it on.
 """
 
+import ast
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+UV_LOCK = Path(__file__).parents[1] / "requirements-uv.lock"
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+PIP_INSTALL = [*PIP, "install", "--progress-bar", "off", "--require-hashes", "--requirement"]
+# `install` leaves other packages alone. `sync` would uninstall them, and locks of several sizes share one `.venv`.
+UV = str(Path(sys.executable).with_name("uv"))
+UV_INSTALL = [UV, "pip", "install", "--python", sys.executable, "--require-hashes", "--requirement"]
+# uv's variables for pip's options, with the separator of several values. No option on the command line, since the
+# address of an index may contain a password.
+VARIABLES = {
+    "index-url": ("UV_DEFAULT_INDEX", " "),
+    "extra-index-url": ("UV_INDEX", " "),
+    "find-links": ("UV_FIND_LINKS", ","),
+    "trusted-host": ("UV_INSECURE_HOST", " "),
+    "cert": ("SSL_CERT_FILE", " "),
+    "client-cert": ("SSL_CLIENT_CERT", " "),
+    "proxy": ("ALL_PROXY", " "),
+    "timeout": ("UV_HTTP_TIMEOUT", " "),
+    "default-timeout": ("UV_HTTP_TIMEOUT", " "),
+}
 # Not on a terminal: a line now and then, so that a log shows progress.
 EVERY = 1 if sys.stdout.isatty() else 20
 
 
 def say(text: str) -> None:
-    """One line: on a terminal the next one takes its place."""
+    """Shows one line: on a terminal the next one takes its place."""
     sys.stdout.write(f"\r\033[K  {text}" if sys.stdout.isatty() else f"  {text}\n")
     sys.stdout.flush()
 
 
-def progress(lines: Iterable[str], total: int) -> Iterator[str]:
-    """pip's output, in short."""
+def uv_progress(lines: Iterable[str]) -> Iterator[str]:
+    """Yields uv's steps and the large downloads. Errors go to standard error, the list of packages nowhere."""
+    for line in lines:
+        if re.match(r"(Downloading|Prepared|Installed) ", line):
+            yield line.strip()
+        elif not re.match(r" [-+~] | *(Using|Resolved|Downloaded|Building|Built|Checked|Uninstalled) ", line):
+            sys.stderr.write(line)
+
+
+def pip_progress(lines: Iterable[str], total: int) -> Iterator[str]:
+    """Yields pip's output, in short."""
     found = 0
     for line in lines:
         if package := re.match(r"(?:Collecting|Requirement already satisfied:|Ignoring) ([\w.-]+)", line):
@@ -32,20 +63,70 @@ def progress(lines: Iterable[str], total: int) -> Iterator[str]:
             yield "all are there; unpacking them …"
 
 
+def pip_options() -> dict[str, str]:
+    """Returns pip's options from the configuration files and the environment; the environment precedes."""
+    listed = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False).stdout
+    options: dict[str, str] = {}
+    for section in ("global", "install", ":env:"):
+        found = re.findall(rf"^{section}\.([\w-]+)=(.*)$", listed, re.MULTILINE)
+        options |= {name: ast.literal_eval(value) for name, value in found}
+    return options
+
+
+def uv_environment(options: dict[str, str]) -> dict[str, str]:
+    """Returns uv's environment with pip's `options`. A variable of uv's own that is set already precedes them."""
+    environment = {"UV_INDEX_STRATEGY": "unsafe-best-match"}  # as pip: the hashes make all indexes equal
+    for option, (variable, separator) in VARIABLES.items():
+        # pip ignores folders that do not exist, and uv fails.
+        values = [word for word in options.get(option, "").split() if option != "find-links" or _exists(word)]
+        if values:
+            environment[variable] = separator.join(values)
+    ours = {name: value for name, value in os.environ.items() if name.startswith("UV_")}
+    return os.environ | environment | ours
+
+
+def _exists(place: str) -> bool:
+    return "://" in place or Path(place).exists()
+
+
+def run(
+    command: list[str],
+    progress: Callable[[Iterable[str]], Iterator[str]],
+    stderr: int | None = None,
+    env: dict[str, str] | None = None,
+) -> int:
+    """Runs the command to its end and shows its progress; returns its exit code."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=env) as process:
+        assert process.stdout is not None
+        for text in progress(process.stdout):
+            say(text)
+    return process.returncode
+
+
+def install_with_uv(lock: str) -> bool:
+    """Installs uv, and the lock with it. Returns False if either fails."""
+    # Where there is no wheel of uv for this machine, building it would take minutes and a Rust compiler.
+    install = subprocess.run([*PIP_INSTALL, str(UV_LOCK), "--only-binary", ":all:", "--quiet"], check=False)
+    if install.returncode != 0:
+        return False
+    options = pip_options()
+    offline = options.get("no-index", "").lower() in {"1", "true", "yes", "on"}  # has no variable
+    command = [*UV_INSTALL, lock, *(["--no-index"] if offline else [])]
+    return run(command, uv_progress, stderr=subprocess.STDOUT, env=uv_environment(options)) == 0
+
+
 def main(lock: str, size: str) -> int:
     total = len(re.findall(r"^\S+==", Path(lock).read_text(), re.MULTILINE))
     where = os.path.relpath(sys.prefix)
-    sys.stdout.write(f"installing {total} packages ({lock}, some {size}) into {where}, once: a minute or two …\n")
-    sys.stdout.flush()  # before what pip writes
-    command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
-    command += ["--require-hashes", "--requirement", lock]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:
-        assert pip.stdout is not None
-        for text in progress(pip.stdout, total):
-            say(text)
-    say("done" if pip.returncode == 0 else "pip failed, see its error above")
+    sys.stdout.write(f"installing {total} packages ({lock}, some {size}) into {where}, once …\n")
+    sys.stdout.flush()  # before what the installers write
+    failed = 0
+    if not install_with_uv(lock):
+        say("uv failed, see its error above; pip takes its place, which may take a minute or two …")
+        failed = run([*PIP_INSTALL, lock], lambda lines: pip_progress(lines, total))
+    say("pip failed, see its error above" if failed else "done")
     sys.stdout.write("\n" if sys.stdout.isatty() else "")
-    return pip.returncode
+    return failed
 
 
 if __name__ == "__main__":

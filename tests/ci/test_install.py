@@ -1,0 +1,109 @@
+"""The installation of a lock: pip's configuration reaches uv, and pip takes uv's place."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / ".ci" / "install.py"
+# Stands in for both installers: writes its arguments into a file, and fails if one of them contains FAILS.
+INSTALLER = """
+import sys
+with open(sys.argv[1], "a") as file:
+    print(*sys.argv[3:], file=file)
+print("error: no route")
+sys.exit(any(sys.argv[2] in argument for argument in sys.argv[3:]))
+"""
+
+
+@pytest.fixture
+def install() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("install", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pip_s_configuration(install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment precedes the file's [install], and that precedes [global]."""
+    file = tmp_path / "pip.conf"
+    file.write_text(
+        "[global]\ncert = /global.pem\nindex-url = https://global/simple\ntrusted-host = a\n  b\n"
+        "[install]\nindex-url = https://install/simple\ncert = /install.pem\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(file))
+    monkeypatch.setenv("PIP_CERT", "/environment.pem")
+    monkeypatch.delenv("PIP_INDEX_URL", raising=False)
+    options = install.pip_options()
+    assert options["cert"] == "/environment.pem"
+    assert options["index-url"] == "https://install/simple"
+    assert options["trusted-host"].split() == ["a", "b"]
+
+
+def test_uv_gets_it(install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In uv's form, without folders that do not exist, and unless a variable of uv's says otherwise."""
+    monkeypatch.setenv("UV_INSECURE_HOST", "mine")
+    options = {
+        "index-url": "https://user:password@index/simple",
+        "extra-index-url": "\nhttps://a/simple\nhttps://b/simple",
+        "find-links": f"/does/not/exist {tmp_path} https://c/links",
+        "trusted-host": "theirs",
+        "cert": "/ca.pem",
+    }
+    environment = install.uv_environment(options)
+    assert environment["UV_DEFAULT_INDEX"] == "https://user:password@index/simple"
+    assert environment["UV_INDEX"] == "https://a/simple https://b/simple"
+    assert environment["UV_FIND_LINKS"] == f"{tmp_path},https://c/links"
+    assert environment["UV_INSECURE_HOST"] == "mine"
+    assert environment["SSL_CERT_FILE"] == "/ca.pem"
+    assert "PATH" in environment
+
+
+@pytest.mark.parametrize(
+    ("fails", "ran", "code"),
+    [
+        ("nothing", ["pip UV", "uv LOCK"], 0),
+        ("requirements-uv.lock", ["pip UV", "pip LOCK"], 0),  # there is no uv for this machine
+        ("uv:", ["pip UV", "uv LOCK", "pip LOCK"], 0),
+        ("made-up.lock", ["pip UV", "uv LOCK", "pip LOCK"], 1),  # as with a wrong hash
+    ],
+)
+def test_pip_takes_uv_s_place(
+    install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str, ran: list[str], code: int
+) -> None:
+    """If uv cannot be installed or fails; the exit code is that of the last installer."""
+    lock, calls = tmp_path / "made-up.lock", tmp_path / "calls"
+    lock.write_text("made-up==1.0 --hash=sha256:0\n")
+    stand_in = [sys.executable, "-c", INSTALLER, str(calls), fails]
+    monkeypatch.setattr(install, "PIP_INSTALL", [*stand_in, "pip:"])
+    monkeypatch.setattr(install, "UV_INSTALL", [*stand_in, "uv:"])
+    assert install.main(str(lock), "1 MB") == code
+    named = {str(install.UV_LOCK): "UV", str(lock): "LOCK"}
+    seen = [line.split() for line in calls.read_text().splitlines()]
+    assert [f"{line[0].rstrip(':')} {named[line[1]]}" for line in seen] == ran
+
+
+def test_nothing_is_uninstalled(install: ModuleType) -> None:
+    """The locks share one environment, so `uv pip sync`, which removes other packages, is out."""
+    assert install.UV_INSTALL[1:3] == ["pip", "install"]
+    assert {"--require-hashes"} <= {*install.UV_INSTALL} & {*install.PIP_INSTALL}
+
+
+def test_uv_s_progress(install: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    """The steps are shown, the list of packages is not, and errors go to standard error."""
+    lines = [
+        "Using Python 3.13.5 environment at: .venv\n",
+        "Resolved 75 packages in 520ms\n",
+        "Downloading uvloop (3.8MiB)\n",
+        " Downloaded uvloop\n",
+        "Installed 75 packages in 59ms\n",
+        " + uvloop==0.23.0\n",
+        "error: Failed to download `uvloop`\n",
+        "  cause: no route\n",
+    ]
+    assert [*install.uv_progress(lines)] == ["Downloading uvloop (3.8MiB)", "Installed 75 packages in 59ms"]
+    assert capsys.readouterr().err == "error: Failed to download `uvloop`\n  cause: no route\n"
