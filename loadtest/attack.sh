@@ -12,19 +12,13 @@ case " $* " in
 *) tools=(vegeta toxiproxy-server) ;;
 esac
 
-for tool in "${tools[@]}"; do
-  command -v "$tool" >/dev/null && continue
-  if [ ! -x "$root/loadtest/tools/bin/$tool" ] && ! command -v go >/dev/null; then
-    echo "error: $tool is not on PATH, and building it needs Go 1.24 or newer: install Go (go.dev/dl) or $tool" >&2
-    exit 2
-  fi
-  make --silent --directory "$root" "loadtest/tools/bin/$tool" >&2
-done
-export PATH="$PATH:$root/loadtest/tools/bin"
-
+needed=()
 # An image with the packages installed sets LOADTEST_PYTHON.
-if [ -z "${LOADTEST_PYTHON:-}" ]; then
-  make --silent --directory "$root" .venv/loadtest >&2
-  LOADTEST_PYTHON=$root/.venv/bin/python
-fi
-exec "$LOADTEST_PYTHON" -m loadtest.attack "$@"
+[ -n "${LOADTEST_PYTHON:-}" ] || needed+=(.venv/loadtest loadtest/sqs/bin/sqs)
+for tool in "${tools[@]}"; do
+  command -v "$tool" >/dev/null || needed+=("loadtest/tools/bin/$tool")
+done
+((${#needed[@]} == 0)) || make --silent --directory "$root" "${needed[@]}" >&2
+
+export PATH="$PATH:$root/loadtest/tools/bin"
+exec "${LOADTEST_PYTHON:-$root/.venv/bin/python}" -m loadtest.attack "$@"

@@ -256,16 +256,18 @@ def test_help_needs_nothing(tmp_path: Path) -> None:
     assert all(action.option_strings[-1] in ended.stdout for action in options.parser()._actions)
 
 
-def test_without_go_the_error_names_what_to_install(tmp_path: Path) -> None:
-    """One line, if neither vegeta nor Go is installed."""
+def test_what_is_missing_is_made(tmp_path: Path) -> None:
+    """The environment, the queue, and the tools that are not on PATH; Go is the Makefile's concern."""
     here, path = tmp_path / "loadtest", tmp_path / "bin"
     here.mkdir()
     path.mkdir()
     (path / "dirname").symlink_to("/usr/bin/dirname")
+    for name, code in (("make", "echo $@; exit 3"), ("vegeta", "")):
+        (path / name).write_text(f"#!/bin/bash\n{code}\n")
+        (path / name).chmod(0o755)
     (here / "attack.sh").write_text(ATTACK.read_text())
     command = ["/bin/bash", str(here / "attack.sh")]
     ended = subprocess.run(command, env={"PATH": str(path)}, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == (
-        "error: vegeta is not on PATH, and building it needs Go 1.24 or newer: install Go (go.dev/dl) or vegeta\n"
-    )
+    assert (ended.returncode, ended.stdout) == (3, "")
+    made = ".venv/loadtest loadtest/sqs/bin/sqs loadtest/tools/bin/toxiproxy-server"
+    assert ended.stderr == f"--silent --directory {tmp_path} {made}\n"
