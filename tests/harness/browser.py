@@ -7,8 +7,11 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from tests.harness.missing import CI
+
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="the page needs a browser (Debian: apt install chromium)")
+NO_BROWSER = "the page needs a browser (Debian: apt install chromium)"
+needs_chromium = pytest.mark.skipif(CHROMIUM is None and not CI, reason=NO_BROWSER)
 # Of each `expect`, in ms: Playwright's own five seconds are few on a busy machine.
 PATIENCE_MS = 60_000
 

@@ -15,7 +15,7 @@ FIRST = [
     "tests/web/test_contract.py",
     "tests/web/test_schemathesis.py",
     "tests/loadtest/test_report.py",
-    "tests/live/test_page.py",
+    "tests/local/live/test_page.py",
     "tests/web/server/test_deadlines.py",
     "tests/web/server/test_bounds.py",
     "tests/web/server/test_smuggling.py",
@@ -24,7 +24,7 @@ FIRST = [
 # A fixture serves all of each: a measurement, a rendering, a browser, a Postgres, a service that is slow to start.
 TOGETHER = (
     *("tests/loadtest/test_report.py", "tests/loadtest/test_inline.py", "tests/loadtest/test_deliveries.py"),
-    *("tests/deploy/", "tests/live/test_page.py", "tests/local/chargebee/test_page.py"),
+    *("tests/deploy/", "tests/local/live/test_page.py", "tests/local/chargebee/test_page.py"),
     *("tests/web/test_docs.py", "tests/web/test_inline.py", "tests/local/test_billables.py"),
     "tests/lab/shop/",
 )

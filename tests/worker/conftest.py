@@ -19,6 +19,7 @@ from loadtest.stage.stand_in import BINARY, StandIn
 from tests.billing.conftest import api, embedded, stage
 from tests.billing.stage import Stage
 from tests.harness import queues
+from tests.harness.missing import missing, require_go
 from tests.harness.service import Web, clean_environment
 from tests.worker.controller import Controller
 from tests.worker.subject import CONTROLLER, NAME
@@ -70,11 +71,10 @@ def queue_process(request: pytest.FixtureRequest, thorough: bool) -> Iterator[Qu
     if request.param != "ministack" and not thorough:
         pytest.skip("the behaviour of one of them: make test-all")
     if request.param == "stand-in":
-        if shutil.which("go") is None:
-            pytest.skip("Go is not on PATH, and the SQS stand-in is written in it")
+        require_go()
         subprocess.run(["make", "--silent", str(BINARY.relative_to(ROOT))], cwd=ROOT, check=True)
     if request.param == "ElasticMQ" and (shutil.which("java") is None or not CLASSPATH.exists()):
-        pytest.skip("ElasticMQ requires Java 17 and its jars: make loadtest/elasticmq/target/classpath")
+        missing("ElasticMQ requires Java 17 and its jars: make loadtest/elasticmq/target/classpath")
     process = STARTED[request.param]()
     process.start()
     yield process

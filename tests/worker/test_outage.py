@@ -9,6 +9,7 @@ import pytest
 
 from loadtest.record.folders import ROOT
 from loadtest.stage.toxiproxy import Proxy, proxy
+from tests.harness.missing import missing
 from tests.harness.service import NO_CAS
 from tests.worker.conftest import Pair, StartWorker
 from tests.worker.controller import Controller, eventually
@@ -21,7 +22,7 @@ TOOLS = ROOT / "loadtest" / "tools" / "bin"
 def between(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
     """toxiproxy, which a worker takes for SQS."""
     if not (TOOLS / "toxiproxy-server").exists():
-        pytest.skip("toxiproxy is missing: make loadtest/tools/bin/toxiproxy-server")
+        missing("toxiproxy is missing: make loadtest/tools/bin/toxiproxy-server")
     monkeypatch.setenv("PATH", f"{TOOLS}:{os.environ['PATH']}")
     with proxy(pair.endpoint, []) as running:
         yield running

@@ -1,19 +1,17 @@
 """Go's httputil.ReverseProxy in front of a service."""
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
+from tests.harness.missing import require_go
 
 
 @contextmanager
 def reverse_proxy(url: str, folder: Path) -> Iterator[tuple[str, int]]:
     """Its address. Built in `folder`; skips the test where Go is missing."""
-    if shutil.which("go") is None:
-        pytest.skip("Go is not on PATH, and its reverse proxy is what is tested against")
+    require_go()
     binary = folder / "reverse_proxy"
     subprocess.run(["go", "build", "-o", binary, "."], cwd=Path(__file__).parent, check=True)
     with subprocess.Popen([binary, url], stdout=subprocess.PIPE, text=True) as process:

@@ -1,6 +1,5 @@
 """One stand-in for all of these tests, and a queue of each test's own."""
 
-import shutil
 import subprocess
 import uuid
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ import pytest
 from loadtest.record.folders import ROOT
 from loadtest.stage.queues import client
 from loadtest.stage.stand_in import BINARY, StandIn
+from tests.harness.missing import require_go
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def built() -> None:
     """The binary, of the sources as they are. Skips the test where Go is missing."""
-    if shutil.which("go") is None:
-        pytest.skip("Go is not on PATH, and the SQS stand-in is written in it")
+    require_go()
     subprocess.run(["make", "--silent", str(BINARY.relative_to(ROOT))], cwd=ROOT, check=True)
 
 

@@ -26,6 +26,7 @@ from loadtest.stage.stand_in import StandIn
 from local.embedded_aws import EmbeddedAws
 from local.sample_events import default_file
 from local.tls import Certificates, certificates
+from tests.harness.missing import missing
 from tests.harness.queues import drain
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _messages(number: int) -> list[Message]:
 
 def _elastic_mq(tls: Certificates | None) -> QueueProcess:
     if not CLASSPATH.exists():
-        pytest.skip("ElasticMQ's jars are missing: make loadtest/elasticmq/target/classpath")
+        missing("ElasticMQ's jars are missing: make loadtest/elasticmq/target/classpath")
     return Terminated(ElasticMq(), tls) if tls else ElasticMq()
 
 

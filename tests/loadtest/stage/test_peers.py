@@ -15,6 +15,7 @@ from loadtest.stage.budget import open_budget
 from loadtest.stage.queues import QueueProcess
 from local.sample_events import fresh_events
 from tests.harness import queues
+from tests.harness.missing import require_go
 from tests.harness.service import PASSWORD, USER, environment
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ PATH = "/webhooks/chargebee"
 @pytest.fixture(params=["go", "go_group_commit"])
 def go(request: pytest.FixtureRequest, aws: QueueProcess, queue_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
     """A client of the peer in Go, on the queue."""
+    require_go()
     go = next(peer for peer in peers.peers() if peer.name == request.param)
     with (
         open_budget("none") as budget,
@@ -49,6 +51,7 @@ def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: 
 
 def test_go_is_formatted_and_vetted() -> None:
     """By gofmt and go vet."""
+    require_go()
     unformatted = subprocess.run(["gofmt", "-l", "."], cwd=peers.GO, check=True, capture_output=True, text=True).stdout
     assert not unformatted
     subprocess.run(["go", "vet", "./..."], cwd=peers.GO, check=True)

@@ -1,0 +1,20 @@
+"""Programs that a test needs and this machine may lack: the reason is shown, and CI, which installs them, fails."""
+
+import os
+import shutil
+from typing import NoReturn
+
+import pytest
+
+CI = "CI" in os.environ
+
+
+def missing(reason: str) -> NoReturn:
+    """Skips the test with the reason, or fails it in CI."""
+    (pytest.fail if CI else pytest.skip)(reason)
+
+
+def require_go() -> None:
+    """Go on PATH, as `make test` has it."""
+    if shutil.which("go") is None:
+        missing("Go is not on PATH; `make test` brings it")
