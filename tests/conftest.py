@@ -30,7 +30,7 @@ settings.register_profile(
 )
 settings.load_profile("patient")
 
-# One release for each kind of SQS client, the one without any, and the default: for `make coverage`.
+# One release for each kind of SQS client, the one without any, and the default: for CI.
 CLIENT_KINDS = {Release.V01_INLINE, Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, NEWEST}
 
 

@@ -86,7 +86,7 @@ class Terminal:
         if self._quick:
             text = re.sub(r"--count \d{4}\b", "--count 250", text)
             text = re.sub(r"(loadtest/attack\.sh .*)", r"\1 --duration 2s", text)
-        text = text.replace("lab measure --only", "lab measure --quick --only")
+        text = text.replace("-m lab measure --only", "-m lab measure --quick --only")
         text = text.replace("127.0.0.1:8000", f"127.0.0.1:{self._port}")
         return text.replace("127.0.0.1:9464", f"127.0.0.1:{self._metrics_port}")
 
