@@ -123,7 +123,7 @@ def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Termina
         if (ROOT / name).is_file():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tmp_path / name)
-    for made in (".venv", "loadtest/tools/bin", "loadtest/elasticmq/target"):
+    for made in (".venv", "loadtest/tools/bin", "loadtest/sqs/bin", "loadtest/elasticmq/target"):
         if (ROOT / made).exists():
             (tmp_path / made).symlink_to(ROOT / made)
     for installed in ("local", "loadtest", "lab"):  # these tests run with `dev`, which holds them all
