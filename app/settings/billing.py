@@ -1,8 +1,11 @@
 """The billing work: its table, the Chargebee API and what it allows, and the worker that does the work."""
 
-from pydantic import BaseModel, Field, SecretStr
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from app.errors import ConfigurationError
+from app.settings.queue import QueueUrl, with_host
 
 
 class BillingSettings(BaseModel):
@@ -18,7 +21,7 @@ class BillingSettings(BaseModel):
         le=900,
         description="Seconds for which a worker that has claimed an event keeps others away; renewed while it works.",
     )
-    chargebee_url: str | None = Field(
+    chargebee_url: Annotated[str, AfterValidator(with_host)] | None = Field(
         None,
         pattern=r"^https?://[^\s@?#/]+/?$",
         description="Chargebee's API: https://{site}.chargebee.com.",
@@ -36,9 +39,8 @@ class BillingSettings(BaseModel):
     chargebee_timeout: float = Field(
         20.0, gt=0, le=60, description="Seconds of one API call; shorter than APP_BILLING_LEASE."
     )
-    dead_letter_queue_url: str | None = Field(
+    dead_letter_queue_url: QueueUrl | None = Field(
         None,
-        pattern=r"^https?://[^\s@?#]+/[A-Za-z0-9_-]{1,80}(\.fifo)?$",
         description="Queue for messages that can never succeed (worker).",
         json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
     )

@@ -1,17 +1,34 @@
 """The queue, and the client's time-out, connections and batches."""
 
-from pydantic import BaseModel, Field
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from app.errors import ConfigurationError
 
 KIB, MIB = 1024, 1024 * 1024
 
 
+def with_host(url: str) -> str:
+    """Returns `url`. Raises ValueError unless it names a host and, if it names a port, one from 1 to 65,535."""
+    address = urlsplit(url)
+    if not address.hostname or address.port == 0:  # `port` raises ValueError above 65,535
+        raise ValueError("no host, or port 0")
+    return url
+
+
+QueueUrl = Annotated[
+    str,
+    # Without user, password and query: logs and error messages contain the URL.
+    StringConstraints(pattern=r"^https?://[^\s@?#]+/[A-Za-z0-9_-]{1,80}(\.fifo)?$"),
+    AfterValidator(with_host),
+]
+
+
 class QueueSettings(BaseModel):
-    sqs_queue_url: str | None = Field(
+    sqs_queue_url: QueueUrl | None = Field(
         None,
-        # Without user, password and query: logs and error messages contain the URL.
-        pattern=r"^https?://[^\s@?#]+/[A-Za-z0-9_-]{1,80}(\.fifo)?$",
         description="Queue that webhooks are sent to.",
         json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
     )

@@ -32,6 +32,14 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
         ("APP_EVENT_TYPES", "Pending Invoice", "names of a–z, 0–9 and _, separated by commas"),
         ("APP_EVENT_TYPES", ",", "names of a–z, 0–9 and _, separated by commas"),
         ("APP_SQS_QUEUE_URL", "invoices", "an http(s) URL without credentials that ends in the queue's name"),
+        ("APP_SQS_QUEUE_URL", "http:///0/q", "an http(s) URL without credentials that ends in the queue's name"),
+        ("APP_SQS_QUEUE_URL", "http://h:65536/0/q", "an http(s) URL without credentials that ends in the queue's name"),
+        (
+            "APP_DEAD_LETTER_QUEUE_URL",
+            "http://h:0/0/q",
+            "an http(s) URL without credentials that ends in the queue's name",
+        ),
+        ("APP_CHARGEBEE_URL", "https://h:65536", "an http(s) URL without credentials and path"),
     ],
 )
 def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str) -> None:
