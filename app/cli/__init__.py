@@ -35,7 +35,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] in MOVED:
-            ctx.fail(f"`python -m app {args[0]}` is now `{MOVED[args[0]]}`")
+            raise ConfigurationError(f"`python -m app {args[0]}` is now `{MOVED[args[0]]}`")
         if args and args[0] not in COMMANDS:
             ctx.fail(f"{args[0]!r} is not a command: allowed are {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)

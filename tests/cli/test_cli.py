@@ -33,9 +33,6 @@ def test_help_of_web_lists_every_setting() -> None:
     ("arguments", "expected"),
     [
         (["serve"], "web, worker, setup, redrive, reconcile, queue"),
-        (["send", "--count", "5"], "`python -m app send` is now `python -m local send`"),
-        (["lab"], "`python -m app lab` is now `python -m lab`"),
-        (["capacity", "--rate", "500"], "`python -m app capacity` is now `python -m loadtest capacity`"),
         (["queue", "--limit", "many"], "'many' is not a valid integer"),
     ],
     ids=str,
@@ -46,6 +43,21 @@ def test_a_wrong_argument_is_refused(arguments: list[str], expected: str) -> Non
     assert ended.returncode == 2
     assert expected in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["send", "--count", "5"], "`python -m app send` is now `python -m local send`"),
+        (["lab"], "`python -m app lab` is now `python -m lab`"),
+        (["capacity", "--rate", "500"], "`python -m app capacity` is now `python -m loadtest.capacity`"),
+    ],
+    ids=str,
+)
+def test_a_command_that_has_moved(arguments: list[str], expected: str) -> None:
+    """One line with the new command, exit code 2."""
+    ended = run(*arguments)
+    assert (ended.returncode, ended.stderr) == (2, f"error: {expected}\n")
 
 
 def test_a_wrong_setting_stops_the_start() -> None:
