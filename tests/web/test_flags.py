@@ -95,6 +95,13 @@ def test_the_options_of_uvicorn() -> None:
     assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (11, 13)
 
 
+def test_web_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uvicorn's variable for its own command line is not read: one process serves, and any value of it is fine."""
+    monkeypatch.setenv("WEB_CONCURRENCY", "foo")
+    settings = Settings()
+    assert uvicorn_config(create_app(settings), settings).workers == 1
+
+
 def test_gc() -> None:
     """APP_GC=tuned: what exists is frozen, and collections are rare. (In an interpreter of its own.)"""
     code = """if True:

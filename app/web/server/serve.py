@@ -30,19 +30,15 @@ def uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         server_header=False,
         limit_concurrency=settings.limit_concurrency,
         backlog=settings.backlog,
+        workers=1,  # else uvicorn reads WEB_CONCURRENCY, which has no effect here
         timeout_keep_alive=settings.keep_alive_timeout,
         timeout_graceful_shutdown=settings.graceful_timeout,
     )
 
 
-def serve(
-    app: ASGIApp, settings: Settings, *, drain: Callable[[], None], on_bound: Callable[[str], None] | None = None
-) -> None:
+def serve(app: ASGIApp, settings: Settings, *, drain: Callable[[], None]) -> None:
     """Serves `app` until a signal, in logging that is configured already. Raises ConfigurationError.
 
-    `drain` is called when the process begins to stop and still listens; `on_bound` with the URL once the port is ours.
+    `drain` is called when the process begins to stop and still listens.
     """
-    door = listener.bind(settings)
-    if on_bound is not None:
-        on_bound(listener.url(door))
-    Server(uvicorn_config(app, settings), settings, door, drain).run()
+    Server(uvicorn_config(app, settings), settings, listener.bind(settings), drain).run()
