@@ -1,9 +1,12 @@
 """Experiments: variables for lessons of CHANGELOG.md and for the talk's tips. A deployment needs none of them."""
 
+import tempfile
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, Field
+
+from app.errors import ConfigurationError
 
 
 class ExperimentSettings(BaseModel):
@@ -11,27 +14,27 @@ class ExperimentSettings(BaseModel):
         None,
         ge=1,
         le=1000,
-        description="Threads for blocking work, instead of the release's own (v01 to v07). Lesson v04.",
+        description="Threads for blocking work, instead of the release's own (v01 to v07). Lessons v04 and v07.",
     )
     warm_clients: bool = Field(
         True,
-        description="Build one AWS client at the start; 0 shows the cost of cold clients (v01 to v05). Lesson v02.",
+        description="Build one AWS client at the start; 0 shows the cost of cold clients (v01 to v05). Lesson v04.",
     )
     sqs_max_connections: int | None = Field(
         None,
         ge=1,
         le=1024,
         description="Pool of connections to SQS; botocore's default of 10 (v02 to v07), 64 (v08, v09). v10 has one for"
-        " each call in flight. Lesson v06.",
+        " each call in flight. Lessons v06 and v08.",
     )
     gc: Literal["tuned", "default"] | None = Field(
         None,
-        description="Garbage collection: rare (v08 and later), or with Python's thresholds (v01 to v07). Lesson v08.",
+        description="Garbage collection: rare (v08 and later), or with Python's thresholds (v01 to v07). Lesson v09.",
     )
     accept: Literal["all", "one"] | None = Field(
         None,
         description="Connections accepted per iteration of the event loop: all that wait (v08 and later), or as by the"
-        " loop itself, where uvloop accepts one (v01 to v07). Lesson 1.1.0.",
+        " loop itself, where uvloop accepts one (v01 to v07). Lesson v06.",
     )
     loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop. The talk's tip: uvloop.")
     http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser. The talk's tip: httptools.")
@@ -39,35 +42,57 @@ class ExperimentSettings(BaseModel):
         2048,
         ge=1,
         le=65535,
-        description="Connections that the kernel queues until they are accepted. The talk's tip: more.",
+        description="Connections that the kernel queues until they are accepted. The talk's tip: --backlog.",
     )
     limit_concurrency: int | None = Field(
-        None, ge=1, description="uvicorn's own limit: past it, 503 as text/plain, probes included. The talk's tip."
+        None,
+        ge=1,
+        description="uvicorn's own limit: past it, 503 as text/plain, probes included. The talk's tip:"
+        " --limit-concurrency.",
     )
     access_log: bool = Field(
-        False, description="Log uvicorn's line for each request, besides ours for each webhook. The talk's tip: off."
+        False,
+        description="Log uvicorn's line for each request, besides ours for each webhook. The talk's tip:"
+        " --no-access-log.",
     )
     middleware: Literal["none", "asgi", "base_http"] = Field(
         "none",
-        description="A request-id and timing middleware: pure ASGI, or Starlette's BaseHTTPMiddleware, which the talk"
-        " advises against.",
+        description="A request-id and timing middleware, written both ways. The talk's tip: pure ASGI instead of"
+        " Starlette's BaseHTTPMiddleware.",
     )
     response: Literal["json", "orjson", "model"] = Field(
         "model",
         description="How a 200 is serialised (v01 to v09): json.dumps, orjson, or pydantic-core by the return type."
-        " The talk's tip: orjson.",
+        " The talk's tip: ORJSONResponse.",
     )
     metrics_fine: bool = Field(
-        False, description="Histograms with many buckets, for the medians of the live page; `make run` sets it."
+        False,
+        description="Histograms with many buckets, for the medians of the live page, which `make run` starts. Pictures"
+        " of the lessons v02, v04 and v09.",
     )
     profile: Path | None = Field(
         None,
-        description="Folder for profiles of webhooks by pyinstrument, one webhook at a time (`profiles/`).",
-        json_schema_extra={"allowed": "a folder"},
+        description="Folder for profiles of webhooks by pyinstrument, one webhook at a time. Flame graphs of the"
+        " lessons v02 to v10.",
+        json_schema_extra={"allowed": "a folder that can be written to"},
     )
     timeline: Path | None = Field(
         None,
         description="File for a timeline of event loop, threads and webhooks, written at the end"
-        " (`python -m local compare`).",
-        json_schema_extra={"allowed": "a file"},
+        " (`python -m local compare`). Pictures of all lessons.",
+        json_schema_extra={"allowed": "a file that can be written"},
     )
+
+    def require_writable(self) -> None:
+        """Makes APP_PROFILE's folder and APP_TIMELINE's file. Raises ConfigurationError if it cannot write there."""
+        try:
+            if self.profile is not None:
+                self.profile.mkdir(parents=True, exist_ok=True)
+                tempfile.TemporaryFile(dir=self.profile).close()
+            if self.timeline is not None:
+                self.timeline.touch()
+        except OSError as error:
+            raise ConfigurationError(
+                f"{error.filename}: {error.strerror}: APP_PROFILE must be a folder that can be written to, APP_TIMELINE"
+                " a file"
+            ) from None

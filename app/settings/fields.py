@@ -56,6 +56,7 @@ class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings,
             self.require_queue_url()
         else:
             self.require_billing()
+        self.require_writable()
         if self.basic_auth_username is None:
             raise ConfigurationError(
                 "APP_BASIC_AUTH_USERNAME is not set: allowed is the user and (APP_BASIC_AUTH_PASSWORD) the password"

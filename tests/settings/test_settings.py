@@ -1,6 +1,8 @@
 """Settings: what is allowed, and one line for what is not."""
 
 import os
+import re
+from pathlib import Path
 
 import pytest
 from pydantic import SecretStr, ValidationError
@@ -166,6 +168,15 @@ def test_web_requires_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -
     load_settings().require_web()
 
 
+@pytest.mark.parametrize("name", ["profile", "timeline"])
+def test_what_cannot_be_written(tmp_path: Path, name: str) -> None:
+    """The start is refused, not the first webhook or the end."""
+    (tmp_path / "a file").touch()
+    settings = Settings.model_validate({"sqs_queue_url": "http://sqs/0/one", name: tmp_path / "a file" / "within"})
+    with pytest.raises(ConfigurationError, match=r"a file/within: Not a directory: APP_PROFILE must be"):
+        settings.require_web()
+
+
 def test_a_list_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spaces around a comma are allowed."""
     monkeypatch.setenv("APP_EVENT_TYPES", "pending_invoice_created, invoice_updated")
@@ -182,3 +193,14 @@ def test_every_setting_is_explained(text: str) -> None:
         assert f"APP_{name.upper()}" in text
         assert field.description is not None
         assert field.description in text
+
+
+def test_few_settings_are_an_operators() -> None:
+    """README's table of a deployment can be read in one go; what lessons and tips need is in another one."""
+    assert len(Settings.model_fields.keys() - ExperimentSettings.model_fields) <= 38
+
+
+def test_every_experiment_names_its_lesson_or_tip() -> None:
+    """So that its reader finds it in CHANGELOG.md, and a variable that nothing there needs can go."""
+    for field in ExperimentSettings.model_fields.values():
+        assert re.search(r"[Ll]essons? v\d\d|of (all|the) lessons|The talk's tip: ", field.description or "")
