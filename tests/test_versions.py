@@ -1,0 +1,74 @@
+"""The packages whose internals this project uses, in the versions in which these have been read.
+
+Another version fails here: read its changes in the files named below, then raise version and bound.
+"""
+
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+BOUNDS = {
+    requirement.name: requirement.specifier
+    for group in (PROJECT["project"]["dependencies"], PROJECT["dependency-groups"]["local"])
+    for requirement in map(Requirement, group)
+}
+
+
+class Read(NamedTuple):
+    """`internals`: what is used beyond the documentation. `files`: those that use it."""
+
+    version: str
+    internals: str
+    files: tuple[str, ...]
+
+
+READ = {
+    "uvicorn": Read(
+        "0.54",
+        "both HTTP protocols, RequestResponseCycle, Server, the multiprocess supervisor",
+        ("app/web/server/", "asgi_doctor/serve.py", "lab/application/serve.py"),
+    ),
+    "httptools": Read("0.9", "llhttp's treatment of trailers and upgrades", ("app/web/server/protocol.py",)),
+    "h11": Read("0.16", "Connection, subclassed", ("app/web/server/protocol_h11.py",)),
+    "fastapi": Read("0.165", "APIRoute.handle, overridden", ("app/web/gate/route.py",)),
+    "starlette": Read(
+        "1.10", "Response without its __init__, JSONResponse.__call__", ("app/web/webhook.py", "app/web/problems.py")
+    ),
+    "anyio": Read("4.16", "functions of its asyncio backend, by name", ("app/telemetry/timeline/states.py",)),
+    "pydantic": Read("2.14", "the message for JSON that is nested too deeply", ("app/flaws.py",)),
+    "botocore": Read(
+        "1.40",
+        "botocore.utils and botocore.httpsession: proxies, CA bundle, checks of endpoints and regions",
+        ("app/sqs/account.py", "app/sqs/sdk.py"),
+    ),
+    "chargebee": Read("3.29", "the environment of a site, a class's verify_ca_certs", ("app/billing/sdk.py",)),
+    "pyinstrument": Read(
+        "5.1", "Profiler.last_session, a variable of its stack sampler", ("app/telemetry/profiling.py",)
+    ),
+    "ministack": Read("1.4", "its ASGI app, its inspection of queues", ("local/embedded_aws.py", "local/peek.py")),
+}
+
+
+@pytest.mark.parametrize("package", READ)
+def test_the_version_that_was_read(package: str) -> None:
+    """Major and minor; and the next one is not installed by itself."""
+    read = READ[package]
+    major, minor = version(package).split(".")[:2]
+    assert f"{major}.{minor}" == read.version, f"{read.internals}: read {package} {major}.{minor} for {read.files}"
+    assert any(bound.operator == "<" for bound in BOUNDS[package])
+    assert not BOUNDS[package].contains(f"0.{int(minor) + 1}" if major == "0" else f"{int(major) + 1}.0")
+
+
+@pytest.mark.parametrize("package", READ)
+def test_where_it_is_used(package: str) -> None:
+    """Each file is there and names its package."""
+    for file in READ[package].files:
+        path = ROOT / file
+        text = "".join(found.read_text() for found in (path.glob("*.py") if path.is_dir() else [path]))
+        assert package in text
