@@ -6,9 +6,12 @@ A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the nam
 
 from itertools import pairwise
 
+from pydantic import BaseModel
+from pydantic_settings import BaseSettings
+
 from app.settings import KNOWN_AS, Release, Settings
 from app.settings.experiments import ExperimentSettings
-from app.settings.text import table
+from app.settings.text import allowed, default, prefix_of, variable
 from lab.report import documents as lab_documents
 from loadtest import capacity as capacity_text
 from loadtest.report import documents, tables
@@ -74,6 +77,17 @@ def experiment_settings() -> str:
 def local_settings() -> str:
     """The variables of `python -m local`."""
     return table(LocalSettings, LocalSettings, within=True)
+
+
+def table(settings: type[BaseSettings], group: type[BaseModel], *, within: bool) -> str:
+    """Returns a table of settings as Markdown: those of `group`, or with `within` False all others."""
+    rows = ["| variable | default | allowed | what it does |", "|---|---|---|---|"]
+    for name, field in settings.model_fields.items():
+        if (name in group.model_fields) != within:
+            continue
+        shown = f"`{default(field.default)}`" if field.default is not None else ""
+        rows.append(f"| `{variable(name, prefix_of(settings))}` | {shown} | {allowed(field)} | {field.description} |")
+    return "\n".join(rows)
 
 
 def code(name: str) -> str:

@@ -5,17 +5,72 @@ contradicts another one raises `ConfigurationError`, a line for each: variable, 
 """
 
 import os
-from typing import Any
+from typing import Any, Self
 
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors import ConfigurationError
-from app.settings.fields import Settings
-from app.settings.gate import CREDENTIALS
+from app.settings.billing import BillingSettings
+from app.settings.experiments import ExperimentSettings
+from app.settings.gate import CREDENTIALS, GateSettings
+from app.settings.process import ProcessSettings
+from app.settings.queue import QueueSettings
 from app.settings.release import KNOWN_AS, NEWEST, Release
 from app.settings.text import complaints, unknown_variables, variable
 
 __all__ = ["KNOWN_AS", "NEWEST", "Release", "Settings", "load_settings"]
+
+
+# From right to left, as README's table shows them: pydantic collects the fields of bases in that order.
+class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings, ProcessSettings, BaseSettings):
+    """One field per variable: `max_body_bytes` is APP_MAX_BODY_BYTES. README's table is generated from it."""
+
+    # hide_input_in_errors: pydantic's own messages contain the values, secrets included.
+    model_config = SettingsConfigDict(
+        env_prefix="APP_", frozen=True, extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        pairs = (
+            ("APP_BASIC_AUTH", self.basic_auth_username, self.basic_auth_password),
+            ("APP_BASIC_AUTH_PREVIOUS", self.basic_auth_previous_username, self.basic_auth_previous_password),
+        )
+        for prefix, username, password in pairs:
+            if (username is None) != (password is None):
+                raise ValueError(f"{prefix}_USERNAME and {prefix}_PASSWORD: allowed are both or neither")
+            if username is not None and ":" in username:
+                raise ValueError(f"{prefix}_USERNAME: a colon is not allowed in it (RFC 7617)")
+        if self.max_buffered_bytes < self.max_body_bytes:
+            raise ValueError(
+                f"APP_MAX_BUFFERED_BYTES={self.max_buffered_bytes}: allowed is APP_MAX_BODY_BYTES"
+                f" ({self.max_body_bytes}) or more, or the longest body would never be admitted"
+            )
+        if self.chargebee_timeout >= self.billing_lease:
+            raise ValueError(
+                f"APP_CHARGEBEE_TIMEOUT={self.chargebee_timeout:g}: allowed is less than APP_BILLING_LEASE"
+                f" ({self.billing_lease:g}), or a call could outlast the claim that it was made under"
+            )
+        if self.sqs_queue_url is not None and self.dead_letter_queue_url == self.sqs_queue_url:
+            raise ValueError(
+                f"APP_DEAD_LETTER_QUEUE_URL={self.dead_letter_queue_url}: allowed is another queue than"
+                " APP_SQS_QUEUE_URL, or a message that can never succeed would go round for ever"
+            )
+        return self
+
+    def require_web(self) -> None:
+        """Raises ConfigurationError unless everything is set that `web` needs."""
+        if self.release.enqueues:
+            self.require_queue_url()
+        else:
+            self.require_billing()
+        self.require_writable()
+        if self.basic_auth_username is None:
+            raise ConfigurationError(
+                "APP_BASIC_AUTH_USERNAME is not set: allowed is the user and (APP_BASIC_AUTH_PASSWORD) the password"
+                " of Chargebee's webhook settings"
+            )
 
 
 def load_settings() -> Settings:

@@ -8,7 +8,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings
@@ -29,7 +29,8 @@ def variable(name: str, prefix: str = "APP_") -> str:
     return f"{prefix}{name.upper()}"
 
 
-def _prefix(settings: type[BaseSettings]) -> str:
+def prefix_of(settings: type[BaseSettings]) -> str:
+    """`APP_`, or that of the settings of `local` or `lab`."""
     return str(settings.model_config["env_prefix"])
 
 
@@ -83,7 +84,7 @@ def complaint(settings: type[BaseSettings], error: ErrorDetails) -> str:
     field = settings.model_fields[name]
     given = str(error["input"])
     value = "(hidden)" if given and SecretStr in _kinds(field) else shown(given)
-    return f"{variable(name, _prefix(settings))}={value}: allowed is {allowed(field)}"
+    return f"{variable(name, prefix_of(settings))}={value}: allowed is {allowed(field)}"
 
 
 def complaints(settings: type[BaseSettings], error: ValidationError) -> list[str]:
@@ -94,7 +95,7 @@ def complaints(settings: type[BaseSettings], error: ValidationError) -> list[str
 
 def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> Iterator[str]:
     """Yields a line for each variable with the prefix that is not a setting, so that a typo is not ignored silently."""
-    prefix = _prefix(settings)
+    prefix = prefix_of(settings)
     known = [variable(name, prefix) for name in settings.model_fields]
     for name in sorted(environ):
         if not name.upper().startswith(prefix) or name in known or (prefix == "APP_" and name.startswith(OTHERS)):
@@ -106,27 +107,17 @@ def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> I
         yield f"{name} is not a setting: {f'did you mean {guess[0]}?' if guess else 'see --help'}"
 
 
-def table(settings: type[BaseSettings], group: type[BaseModel], *, within: bool) -> str:
-    """Returns a table of settings as Markdown: those of `group`, or with `within` False all others."""
-    rows = ["| variable | default | allowed | what it does |", "|---|---|---|---|"]
-    for name, field in settings.model_fields.items():
-        if (name in group.model_fields) != within:
-            continue
-        default = f"`{_default(field.default)}`" if field.default is not None else ""
-        rows.append(f"| `{variable(name, _prefix(settings))}` | {default} | {allowed(field)} | {field.description} |")
-    return "\n".join(rows)
-
-
 def listing(settings: type[BaseSettings]) -> str:
-    """The same for a terminal: two lines a variable."""
+    """Returns the settings for a terminal: two lines a variable."""
     lines = []
     for name, field in settings.model_fields.items():
-        default = f" [{_default(field.default)}]" if field.default is not None else ""
-        lines += [f"  {variable(name, _prefix(settings))}{default}: {allowed(field)}", f"      {field.description}"]
+        brackets = f" [{default(field.default)}]" if field.default is not None else ""
+        lines += [f"  {variable(name, prefix_of(settings))}{brackets}: {allowed(field)}", f"      {field.description}"]
     return "\n".join(lines)
 
 
-def _default(value: Any) -> str:
+def default(value: Any) -> str:
+    """A default as a variable would have it."""
     if isinstance(value, bool):
         return str(int(value))
     return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)
