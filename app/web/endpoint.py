@@ -8,7 +8,7 @@ from app.telemetry.lines import WebhookLines
 from app.telemetry.logging import log_webhook
 from app.telemetry.observers import Observers
 from app.telemetry.record import WebhookRecord
-from app.web import responses
+from app.web.experiments import response_as_named
 from app.web.gate.admission import Admission
 from app.web.gate.lane import Lane
 from app.web.gate.outcome import Told
@@ -35,7 +35,7 @@ def add_endpoint(
         tags=["webhooks"],
         route_class_override=gated_route(settings, admission, told, app.state.gate),
         **described(settings.release),
-        **responses.as_named(settings.response, settings.release),
+        **response_as_named(settings.response, settings.release),
     )
 
 

@@ -12,8 +12,8 @@ from app.telemetry.observers import Observers
 from app.telemetry.record import WebhookRecord
 from app.web import docs, health, problems, releases
 from app.web.endpoint import add_endpoint
+from app.web.experiments import add_middleware
 from app.web.gate.admission import Admission
-from app.web.middleware import add_middleware
 from app.web.openapi import DescribedFastAPI
 from app.web.webhook import PATH
 

@@ -16,9 +16,9 @@ from fastapi.routing import APIRoute
 
 from app.settings import Release, Settings
 from app.telemetry.profiling import KEPT
+from app.web.experiments import OrjsonResponse
 from app.web.main import create_app
 from app.web.releases import load
-from app.web.responses import OrjsonResponse
 from app.web.server.serve import uvicorn_config
 from app.web.webhook import PATH, Answer
 from loadtest.stage.queues import QueueProcess
