@@ -106,7 +106,7 @@ def test_gc() -> None:
     """APP_GC=tuned: what exists is frozen, and collections are rare. (In an interpreter of its own.)"""
     code = """if True:
         import gc
-        from app.web.server.collector import tune_gc
+        from app.web.server.graceful import tune_gc
         tune_gc()
         print(gc.get_freeze_count(), *gc.get_threshold())
     """
