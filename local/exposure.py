@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from loguru import logger
 
 from app.settings import Settings
-from app.web.exposure import is_loopback
+from app.web.gate.auth import is_loopback
 from app.web.webhook import PATH
 
 

@@ -8,8 +8,8 @@ from app.sqs.account import require_direct
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_observers
-from app.web import exposure
 from app.web.endpoint import entrance
+from app.web.gate.auth import warn_of_weak_passwords
 from app.web.main import create_app
 from app.web.server.serve import serve
 from app.web.webhook import PATH
@@ -33,7 +33,7 @@ def web() -> None:
     require_sdk()
     if settings.release.direct:
         require_direct(settings)
-    exposure.warn(settings)
+    warn_of_weak_passwords(settings)
     observers = make_observers(settings, "POST", PATH)
     app = create_app(settings, observers)
     with exported(observers, settings):

@@ -1,10 +1,13 @@
-"""HTTP Basic authentication, in constant time, before a byte of the body is read."""
+"""HTTP Basic authentication, in constant time, before a byte of the body is read; a warning if it can be guessed."""
 
 import base64
 import binascii
+import socket
 from collections.abc import Iterable
+from ipaddress import ip_address
 from secrets import compare_digest
 
+from loguru import logger
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.errors import Unauthorized
@@ -21,6 +24,21 @@ def weak_passwords(settings: Settings) -> list[str]:
         "APP_BASIC_AUTH_PREVIOUS_PASSWORD": settings.basic_auth_previous_password,
     }
     return [name for name, password in passwords.items() if password and len(password) < LEAST_CHARACTERS]
+
+
+def warn_of_weak_passwords(settings: Settings) -> None:
+    """Logs one warning at the start if a password can be guessed, unless only this machine reaches the service."""
+    if (weak := weak_passwords(settings)) and not is_loopback(settings.host):
+        logger.warning("{}: fewer than {} characters (as demo's) can be guessed", ", ".join(weak), LEAST_CHARACTERS)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether every address of `host` is on loopback; True for a host that cannot be resolved."""
+    try:
+        found = socket.getaddrinfo(host, None)
+    except (OSError, UnicodeError):
+        return True  # binding fails, and reports it
+    return all(ip_address(str(address[0])).is_loopback for *_, address in found)
 
 
 def accepted_pairs(settings: Settings) -> list[bytes]:
