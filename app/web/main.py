@@ -11,7 +11,7 @@ from app.settings import Settings
 from app.telemetry.observers import Observers
 from app.telemetry.record import WebhookRecord
 from app.web import docs, health, problems, releases
-from app.web.endpoint import add_endpoint
+from app.web.endpoint import add_endpoint, measure
 from app.web.experiments import add_middleware
 from app.web.gate.admission import Admission
 from app.web.openapi import DescribedFastAPI
@@ -54,10 +54,8 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     app.state.observe_calls = observers.of_calls()
     app.include_router(health.router)
     add_endpoint(app, release, settings, app.state.admission, observers)
-    if (metrics := observers.metrics) is not None:
-        from app.web.measured import measure  # not imported without metrics
-
-        measure(app.state.admission, metrics, settings.release)
+    if observers.metrics is not None:
+        measure(app.state.admission, observers.metrics, settings.release)
     if settings.docs:
         docs.add_docs(app)
     add_middleware(app, settings.middleware)
