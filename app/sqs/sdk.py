@@ -21,7 +21,7 @@ _PLAIN = {
     *("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_SESSION_TOKEN", "AWS_CA_BUNDLE", "AWS_PROFILE"),
     *("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_EC2_METADATA_DISABLED"),
     # What EKS sets in a pod with a role.
-    *("AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_STS_REGIONAL_ENDPOINTS"),
+    *("AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"),
     *("AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"),
 }
 
@@ -99,6 +99,8 @@ def _is_plain(session: botocore.session.Session) -> bool:
     """Whether botocore has nothing else to reject, so that the usual start need not build a client."""
     files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # without an error for an unknown user, as botocore
     variables = {name for name in os.environ if name.startswith("AWS_")}
+    if os.environ.get("AWS_STS_REGIONAL_ENDPOINTS") == "regional":  # which EKS sets, too
+        variables.remove("AWS_STS_REGIONAL_ENDPOINTS")
     return variables <= _PLAIN and not any(Path(file).is_file() for file in files)
 
 

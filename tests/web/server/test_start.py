@@ -46,6 +46,7 @@ REJECTED = [
     ({"AWS_ENDPOINT_URL": "http://user:word@host"}, "AWS_ENDPOINT_URL=(hidden): allowed is a URL with http or https"),
     ({"AWS_ENDPOINT_URL": "http://host/?a=b"}, "AWS_ENDPOINT_URL=(hidden): allowed is a URL with http or https"),
     ({"AWS_RETRY_MODE": "nope"}, 'AWS: Invalid value provided to "mode": "nope"'),
+    ({"AWS_STS_REGIONAL_ENDPOINTS": "foo"}, "AWS: STS regional endpoints option foo is invalid"),
     ({"AWS_METADATA_SERVICE_TIMEOUT": "abc"}, "AWS: invalid literal for int() with base 10: 'abc'"),
 ]
 PROXIED = [
