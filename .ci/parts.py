@@ -9,7 +9,7 @@ from itertools import pairwise
 from pydantic import BaseModel
 from pydantic_settings import BaseSettings
 
-from app.settings import KNOWN_AS, Release, Settings
+from app.settings import Release, Settings
 from app.settings.experiments import ExperimentSettings
 from app.settings.text import allowed, default, prefix_of, variable
 from lab.report import documents as lab_documents
@@ -60,7 +60,7 @@ def releases() -> str:
 def known_as() -> str:
     """README's map from the names that people know to the flag that switches them on."""
     rows = ["| known as | `APP_RELEASE=` |", "|---|---|"]
-    rows += [f"| {name} | `{release.value}` |" for release, name in KNOWN_AS.items()]
+    rows += [f"| {name} | `{release.value}` |" for release, name in lessons.KNOWN_AS.items()]
     return "\n".join(rows)
 
 

@@ -9,6 +9,14 @@ from app.settings import Release
 
 # By path: importing a release imports FastAPI and its clients.
 _RELEASES = Path(__file__).parents[1] / "app" / "web" / "releases"
+# The names that the talk and the blog post use.
+KNOWN_AS: dict[Release, str] = {
+    Release.V02_BLOCKING: "blocking producer",
+    Release.V03_THREADPOOL: "run_in_threadpool",
+    Release.V04_MORE_TOKENS: "limiter tokens",
+    Release.V06_SHARED_QUEUE: "singleton queue",
+    Release.V07_SYNC_HANDLER: "sync handler with async body dependency",
+}
 
 
 def find(name: str) -> Release:

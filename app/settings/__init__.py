@@ -16,10 +16,10 @@ from app.settings.experiments import ExperimentSettings
 from app.settings.gate import CREDENTIALS, GateSettings
 from app.settings.process import ProcessSettings
 from app.settings.queue import QueueSettings
-from app.settings.release import KNOWN_AS, NEWEST, Release
+from app.settings.release import NEWEST, Release
 from app.settings.text import complaints, unknown_variables, variable
 
-__all__ = ["KNOWN_AS", "NEWEST", "Release", "Settings", "load_settings"]
+__all__ = ["NEWEST", "Release", "Settings", "load_settings"]
 
 
 # From right to left, as README's table shows them: pydantic collects the fields of bases in that order.

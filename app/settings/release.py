@@ -49,12 +49,3 @@ class Release(StrEnum):
 
 
 NEWEST = list(Release)[-1]
-
-# The names that the talk and the blog post use.
-KNOWN_AS: dict[Release, str] = {
-    Release.V02_BLOCKING: "blocking producer",
-    Release.V03_THREADPOOL: "run_in_threadpool",
-    Release.V04_MORE_TOKENS: "limiter tokens",
-    Release.V06_SHARED_QUEUE: "singleton queue",
-    Release.V07_SYNC_HANDLER: "sync handler with async body dependency",
-}

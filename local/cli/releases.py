@@ -2,8 +2,8 @@
 
 import click
 
-from app.settings import KNOWN_AS, NEWEST, Release
-from local.lessons import change
+from app.settings import NEWEST, Release
+from local.lessons import KNOWN_AS, change
 
 
 @click.command()
