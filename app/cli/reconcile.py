@@ -39,14 +39,19 @@ class Duration(click.ParamType[int]):
 @click.command()
 @click.option("--since", type=Duration(), default="3d", show_default=True, help="How far back to look.")
 @click.option(
-    "--settled", type=Duration(), default="15m", show_default=True, help="Leave out what is younger: it is on its way."
+    "--settled",
+    type=Duration(),
+    default="15m",
+    show_default=True,
+    help="Leave out younger events, which may be under way.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what is missing, and enqueue nothing.")
 def reconcile(since: int, settled: int, dry_run: bool) -> None:
     """Compare Chargebee's List Events with the events that were processed, and enqueue what is missing.
 
-    As the webhook would have: of the types in APP_EVENT_TYPES, to APP_SQS_QUEUE_URL. An event of the dead-letter queue
-    is missing, too. Claims are kept for four days and more: what is older counts as missing, and is not charged twice.
+    Only events of the types in APP_EVENT_TYPES are enqueued, to APP_SQS_QUEUE_URL, as the webhook does it. An event in
+    the dead-letter queue counts as missing. Claims are kept for at least four days: an older event counts as missing,
+    and is not charged twice.
 
     The table is that of APP_BILLING_TABLE, the site that of APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY.
     """

@@ -17,12 +17,12 @@ from app.worker.redrive import redrive as move
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Show what is there, by reason, and move nothing.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many, moved by hand.")
+@click.option("--limit", type=click.IntRange(min=1), help="Move at most so many, without a task of SQS.")
 def redrive(dry_run: bool, limit: int | None) -> None:
     """Move the messages of APP_DEAD_LETTER_QUEUE_URL back to APP_SQS_QUEUE_URL.
 
-    On AWS by a task of SQS. By hand with --limit, and where there are no such tasks: sent first, deleted after,
-    without the reason's attributes. To look (--dry-run), each message is received once, and handed back.
+    On AWS, a task of SQS moves them. With --limit, and on emulators without such tasks, this command sends each
+    message without the reason's attributes, and then deletes it. --dry-run receives each message once, and returns it.
     """
     settings = load_settings()
     configure_logging(settings)

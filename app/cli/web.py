@@ -19,13 +19,14 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 
 @click.command(epilog=_SETTINGS)
 def web() -> None:
-    """Serve: POST /webhooks/chargebee in, SQS messages out.
+    """Serve POST /webhooks/chargebee and put each webhook on SQS.
 
     APP_SQS_QUEUE_URL, APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set; for v01, which has no queue,
     APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY. Region, credentials and endpoint of AWS are
-    configured as for any AWS SDK: AWS_DEFAULT_REGION and so on. On a laptop, `python -m local run` sets all of them.
+    configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
 
-    SIGTERM drains (see APP_DRAIN_DELAY), Ctrl-C finishes requests in flight, a second signal exits at once.
+    SIGTERM drains the process (see APP_DRAIN_DELAY), Ctrl-C finishes the requests in flight, and a second signal exits
+    at once.
     """
     settings = load_settings()
     configure_logging(settings)

@@ -23,13 +23,13 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 
 @click.command(epilog=_SETTINGS)
 def worker() -> None:
-    """Work: messages of the queue in, closed invoices out.
+    """Receive the messages of the queue, and close their invoices.
 
     APP_SQS_QUEUE_URL, APP_DEAD_LETTER_QUEUE_URL, APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY must be
     set. Region, credentials and endpoint of AWS are configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
 
-    SIGTERM and Ctrl-C: takes no more messages, finishes those in work and hands the others back, within
-    APP_GRACEFUL_TIMEOUT. A second signal exits at once.
+    After SIGTERM or Ctrl-C, the worker receives no more messages, finishes those that it works on, and returns the
+    others, within APP_GRACEFUL_TIMEOUT. A second signal exits at once.
     """
     settings = load_settings()
     configure_logging(settings)
