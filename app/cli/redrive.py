@@ -10,7 +10,7 @@ from app.settings import Settings, load_settings
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.record import unobserved
-from app.worker.connect import open_queues
+from app.worker.queue import open_queues
 from app.worker.redrive import look
 from app.worker.redrive import redrive as move
 

@@ -62,7 +62,7 @@ class CallRecord:
 class MessageRecord:
     """One message that a worker has received and begun to process. Times in seconds of `time.perf_counter`.
 
-    `outcome`: what `process` returned, or one of the worker's own (`app.worker.consume`). `code`: why it is not done.
+    `outcome`: what `process` returned, or one of the worker's own (`app.worker.settle`). `code`: why it is not done.
     `waited`: seconds from the webhook's arrival until now. `receives`: how often it was received. `retry_in`: seconds
     until it is visible again.
     """

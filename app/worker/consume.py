@@ -6,17 +6,16 @@ from time import perf_counter, time
 
 from loguru import logger
 
-from app.errors import InvalidEvent
-from app.telemetry.record import MessageRecord, ObserveMessage
-from app.telemetry.trace import Trace, current
+from app.telemetry.logging import log_message
+from app.telemetry.observers import Observers
+from app.telemetry.record import MessageRecord
+from app.telemetry.trace import current
 from app.worker.held import Held, Holding
 from app.worker.received import Received
 from app.worker.settle import Settlement
-from app.worker.verdict import Process, Verdict, event_of, poison, verdict_of
 
 # For processing that is cancelled to let go of its claim.
 LET_GO_SECONDS = 3.0
-BeginTrace = Callable[[str | None], Trace | None]
 
 
 class Consumer:
@@ -26,17 +25,16 @@ class Consumer:
         self,
         holding: Holding,
         settlement: Settlement,
-        process: Process,
-        *,
-        wanted: frozenset[str],
         concurrency: int,
-        observe: ObserveMessage,
-        begin_trace: BeginTrace,
+        observers: Observers[MessageRecord],
         on_room: Callable[[], None],
     ) -> None:
-        self._holding, self._settlement, self._process = holding, settlement, process
-        self._wanted, self._concurrency = wanted, concurrency
-        self._observe, self._begin_trace, self._on_room = observe, begin_trace, on_room
+        self._holding, self._settlement, self._concurrency = holding, settlement, concurrency
+        self._observe, self._begin_trace, self._on_room = (
+            observers.of_records(log_message),
+            observers.continue_trace,
+            on_room,
+        )
         self._working: set[asyncio.Task[None]] = set()
         self._stopping = False
 
@@ -94,20 +92,13 @@ class Consumer:
     async def _work(self, held: Held) -> None:
         received = held.received
         record = MessageRecord(received.message_id, waited=received.waited(time()), receives=received.receives)
-        record.trace = self._begin_trace(received.text("traceparent"))
+        record.trace = self._continue_trace(received.text("traceparent"))
         current.set(record.trace)  # of this task alone
         try:
-            await self._settlement.settle(held, await self._verdict(received, record), record)
+            await self._settlement.settle(held, record)
         except asyncio.CancelledError:
             self._settlement.abandon(held, record)
             raise
         finally:
             record.ended = perf_counter()
             self._observe(record)
-
-    async def _verdict(self, received: Received, record: MessageRecord) -> Verdict:
-        try:
-            record.event = event_of(received, self._wanted)
-        except InvalidEvent as error:
-            return poison(error)
-        return await verdict_of(record.event, self._process)

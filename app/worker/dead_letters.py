@@ -1,15 +1,9 @@
-"""Messages that can never succeed: sent to the dead-letter queue with the reason, then deleted.
-
-Sent first, deleted after: what fails in between doubles a dead letter, and loses none. On a FIFO queue SQS drops the
-second one if it comes within five minutes.
-"""
+"""The dead letter of a message that can never succeed: the message, with the reason. Pure."""
 
 import re
 from typing import Any
 
-from app.worker.queue import ConsumedQueue
 from app.worker.received import Received
-from app.worker.verdict import Poison
 
 # "A message can have up to 10 attributes": of the original's, as many as fit beside ours.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html
@@ -23,20 +17,12 @@ MOST_DETAIL = 500
 _REFUSED = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")
 
 
-class DeadLetters:
-    """The dead-letter queue."""
+def dead_letter(received: Received, code: str, detail: str, event_id: str | None, *, fifo: bool) -> dict[str, Any]:
+    """Returns the parameters of SendMessage: the body as it was, and the reason as attributes.
 
-    def __init__(self, queue: ConsumedQueue) -> None:
-        self._queue = queue
-
-    async def send(self, received: Received, poison: Poison, event_id: str | None) -> None:
-        """Returns once SQS has acknowledged it. Raises anything."""
-        await self._queue.send(parameters(received, poison, event_id, fifo=self._queue.fifo))
-
-
-def parameters(received: Received, poison: Poison, event_id: str | None, *, fifo: bool) -> dict[str, Any]:
-    """As SendMessage takes it: the body as it was, the reason as attributes."""
-    ours = {REASON: _plain(poison.code), DETAIL: _plain(poison.detail), RECEIVE_COUNT: str(received.receives)}
+    On a FIFO queue SQS drops a second dead letter of the message if it comes within five minutes.
+    """
+    ours = {REASON: _plain(code), DETAIL: _plain(detail), RECEIVE_COUNT: str(received.receives)}
     if event_id is not None and EVENT_ID not in received.attributes:
         ours[EVENT_ID] = event_id
     added = {name: {"DataType": "String", "StringValue": value} for name, value in ours.items()}
@@ -54,5 +40,5 @@ def parameters(received: Received, poison: Poison, event_id: str | None, *, fifo
 
 
 def _plain(text: str) -> str:
-    """As an attribute's value, which may not be empty."""
+    """Returns `text` as an attribute's value, which may not be empty."""
     return _REFUSED.sub(" ", text).strip()[:MOST_DETAIL] or "unknown"

@@ -9,29 +9,42 @@ import uvloop
 from loguru import logger
 
 from app.settings import Settings
-from app.telemetry.logging import log_message
+from app.telemetry.metrics.instruments import Description, Observed, gauge
 from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord
-from app.worker.connect import open_queues
 from app.worker.health import Probes, served
-from app.worker.measured import measure
-from app.worker.verdict import Process
-from app.worker.work import Worker
+from app.worker.queue import open_queues
+from app.worker.retry import BASE_SECONDS
+from app.worker.settle import DEAD_LETTER, LOST, RETRIED, RETURNED, Process
+from app.worker.work import PREFETCH, Worker
 
 OpenProcess = Callable[[], AbstractAsyncContextManager[Process]]
 
 
-def run(settings: Settings, open_process: OpenProcess, observers: Observers[MessageRecord]) -> None:
+def run(
+    settings: Settings,
+    open_process: OpenProcess,
+    observers: Observers[MessageRecord],
+    *,
+    prefetch: int = PREFETCH,
+    retry: float = BASE_SECONDS,
+) -> None:
     """Works until a signal, in logging that is configured already. Raises ConfigurationError."""
     factory = uvloop.new_event_loop if settings.loop == "uvloop" else asyncio.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner, suppress(asyncio.CancelledError):
-        runner.run(_run(settings, open_process, observers))
+        runner.run(_run(settings, open_process, observers, prefetch, retry))
 
 
-async def _run(settings: Settings, open_process: OpenProcess, observers: Observers[MessageRecord]) -> None:
+async def _run(
+    settings: Settings,
+    open_process: OpenProcess,
+    observers: Observers[MessageRecord],
+    prefetch: int,
+    retry: float,
+) -> None:
     async with open_queues(settings, observers.of_calls()) as queues, open_process() as process:
-        worker = Worker(settings, queues, process, observers.of_records(log_message), observers.continue_trace)
-        measure(worker, observers)
+        worker = Worker(settings, queues, process, observers, prefetch=prefetch, retry=retry)
+        _measure(worker, observers)
         async with served(Probes(worker.not_alive, worker.not_ready), settings):
             _on_signals(worker)
             with observers.measuring():
@@ -57,3 +70,30 @@ def _on_signals(worker: Worker) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, on_signal, number)
+
+
+def _measure(worker: Worker, observers: Observers[MessageRecord]) -> None:
+    """Announces the worker's outcomes and the gauges of what it holds to the metrics, before the first message."""
+    if (metrics := observers.metrics) is None:
+        return
+    metrics.records.expect((outcome, None) for outcome in (RETRIED, DEAD_LETTER, LOST, RETURNED))
+    consumed = Description(
+        "counter",
+        "messaging.client.consumed.messages",
+        "{message}",
+        "Messages received.",
+        ("messaging.system", "messaging.operation.name"),
+    )
+    metrics.add(
+        [
+            Observed(consumed, lambda: [(("aws_sqs", "ReceiveMessage"), worker.received)]),
+            gauge(
+                "invoice_webhook.worker.held",
+                "{message}",
+                "Messages received and not settled.",
+                lambda: len(worker.holding),
+            ),
+            gauge("invoice_webhook.worker.working", "{task}", "Messages in work.", lambda: worker.consumer.working),
+            gauge("invoice_webhook.worker.poll_age", "s", "Since SQS last answered a poll.", worker.poll_age),
+        ]
+    )

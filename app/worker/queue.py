@@ -1,10 +1,16 @@
-"""The calls that a worker makes to SQS, each with a deadline and told to the observers: aioboto3."""
+"""The calls that a worker makes to SQS by aioboto3, each with a deadline; the observers receive a record of each."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import aioboto3
+from aiobotocore.config import AioConfig
+from botocore import xform_name
+
+from app.settings import Settings
 from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of, without_tracebacks
 from app.sqs.queue import QueueAddress
 from app.telemetry.record import CallRecord, ObserveCall
@@ -16,6 +22,7 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 10  # of a batch, and of a receive
 POLL_SECONDS = 20  # SQS's longest
 ATTEMPTS = 2
+CONNECTIONS = 64
 
 
 class Refusal(NamedTuple):
@@ -91,7 +98,7 @@ class ConsumedQueue:
             async with asyncio.timeout(self._timeout + longer):
                 if "SourceArn" not in parameters:
                     parameters["QueueUrl"] = self._url or await self._resolve()
-                answer: dict[str, Any] = await getattr(self._client, _METHODS[operation])(**parameters)
+                answer: dict[str, Any] = await getattr(self._client, xform_name(operation))(**parameters)
             record.retries, record.code = retries_of(answer, ATTEMPTS), None
             record.refused = [str(entry.get("Code")) for entry in answer.get("Failed", [])]
         except Exception as error:
@@ -108,17 +115,6 @@ class ConsumedQueue:
         return self._url
 
 
-_METHODS = {
-    "ReceiveMessage": "receive_message",
-    "DeleteMessageBatch": "delete_message_batch",
-    "ChangeMessageVisibilityBatch": "change_message_visibility_batch",
-    "SendMessage": "send_message",
-    "GetQueueAttributes": "get_queue_attributes",
-    "StartMessageMoveTask": "start_message_move_task",
-    "ListMessageMoveTasks": "list_message_move_tasks",
-}
-
-
 def _refusals(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[Refusal | None]:
     """Returns, for each entry, None or the failure. An entry in neither list or in both lists of the answer failed."""
     failed = {
@@ -128,3 +124,22 @@ def _refusals(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -
     done = {entry["Id"] for entry in answer.get("Successful", [])} - failed.keys()
     unanswered = Refusal("Unanswered", final=False)
     return [None if entry["Id"] in done else failed.get(entry["Id"], unanswered) for entry in entries]
+
+
+def client_config(settings: Settings) -> AioConfig:
+    """Returns the client's time-outs and retries; each call has a deadline of its own besides."""
+    return AioConfig(
+        connect_timeout=settings.sqs_timeout / ATTEMPTS,
+        read_timeout=POLL_SECONDS + settings.sqs_timeout,
+        max_pool_connections=settings.sqs_max_connections or CONNECTIONS,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+    )
+
+
+@asynccontextmanager
+async def open_queues(settings: Settings, observe: ObserveCall) -> AsyncIterator[tuple[ConsumedQueue, ConsumedQueue]]:
+    """The queue and the dead-letter queue of `settings`. Calls nobody: SQS may be down. Raises ConfigurationError."""
+    addresses = [QueueAddress.of(settings), QueueAddress.at(settings.require_dead_letter_queue_url())]
+    async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
+        queue, dead = (ConsumedQueue(client, address, settings.sqs_timeout, observe) for address in addresses)
+        yield queue, dead

@@ -7,21 +7,21 @@ from time import perf_counter
 from loguru import logger
 
 from app.settings import Settings
-from app.telemetry.record import ObserveMessage
+from app.telemetry.observers import Observers
+from app.telemetry.record import MessageRecord
 from app.worker import redrive_policy
-from app.worker.consume import BeginTrace, Consumer
-from app.worker.dead_letters import DeadLetters
-from app.worker.delete import Deletions
+from app.worker.batches import Deletions, Returns
+from app.worker.consume import Consumer
 from app.worker.held import Held, Holding
 from app.worker.order import Order
 from app.worker.queue import MOST_ENTRIES, POLL_SECONDS, ConsumedQueue
 from app.worker.receive import Receiver
 from app.worker.received import Received
 from app.worker.retry import pause
-from app.worker.returns import Returns
-from app.worker.settle import Settlement
-from app.worker.verdict import Process
+from app.worker.settle import Process, Settlement
 
+# Messages that a worker holds beyond those that it works on, so that none of its tasks waits.
+PREFETCH = 10
 # Of APP_GRACEFUL_TIMEOUT, for handing back what is not finished.
 LAST_SECONDS, LAST_PART = 5.0, 1 / 3
 # Deletes that are under way may hold that many messages more than are worked on or wait.
@@ -36,10 +36,12 @@ class Worker:
         settings: Settings,
         queues: tuple[ConsumedQueue, ConsumedQueue],
         process: Process,
-        observe: ObserveMessage,
-        begin_trace: BeginTrace,
+        observers: Observers[MessageRecord],
+        *,
+        prefetch: int,
+        retry: float,
     ) -> None:
-        self._settings, self._queue = settings, queues[0]
+        self._settings, self._queue, self._prefetch = settings, queues[0], prefetch
         self._stopping = asyncio.Event()
         self._patient = True
         self.received = 0
@@ -51,18 +53,9 @@ class Worker:
         self._returns = Returns(self._queue, self.holding)
         self.order = Order(fifo=self._queue.fifo)
         settlement = Settlement(
-            self.order, self._deletions, self._returns, DeadLetters(queues[1]), settings.worker_retry
+            process, settings.event_types, self.order, self._deletions, self._returns, queues[1], retry
         )
-        self.consumer = Consumer(
-            self.holding,
-            settlement,
-            process,
-            wanted=settings.event_types,
-            concurrency=settings.worker_concurrency,
-            observe=observe,
-            begin_trace=begin_trace,
-            on_room=look,
-        )
+        self.consumer = Consumer(self.holding, settlement, settings.worker_concurrency, observers, look)
         # How long a poll, its retries and its pause may take, twice.
         self._most_idle = 2 * (POLL_SECONDS + 2 * settings.sqs_timeout)
 
@@ -129,13 +122,12 @@ class Worker:
 
     def _room(self) -> int:
         """For how many messages a poll may ask; 0 until a good part of ten fits, since each poll is a call."""
-        settings = self._settings
-        most = settings.worker_concurrency + settings.worker_prefetch
+        most = self._settings.worker_concurrency + self._prefetch
         free = min(
             most - self.consumer.working - len(self.order),
             most + SETTLING - len(self.holding),
         )
-        worth = max(min(settings.worker_prefetch, MOST_ENTRIES) // 2, 1)
+        worth = max(min(self._prefetch, MOST_ENTRIES) // 2, 1)
         return free if free >= worth else 0
 
     def _take(self, messages: list[Received]) -> None:

@@ -12,7 +12,7 @@ from app.settings import load_settings
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_worker_observers
 from app.worker.main import run
-from app.worker.verdict import Process
+from app.worker.settle import Process
 
 CONTROLLER, NAME = "TEST_CONTROLLER_PORT", "TEST_WORKER_NAME"
 
