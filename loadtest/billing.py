@@ -64,7 +64,8 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
     ):
         stage.seed(planned.events, planned.billables)
         stage.send(planned.messages)
-        with Workers(WORKERS, stage.environment(), log, seed=rules.seed, killed=kills) as workers:
+        environment = stage.environment()
+        with Workers(WORKERS, environment, log, retry_s=rules.retry_s, seed=rules.seed, killed=kills) as workers:
             seconds = wait_until_billed(stage, planned, workers, shown)
         found = audit(stage, planned)
     return Billed(

@@ -16,6 +16,7 @@ from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_worker_observers
 from app.worker.main import run
+from app.worker.retry import BASE_SECONDS
 from app.worker.settle import Process
 
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
@@ -31,6 +32,11 @@ def worker() -> None:
     After SIGTERM or Ctrl-C, the worker receives no more messages, finishes those that it works on, and returns the
     others, within APP_GRACEFUL_TIMEOUT. A second signal exits at once.
     """
+    work()
+
+
+def work(*, retry: float = BASE_SECONDS) -> None:
+    """Runs the worker of the environment. `retry`: the first retry's bound, seconds. Raises ConfigurationError."""
     settings = load_settings()
     configure_logging(settings)
     settings.require_billing()
@@ -46,4 +52,4 @@ def worker() -> None:
             yield billing.process
 
     with exported(observers, settings):
-        run(settings, opened, observers)
+        run(settings, opened, observers, retry=retry)

@@ -45,21 +45,11 @@ class BillingSettings(BaseModel):
         json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
     )
     worker_concurrency: int = Field(10, ge=1, le=1000, description="Events that a worker processes at the same time.")
-    worker_prefetch: int = Field(
-        10, ge=0, le=1000, description="Messages that a worker holds beyond those, so that none of its tasks waits."
-    )
     worker_visibility: int = Field(
         60,
         ge=3,
         le=43_200,
         description="Seconds for which a message that a worker holds is hidden from others; extended while it is held.",
-    )
-    worker_retry: float = Field(
-        30.0,
-        ge=0.1,
-        le=900,
-        description="Seconds; a message that failed is seen again after a random time up to this, doubled at each"
-        " receive, at most 15 minutes.",
     )
 
     def require_billing(self) -> None:

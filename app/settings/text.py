@@ -21,6 +21,8 @@ MOVED = {
     "APP_LOCAL": "`make run` or `python -m local run`",
     "APP_LIVE_PORT": "APP_LOCAL_LIVE_PORT",
     "APP_RUN_DIR": "APP_LOCAL_RUN_DIR",
+    "APP_WORKER_PREFETCH": "a constant of 10 messages",
+    "APP_WORKER_RETRY": "a constant of 30 seconds",
 }
 
 

@@ -3,24 +3,31 @@
 import random
 import signal
 import subprocess
+import sys
 import threading
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
 from loadtest.record.folders import ROOT
-from loadtest.stage.worker import COMMAND, STOP_SECONDS, require_running
+from loadtest.stage.worker import STOP_SECONDS, require_running
 from loadtest.stage.worker import environment as worker_environment
 
 BETWEEN = (2.0, 6.0)
 
 
 class Workers:
-    """`with` starts `number` of them, and stops them in the end. `kills`: how many were killed so far."""
+    """`with` starts `number` of them, and stops them in the end. `kills`: how many were killed so far.
 
-    def __init__(self, number: int, environment: dict[str, str], log: Path, *, seed: int, killed: bool) -> None:
+    `retry_s`: the bound of their first retry.
+    """
+
+    def __init__(
+        self, number: int, environment: dict[str, str], log: Path, *, retry_s: float, seed: int, killed: bool
+    ) -> None:
         self.kills = 0
         self._number, self._log = number, log
+        self._command = [sys.executable, "-m", "loadtest.stage.retrying_worker", f"{retry_s:g}"]
         self._environment = worker_environment(environment)
         self._random = random.Random(seed)  # noqa: S311  # no secret
         self._killed = killed
@@ -65,7 +72,7 @@ class Workers:
     def _start(self, output: IO[bytes]) -> "subprocess.Popen[bytes]":
         # A session of its own: Ctrl-C in the terminal ends the command, which stops its workers.
         return subprocess.Popen(
-            COMMAND, env=self._environment, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
+            self._command, env=self._environment, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
         )
 
     def _kill_on(self) -> None:

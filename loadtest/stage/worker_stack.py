@@ -76,7 +76,6 @@ class WorkerStack:
             "APP_CHARGEBEE_RATE": str(rules.rate),
             "APP_CHARGEBEE_TIMEOUT": f"{rules.call_timeout_s:g}",
             "APP_WORKER_VISIBILITY": str(rules.visibility_s),
-            "APP_WORKER_RETRY": f"{rules.retry_s:g}",
             "APP_WORKER_CONCURRENCY": str(rules.concurrency),
             "APP_PORT": "0",
             "APP_LOG_FORMAT": "json",

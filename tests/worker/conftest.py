@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from app.worker.work import PREFETCH
 from loadtest.record.folders import ROOT
 from loadtest.stage.elasticmq import CLASSPATH, ElasticMq
 from loadtest.stage.queues import Embedded, QueueProcess, client
@@ -22,7 +23,7 @@ from tests.harness import queues
 from tests.harness.missing import missing, require_go
 from tests.harness.service import Web, clean_environment
 from tests.worker.controller import Controller
-from tests.worker.subject import CONTROLLER, NAME
+from tests.worker.subject import CONTROLLER, NAME, PREFETCHED
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -130,10 +131,12 @@ def start_worker(controller: Controller) -> Iterator[StartWorker]:
     """Starts a worker on a pair, with a name for the controller; it is ended with the test."""
     with ExitStack() as stack:
 
-        def start(pair: Pair, name: str = "one", endpoint: str | None = None, **settings: object) -> Web:
+        def start(
+            pair: Pair, name: str = "one", endpoint: str | None = None, prefetch: int = PREFETCH, **settings: object
+        ) -> Web:
             ours = {"port": 0, "sqs_queue_url": pair.url, "dead_letter_queue_url": pair.dead_url, **settings}
             environment = clean_environment(**ours) | queues.environment(endpoint or pair.endpoint)
-            environment |= {CONTROLLER: str(controller.port), NAME: name}
+            environment |= {CONTROLLER: str(controller.port), NAME: name, PREFETCHED: str(prefetch)}
             return stack.enter_context(Web(environment, command=[sys.executable, "-m", "tests.worker.subject"]))
 
         yield start

@@ -14,7 +14,7 @@ from app.telemetry.observers import exported, make_worker_observers
 from app.worker.main import run
 from app.worker.settle import Process
 
-CONTROLLER, NAME = "TEST_CONTROLLER_PORT", "TEST_WORKER_NAME"
+CONTROLLER, NAME, PREFETCHED = "TEST_CONTROLLER_PORT", "TEST_WORKER_NAME", "TEST_WORKER_PREFETCH"
 
 
 async def process(event: Event) -> str:
@@ -44,7 +44,7 @@ def main() -> None:
     configure_logging(settings)
     observers = make_worker_observers(settings, "test")
     with exported(observers, settings):
-        run(settings, opened, observers)
+        run(settings, opened, observers, prefetch=int(os.environ[PREFETCHED]))
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def test_sigterm_hands_back_what_waits_and_finishes_the_rest(
 ) -> None:
     """At once: another worker gets the messages though they were hidden for an hour."""
     _send(pair, event_named, 10)  # before, so that one poll brings all of them: there is room for no other
-    one = start_worker(pair, "one", worker_concurrency=1, worker_prefetch=9, worker_visibility=LONG_SECONDS)
+    one = start_worker(pair, "one", worker_concurrency=1, prefetch=9, worker_visibility=LONG_SECONDS)
     first = _held(pair, controller, 10)
     controller.policy = lambda asked: {"outcome": "closed"} if asked.worker == "two" else None
     start_worker(pair, "two", worker_visibility=LONG_SECONDS)
@@ -101,7 +101,7 @@ def test_what_is_not_finished_in_time_is_handed_back(
 ) -> None:
     """After two thirds of APP_GRACEFUL_TIMEOUT its task is cancelled; the rest is for telling SQS."""
     one = start_worker(
-        pair, "one", worker_concurrency=1, worker_prefetch=0, worker_visibility=LONG_SECONDS, graceful_timeout=6
+        pair, "one", worker_concurrency=1, prefetch=0, worker_visibility=LONG_SECONDS, graceful_timeout=6
     )
     first = _held_by_one(pair, controller, event_named, 1)
     one.process.send_signal(signal.SIGTERM)

@@ -31,7 +31,7 @@ def test_no_more_are_worked_on_at_a_time_than_allowed(
     """APP_WORKER_CONCURRENCY; the next one begins when one is done."""
     for number in range(5):
         pair.send(event_named(f"ev_{number}"))
-    start_worker(pair, worker_concurrency=2, worker_prefetch=8)
+    start_worker(pair, worker_concurrency=2, prefetch=8)
     controller.wait(lambda: len(controller.asked) == 2)
     for number in range(3, 6):
         waiting = [asked for asked in controller.asked if not asked.gone]
