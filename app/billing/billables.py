@@ -8,9 +8,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.billing.charges import Billable
+from app.billing.charges import Billable, between, billable_key, chargeable
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
-from app.billing.items import Update, between, billable_key, chargeable, text, typed, update
+from app.billing.items import Update, text, typed
 from app.billing.lines import Period
 
 
@@ -106,4 +106,4 @@ class Billables:
         return self._update(billable, "REMOVE #invoice_id, #reserved_at", unbilled)
 
     def _update(self, billable: Billable, change: str, condition: str, **values: int) -> Update:
-        return update(billable_key(self._customer, billable), change, condition, invoice=self._invoice, **values)
+        return Update(billable_key(self._customer, billable), change, condition, invoice=self._invoice, **values)

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import boto3
 from botocore.config import Config
 
-from app.billing import charges, items
+from app.billing import charges
 from app.billing.charges import Billable
-from app.billing.failing import failing
 from app.billing.items import Update
 from app.billing.lines import Line, added, period
-from app.billing.sdk import IDEMPOTENCY_KEY, open_site
+from app.billing.sdk import IDEMPOTENCY_KEY, failing, open_site
 from app.errors import BillingUnavailable
 from app.events import Event, Invoice
 from app.settings import Settings
@@ -69,7 +68,7 @@ class BlockingBilling:
         """What the customer used in the invoice's period and no other invoice has; once it is closed, what it has."""
         invoice = _invoice(event)
         with failing("DynamoDB"):
-            first, last = items.between(period(found.lines, invoice.line_items, event.occurred_at))
+            first, last = charges.between(period(found.lines, invoice.line_items, event.occurred_at))
             customer = f"customer#{invoice.customer_id}"
             values: Any = {":pk": {"S": customer}, ":first": {"S": first}, ":last": {"S": last}}
             pages = self._dynamodb.get_paginator("query").paginate(
@@ -78,8 +77,8 @@ class BlockingBilling:
                 KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
                 ExpressionAttributeValues=values,
             )
-            free = [item for page in pages for item in page["Items"] if not items.is_of_another(item, invoice.id)]
-            ours = [items.chargeable(invoice.customer_id, item) for item in free]
+            free = [item for page in pages for item in page["Items"] if not charges.is_of_another(item, invoice.id)]
+            ours = [charges.chargeable(invoice.customer_id, item) for item in free]
         return ours if found.pending else charges.charged(ours, added(found.lines, invoice.line_items))
 
     def add(self, event: Event, found: Found, billables: Sequence[Billable]) -> None:
@@ -115,8 +114,8 @@ class BlockingBilling:
             self._update(event, billable, "SET #invoice_id = :invoice, #billed_at = :now", int(time.time()))
 
     def _update(self, event: Event, billable: Billable, change: str, now: int) -> None:
-        key = items.billable_key(_invoice(event).customer_id, billable)
-        update = Update(key, change, OURS, {"invoice": _invoice(event).id, "now": now})
+        key = charges.billable_key(_invoice(event).customer_id, billable)
+        update = Update(key, change, OURS, invoice=_invoice(event).id, now=now)
         with failing("DynamoDB"):
             self._dynamodb.update_item(**update.parameters(self._table))
 

@@ -6,12 +6,11 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 
 import aiohttp
 
 from app.billing.answers import Answer, content_of
-from app.billing.progress import Progress
 from app.billing.rate import Budget
 from app.errors import ChargebeeUnavailable
 from app.sqs.failures import without_tracebacks
@@ -25,26 +24,29 @@ TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
 REST = 5.0
 
 
-class Guard(Protocol):
-    """Under whose lease calls are made."""
+class Guard:
+    """The attempt that makes a call, which learns here what it has asked of Chargebee. For reading, this one is enough.
 
-    event_id: str
-    progress: Progress
+    `begun`: a call was made. `unanswered`: one that writes had no answer, and may still be at work at Chargebee.
+    """
 
-    async def allowance(self, seconds: float) -> float:
-        """The deadline for a call of `seconds`. Raises BillingFailed where the lease does not last."""
-
-
-class Unguarded:
-    """For reading, which needs no lease."""
-
-    event_id = ""
-
-    def __init__(self) -> None:
-        self.progress = Progress()
+    def __init__(self, event_id: str = "") -> None:
+        self.event_id = event_id
+        self.begun = self.unanswered = False
 
     async def allowance(self, seconds: float) -> float:
+        """Returns the deadline for a call of `seconds`. Raises BillingFailed if the attempt may make none."""
         return seconds
+
+    def begin(self) -> None:
+        self.begun = True
+
+    def miss_answer(self) -> None:
+        self.unanswered = True
+
+    def have_answer(self) -> None:
+        """Settles earlier unanswered calls as well, because retries have the same key."""
+        self.unanswered = False
 
 
 class Calls:
@@ -62,7 +64,7 @@ class Calls:
         """
         began: float | None = None
         for attempt in range(ATTEMPTS):
-            patience = self._budget.patience(begun=guard.progress.begun)
+            patience = self._budget.patience(begun=guard.begun)
             if began is not None:
                 patience = min(patience, began + self._lease - self._timeout - time.monotonic())
             seconds = await self._admit(guard, patience)
@@ -91,18 +93,18 @@ class Calls:
         self, guard: Guard, operation: str, path: str, seconds: float, request: dict[str, Any]
     ) -> Mapping[str, Any]:
         self.counted[operation] += 1
-        guard.progress.begin()
+        guard.begin()
         if "data" not in request:
             return content_of(await self._send("GET", path, seconds, request))
         try:
             answer = await self._send("POST", path, seconds, request)
         except BaseException:
-            guard.progress.miss_answer()
+            guard.miss_answer()
             raise
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            guard.progress.miss_answer()  # a gateway does not know
+            guard.miss_answer()  # a gateway does not know
         elif answer.status != HTTPStatus.TOO_MANY_REQUESTS:
-            guard.progress.have_answer()
+            guard.have_answer()
         return content_of(answer)
 
     async def _send(self, method: str, path: str, seconds: float, request: dict[str, Any]) -> Answer:

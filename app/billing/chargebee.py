@@ -13,7 +13,7 @@ from urllib.parse import quote
 import aiohttp
 
 from app.billing.answers import FoundInvoice, invoice_of, unreadable
-from app.billing.calls import Calls, Guard, Unguarded
+from app.billing.calls import Calls, Guard
 from app.billing.charges import Billable, described, idempotency_key
 from app.billing.rate import Budget
 from app.settings import Settings
@@ -63,7 +63,7 @@ class Chargebee:
         query = {"limit": str(PAGE), **filters}
         offset = None
         while True:
-            answer = await self._calls.make(Unguarded(), "list_events", "/events", params=query)
+            answer = await self._calls.make(Guard(), "list_events", "/events", params=query)
             for entry in answer.get("list", ()):
                 yield entry["event"]
             if not answer.get("next_offset"):

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.billing.lines import Line
+from app.billing.items import Item, Key, number, text
+from app.billing.lines import Line, Period
 from app.errors import Unprocessable
 
 # https://apidocs.chargebee.com/docs/api/invoices, "Add one-time charge to a pending invoice"
@@ -26,11 +27,10 @@ _IN_A_HEADER = re.compile(r"[A-Za-z0-9_.:@-]+")
 
 @dataclass(frozen=True)
 class Billable:
-    """A billable event of a customer. `amount`: minor units; `occurred_at`: unix seconds.
+    """A billable event of a customer. `amount`: minor units; `occurred_at`, `reserved_at`, `billed_at`: unix seconds.
 
-    `invoice_id`: the invoice that it is reserved for, or charged on; no other invoice may charge it. `reserved_at` and
-    `billed_at`: unix seconds.
-    Id and time identify it together, as in the table's key: two events with one id and two times are two events.
+    `invoice_id`: the invoice that it is reserved for, or charged on; no other invoice may charge it. Id and time
+    identify it together, as in the table's key: two events with one id and two times are two events.
     """
 
     id: str
@@ -53,17 +53,57 @@ class Billable:
             raise Unprocessable("A billable event's id is longer than 100 or has spaces or brackets", "invalid_id")
 
 
+def billable_key(customer_id: str, billable: Billable) -> Key:
+    return {"pk": {"S": f"customer#{customer_id}"}, "sk": {"S": f"{_from(billable.occurred_at)}#{billable.id}"}}
+
+
+def between(period: Period) -> tuple[str, str]:
+    """Returns the sort keys that BETWEEN takes. No item has the upper key, because real keys end in `#<id>`."""
+    return _from(period.start), _from(period.end + 1)
+
+
+def _from(seconds: int) -> str:
+    return f"billable#{seconds:010d}"
+
+
+def chargeable(customer_id: str, item: Item) -> Billable:
+    """Returns the billable event of an item. Raises Unprocessable if it cannot be charged, or not be found again."""
+    try:
+        billable = Billable(
+            id=item["id"]["S"],
+            amount=int(item["amount"]["N"]),
+            description=item["description"]["S"],
+            occurred_at=int(item["occurred_at"]["N"]),
+            invoice_id=text(item, "invoice_id"),
+            reserved_at=number(item, "reserved_at"),
+            billed_at=number(item, "billed_at"),
+        )
+    except (KeyError, ValueError):
+        raise Unprocessable("A billable event in the table lacks an attribute", "invalid_billable") from None
+    billable.require_chargeable()
+    if item["sk"] != billable_key(customer_id, billable)["sk"] or billable.invoice_id == "":
+        raise Unprocessable(
+            "A billable event's id or time differs from its key, or its invoice_id is empty", "invalid_billable"
+        )
+    return billable
+
+
+def is_of_another(item: Item, invoice_id: str) -> bool:
+    """Whether another invoice has the billable event. What is no text is for `chargeable` to refuse."""
+    return item.get("invoice_id", {}).get("S") not in (None, "", invoice_id)
+
+
 def idempotency_key(event_id: str, operation: str, billable: Billable | None = None) -> str:
     """Returns `<event id>-<operation>[@<occurred_at>-<billable id>]`, at most 100 characters that a header may hold.
 
     An id that does not fit is replaced by its SHA-256, shortened to 128 bits. Versions until 1.3.0 left out the time,
     and wrote no `reserved_at`: their reservations keep that key, since one of their calls may still be at work.
     """
+    start = f"{event_id}-{operation}"
     if billable is None:
-        return f"{event_id}-{operation}"
-    start = (
-        f"{event_id}-{operation}" if billable.reserved_at is None else f"{event_id}-{operation}@{billable.occurred_at}"
-    )
+        return start
+    if billable.reserved_at is not None:
+        start = f"{start}@{billable.occurred_at}"
     key = f"{start}-{billable.id}"
     if len(key) <= KEY_LENGTH and _IN_A_HEADER.fullmatch(key):
         return key
@@ -73,8 +113,7 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
 def described(billable: Billable) -> str:
     """Returns the charge's description: the text, cut if it is too long, and the reference."""
     reference = f" [billable:{billable.reference}]"
-    text = _cut(billable.description, DESCRIPTION_LENGTH - _length(reference))
-    return text + reference
+    return _cut(billable.description, DESCRIPTION_LENGTH - _length(reference)) + reference
 
 
 def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billable]:
@@ -109,5 +148,4 @@ def _length(text: str) -> int:
 def _cut(text: str, length: int) -> str:
     if _length(text) <= length:
         return text
-    kept = text.encode("utf-16-le", "surrogatepass")[: 2 * length]
-    return kept.decode("utf-16-le", "ignore")
+    return text.encode("utf-16-le", "surrogatepass")[: 2 * length].decode("utf-16-le", "ignore")

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import aioboto3
 from aiobotocore.config import AioConfig
+from botocore import xform_name
 from botocore.exceptions import ClientError
 
 from app.billing.items import Item, Update
@@ -19,7 +20,6 @@ from app.sqs.failures import NotAcknowledgedError, code_of, without_tracebacks
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
 
-T = TypeVar("T")
 ATTEMPTS = 3
 CALL_SECONDS = 5.0
 CONFLICT_PAUSES = (0.05, 0.2)  # seconds
@@ -48,7 +48,7 @@ class Table:
     async def update(self, update: Update) -> Item:
         """The new item. Raises ConditionFailed, TableUnavailable."""
         parameters = update.parameters(self.name) | {"ReturnValues": "ALL_NEW"}
-        answer = await self._call("UpdateItem", lambda: self._client.update_item(**parameters))
+        answer = await self._call("UpdateItem", **parameters)
         if "Attributes" not in answer:
             raise TableUnavailable("DynamoDB's answer has no item", "table_unreadable")
         item: Item = answer["Attributes"]
@@ -59,7 +59,7 @@ class Table:
         actions: list[Any] = [{"Update": update.parameters(self.name)} for update in updates]
         for pause in (*CONFLICT_PAUSES, None):
             try:
-                await self._call("TransactWriteItems", lambda: self._client.transact_write_items(TransactItems=actions))
+                await self._call("TransactWriteItems", TransactItems=actions)
                 return
             except TableUnavailable as error:  # another write of one of the items was under way; botocore gives up
                 if error.code != "TransactionConflict" or pause is None:
@@ -74,12 +74,7 @@ class Table:
         """The items of all pages, read consistently. Raises TableUnavailable."""
         start: dict[str, Any] = {}
         while True:
-            page = parameters | start
-
-            async def call(page: dict[str, Any] = page) -> Any:
-                return await self._client.query(TableName=self.name, ConsistentRead=True, **page)
-
-            answer = await self._call("Query", call)
+            answer = await self._call("Query", TableName=self.name, ConsistentRead=True, **parameters, **start)
             for item in answer["Items"]:
                 yield item
             if not answer.get("LastEvaluatedKey"):
@@ -91,17 +86,16 @@ class Table:
         found: list[Item] = []
         request: Any = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
         while request:
-            wanted = request
-            answer = await self._call("BatchGetItem", lambda: self._client.batch_get_item(RequestItems=wanted))  # noqa: B023  # awaited here
+            answer = await self._call("BatchGetItem", RequestItems=request)
             found += answer["Responses"].get(self.name, [])
             request = answer.get("UnprocessedKeys")
         return found
 
-    async def _call(self, operation: str, call: Callable[[], Awaitable[Any]]) -> Any:
+    async def _call(self, operation: str, **parameters: Any) -> Any:
         self.calls[operation] += 1
         try:
             async with asyncio.timeout(CALL_SECONDS):
-                answer = await call()
+                answer = await getattr(self._client, xform_name(operation))(**parameters)
             if not answer["ResponseMetadata"].get("RequestId"):
                 raise NotAcknowledgedError  # a proxy's page would be a condition that was met
             return answer

@@ -1,17 +1,13 @@
-"""The items of the table, their keys, and updates of them: pure.
+"""The items of the table: their keys, and the updates of an event's claim and of its invoice's item. Pure.
 
-One table, `pk` and `sk` strings. README.md beside this file has the design.
+One table, `pk` and `sk` strings. README.md beside this file has the design. Times are in unix ms, `expires` in unix
+seconds.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
-
-from app.billing.charges import Billable
-from app.billing.lines import Period
-from app.errors import Unprocessable
 
 Key = dict[str, Any]
 Item = Mapping[str, Any]
@@ -28,62 +24,6 @@ def invoice_key(invoice_id: str) -> Key:
     return {"pk": {"S": f"invoice#{invoice_id}"}, "sk": {"S": "order"}}
 
 
-def billable_key(customer_id: str, billable: Billable) -> Key:
-    return {"pk": {"S": f"customer#{customer_id}"}, "sk": {"S": f"{_from(billable.occurred_at)}#{billable.id}"}}
-
-
-def between(period: Period) -> tuple[str, str]:
-    """Returns the sort keys that BETWEEN takes. No item has the upper key, because real keys end in `#<id>`."""
-    return _from(period.start), _from(period.end + 1)
-
-
-def _from(seconds: int) -> str:
-    return f"billable#{seconds:010d}"
-
-
-def chargeable(customer_id: str, item: Item) -> Billable:
-    """Returns the billable event of an item. Raises Unprocessable if it cannot be charged, or not be found again."""
-    try:
-        billable = billable_of(item)
-    except (KeyError, ValueError):
-        raise Unprocessable("A billable event in the table lacks an attribute", "invalid_billable") from None
-    billable.require_chargeable()
-    if item["sk"] != billable_key(customer_id, billable)["sk"] or billable.invoice_id == "":
-        raise Unprocessable(
-            "A billable event's id or time differs from its key, or its invoice_id is empty", "invalid_billable"
-        )
-    return billable
-
-
-def is_of_another(item: Item, invoice_id: str) -> bool:
-    """Whether another invoice has the billable event. What is no text is for `chargeable` to refuse."""
-    return item.get("invoice_id", {}).get("S") not in (None, "", invoice_id)
-
-
-def billable_of(item: Item) -> Billable:
-    """Raises KeyError or ValueError where the item has not the attributes of one."""
-    return Billable(
-        id=item["id"]["S"],
-        amount=int(item["amount"]["N"]),
-        description=item["description"]["S"],
-        occurred_at=int(item["occurred_at"]["N"]),
-        invoice_id=text(item, "invoice_id"),
-        reserved_at=number(item, "reserved_at"),
-        billed_at=number(item, "billed_at"),
-    )
-
-
-def item_of(customer_id: str, billable: Billable) -> dict[str, Any]:
-    """A billable event that has not been billed."""
-    values: dict[str, Value] = {
-        "id": billable.id,
-        "amount": billable.amount,
-        "description": billable.description,
-        "occurred_at": billable.occurred_at,
-    }
-    return billable_key(customer_id, billable) | {name: typed(value) for name, value in values.items()}
-
-
 def text(item: Item, name: str) -> str | None:
     return item[name]["S"] if name in item else None
 
@@ -96,14 +36,14 @@ def typed(value: Value) -> dict[str, str]:
     return {"S": value} if isinstance(value, str) else {"N": str(value)}
 
 
-@dataclass(frozen=True)
 class Update:
-    """A conditional change of one item. Attributes are written `#name`, since several names are reserved words."""
+    """A conditional change of one item. Attributes are written `#name`, since several names are reserved words.
 
-    key: Key
-    change: str
-    condition: str
-    values: dict[str, Value] = field(default_factory=dict)
+    `values`: those of `:name` in the change and the condition.
+    """
+
+    def __init__(self, key: Key, change: str, condition: str, /, **values: Value) -> None:
+        self.key, self.change, self.condition, self.values = key, change, condition, values
 
     def parameters(self, table: str) -> dict[str, Any]:
         """Those of UpdateItem, and of an Update within TransactWriteItems."""
@@ -121,6 +61,85 @@ class Update:
         return parameters
 
 
-def update(key: Key, change: str, condition: str, **values: Value) -> Update:
-    """`values`: those of `:name` in the change and the condition."""
-    return Update(key, change, condition, values)
+def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
+    """`free`: a claim that ended before may be taken over."""
+    return Update(
+        claim_key(event_id),
+        "SET #owner = :owner, #lease_until = :until, #status = :working, #expires_at = :expires ADD #attempts :one",
+        "attribute_not_exists(#pk) OR (#status = :working AND #lease_until < :free)",
+        owner=owner,
+        until=until,
+        working="working",
+        expires=expires,
+        one=1,
+        free=free,
+    )
+
+
+def recorded(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
+    """Done without work, and so without a claim."""
+    return Update(
+        claim_key(event_id),
+        "SET #owner = :owner, #status = :done, #outcome = :outcome, #expires_at = :expires",
+        "attribute_not_exists(#pk) OR #owner = :owner",
+        owner=owner,
+        done="done",
+        outcome=outcome,
+        expires=expires,
+    )
+
+
+def order(
+    invoice_id: str, event_id: str, owner: str, version: int | None, *, until: int, free: int, expires: int
+) -> Update:
+    """The same event may take the invoice again at once, since its claim is held."""
+    unless_held = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
+    unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
+    return Update(
+        invoice_key(invoice_id),
+        "SET #owner = :owner, #lease_until = :until, #event_id = :event, #expires_at = :expires",
+        unless_held if version is None else f"{unless_newer} AND {unless_held}",
+        owner=owner,
+        until=until,
+        event=event_id,
+        expires=expires,
+        free=free,
+        **({} if version is None else {"version": version}),
+    )
+
+
+def renewals(event_id: str, invoice_id: str | None, owner: str, until: int) -> list[Update]:
+    """`invoice_id`: where it is held too."""
+    keys = [claim_key(event_id)] + ([invoice_key(invoice_id)] if invoice_id is not None else [])
+    return [Update(key, "SET #lease_until = :until", "#owner = :owner", until=until, owner=owner) for key in keys]
+
+
+def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
+    return Update(
+        claim_key(event_id),
+        "SET #status = :done, #outcome = :outcome, #lease_until = :ended, #expires_at = :expires REMOVE #code",
+        "#owner = :owner AND #status = :working",
+        done="done",
+        working="working",
+        outcome=outcome,
+        ended=0,
+        expires=expires,
+        owner=owner,
+    )
+
+
+def processed(invoice_id: str, owner: str, version: int | None, *, expires: int) -> Update:
+    """The invoice is let go of; `version` of it is processed, and older ones are superseded."""
+    change, known = "SET #lease_until = :ended, #expires_at = :expires", {}
+    if version is not None:
+        change, known = f"{change}, #resource_version = :version", {"version": version}
+    return Update(invoice_key(invoice_id), change, "#owner = :owner", ended=0, expires=expires, owner=owner, **known)
+
+
+def released(event_id: str, invoice_id: str | None, owner: str, code: str) -> list[Update]:
+    """Not done: `code` says why. `invoice_id`: where it is let go of too."""
+    change, ours = "SET #lease_until = :ended", "#owner = :owner"
+    claim = Update(claim_key(event_id), f"{change}, #code = :code", ours, ended=0, code=code, owner=owner)
+    if invoice_id is None:
+        return [claim]
+    return [claim, Update(invoice_key(invoice_id), change, ours, ended=0, owner=owner)]

@@ -13,10 +13,10 @@ import secrets
 import time
 from collections.abc import Sequence
 
-from app.billing import claims
+from app.billing import items
+from app.billing.calls import Guard
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table, now_ms
 from app.billing.items import Item, Update, number, text
-from app.billing.progress import Progress
 from app.errors import ClaimedElsewhere
 
 SKEW = 1 / 12
@@ -32,15 +32,14 @@ class Superseded(Exception):
     """A newer version of the invoice has been processed."""
 
 
-class Lease:
+class Lease(Guard):
     """One attempt at one event, for `seconds` at a time; its invoice is held too once `take_invoice` has returned."""
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
+        super().__init__(event_id)
         self._table = table
-        self.event_id = event_id
         self.token = f"{owner}/{secrets.token_hex(8)}"
         self.seconds = seconds
-        self.progress = Progress()
         self._invoice_id: str | None = None
         self._ends = 0.0
         self._renewing = asyncio.Lock()
@@ -53,7 +52,7 @@ class Lease:
     async def record(self, outcome: str) -> None:
         """Done at once, since there is no work. Raises AlreadyDone, TableUnavailable."""
         try:
-            await self._table.update(claims.recorded(self.event_id, self.token, outcome, expires=_expires()))
+            await self._table.update(items.recorded(self.event_id, self.token, outcome, expires=_expires()))
         except ConditionFailed:
             raise AlreadyDone from None
 
@@ -62,7 +61,7 @@ class Lease:
         sent = time.monotonic()
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
-            await self._table.update(claims.claim(self.event_id, self.token, **times))
+            await self._table.update(items.claim(self.event_id, self.token, **times))
         except ConditionFailed as failed:
             item = failed.items[0] or {}
             if text(item, "status") == "done":
@@ -74,7 +73,7 @@ class Lease:
         """Keeps other events of the invoice away. Raises Superseded, ClaimedElsewhere, TableUnavailable."""
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
-            await self._table.update(claims.order(invoice_id, self.event_id, self.token, version, **times))
+            await self._table.update(items.order(invoice_id, self.event_id, self.token, version, **times))
         except ConditionFailed as failed:
             item = failed.items[0] or {}
             if version is not None and (number(item, "resource_version") or 0) > version:
@@ -87,7 +86,7 @@ class Lease:
         async with self._renewing:
             sent = time.monotonic()
             try:
-                await self._table.write(claims.renewals(self.event_id, self._invoice_id, self.token, self._until()))
+                await self._table.write(items.renewals(self.event_id, self._invoice_id, self.token, self._until()))
             except ConditionFailed:
                 self._ends = 0.0
                 raise lost() from None
@@ -106,9 +105,9 @@ class Lease:
 
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
         """The event is done, together with `updates` of other items. Raises ClaimedElsewhere, TableUnavailable."""
-        last = [claims.done(self.event_id, self.token, outcome, expires=_expires())]
+        last = [items.done(self.event_id, self.token, outcome, expires=_expires())]
         if self._invoice_id is not None:
-            last.append(claims.processed(self._invoice_id, self.token, version, expires=_expires()))
+            last.append(items.processed(self._invoice_id, self.token, version, expires=_expires()))
         many = list(updates)
         try:
             while len(many) + len(last) > TRANSACTION:
@@ -123,9 +122,9 @@ class Lease:
 
     async def release(self, code: str) -> None:
         """Lets others in, but no other event of an invoice that a call may still change. Raises TableUnavailable."""
-        invoice_id = None if self.progress.unanswered else self._invoice_id
+        invoice_id = None if self.unanswered else self._invoice_id
         try:
-            await self._table.write(claims.released(self.event_id, invoice_id, self.token, code))
+            await self._table.write(items.released(self.event_id, invoice_id, self.token, code))
         except ConditionFailed:
             return  # the lease was lost: there is nothing to release
 

@@ -1,25 +1,27 @@
 """What becomes of an event: exactly one outcome, however often it is processed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from loguru import logger
 
 from app.billing.chargebee import Chargebee, open_chargebee
 from app.billing.dynamodb import Table, open_table
-from app.billing.held import while_held
 from app.billing.items import claim_key, text
-from app.billing.leases import AlreadyDone, Lease, Superseded
+from app.billing.leases import AlreadyDone, Lease, Superseded, lost
 from app.billing.rate import Budget
 from app.billing.work import Work
-from app.errors import BillingFailed
+from app.errors import BillingFailed, TableUnavailable
 from app.events import PENDING_INVOICE_CREATED, Event, Invoice
 from app.settings import Settings
 
+T = TypeVar("T")
 Outcome = Literal["closed", "recorded", "already", "superseded"]
 RELEASE_SECONDS = 2.0
+RENEWALS = 3  # in the time of one lease
+TRIES = 4  # in the time between two of them, while the table cannot be reached
 BATCH = 100  # keys of one BatchGetItem
 
 
@@ -76,6 +78,36 @@ class Billing:
         outcome: Outcome = "closed" if closed else "recorded"
         await lease.finish(outcome, invoice.version, updates)
         return outcome
+
+
+async def while_held(lease: Lease, work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which is cancelled where the lease is lost. Raises what it raises, and ClaimedElsewhere."""
+    working, renewing = asyncio.create_task(work), asyncio.create_task(keep(lease))
+    try:
+        await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            renewing.result()  # raises
+        return working.result()
+    finally:
+        for task in (working, renewing):
+            task.cancel()
+        await asyncio.wait({working, renewing})
+        # A task has its error, whose traceback has this frame: a cycle would outlive the event.
+        del working, renewing, task
+
+
+async def keep(lease: Lease) -> None:
+    """Renews until it is cancelled. Raises ClaimedElsewhere where the lease is lost."""
+    usual = pause = lease.seconds / RENEWALS
+    while True:
+        await asyncio.sleep(pause)
+        try:
+            await lease.renew()
+            pause = usual
+        except TableUnavailable:
+            if lease.remaining <= 0:
+                raise lost() from None
+            pause = usual / TRIES
 
 
 async def _let_go(lease: Lease, code: str) -> None:

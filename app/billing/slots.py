@@ -8,7 +8,7 @@ from loguru import logger
 
 from app.billing.answers import LONGEST_REST
 from app.billing.dynamodb import ConditionFailed, Table, now_ms
-from app.billing.items import RATE, Item, Value, update
+from app.billing.items import RATE, Item, Update, Value
 from app.errors import TableUnavailable, Unprocessable
 
 MOST = 100  # slots in one write
@@ -76,7 +76,7 @@ class Slots:
     async def _write(self, change: str, condition: str, values: Mapping[str, Value]) -> Item:
         """Raises ConditionFailed, TableUnavailable."""
         try:
-            return await self._table.update(update(RATE, change, condition, **values))
+            return await self._table.update(Update(RATE, change, condition, **values))
         except Unprocessable as error:  # by no event: somebody has changed the item
             raise TableUnavailable("The budget of API calls is damaged", "budget_damaged") from error
 

@@ -28,13 +28,13 @@ class Mortal:
         patch.setattr(calls, "_send", self._wrapped(calls._send))
 
     def _wrapped(self, call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        async def mortal(*arguments: Any) -> Any:
+        async def mortal(*arguments: Any, **parameters: Any) -> Any:
             dies = self._at == len(self.made)
             self.made.append(str(arguments[0]))
             if self._dead or (dies and not self._after):
                 self._dead = True
                 raise Killed
-            answer = await call(*arguments)
+            answer = await call(*arguments, **parameters)
             if dies:
                 self._dead = True
                 raise Killed

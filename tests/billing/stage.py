@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
-from app.billing.charges import Billable
-from app.billing.items import billable_of, claim_key, invoice_key, item_of
+from app.billing.charges import Billable, chargeable
+from app.billing.items import claim_key, invoice_key
 from app.billing.process import Billing
 from app.events import Event
+from local import billables as laptop
 from local.chargebee.process import ChargebeeApi
 from local.sample_events import SAMPLES
 
@@ -60,6 +61,12 @@ def some(count: int, at: int = START) -> list[Billable]:
     return [Billable(f"b{number}", 100 + number, f"Usage {number}", at + number) for number in range(count)]
 
 
+def item_of(customer_id: str, billable: Billable) -> dict[str, Any]:
+    """The item of a billable event that has not been billed."""
+    one = laptop.Billable(billable.id, customer_id, billable.amount, billable.description, billable.occurred_at)
+    return one.item()
+
+
 async def has_begun(worker: Billing) -> None:
     """Returns once a first charge is being added."""
     while not worker.chargebee.calls["add_charge"]:  # noqa: ASYNC110  # counted, not signalled
@@ -102,7 +109,7 @@ class Stage(NamedTuple):
             KeyConditionExpression="pk = :pk",
             ExpressionAttributeValues={":pk": {"S": f"customer#{customer_id}"}},
         )
-        return [billable_of(item) for item in answer["Items"]]
+        return [chargeable(customer_id, item) for item in answer["Items"]]
 
     def claim(self, event_id: str) -> Any:
         return self.dynamodb.get_item(TableName=self.table, Key=claim_key(event_id)).get("Item", {})

@@ -62,7 +62,7 @@ async def test_a_slow_call_is_cut_off_and_repeated_with_its_key(stage: Stage, bi
             await worker.chargebee.add_charge(lease, body["content"]["invoice"]["id"], Billable("b1", 5, "Usage", 1))
         assert failed.value.code in {"TimeoutError", "ConnectionTimeoutError", "ServerTimeoutError", "lock_timeout"}
         assert worker.chargebee.calls["add_charge"] == 3
-        assert lease.progress.unanswered
+        assert lease.unanswered
     stage.behave(latency=0)
 
 

@@ -11,14 +11,17 @@ from app.billing.charges import (
     DESCRIPTION_LENGTH,
     KEY_LENGTH,
     Billable,
+    between,
+    billable_key,
+    chargeable,
     charged,
     described,
     idempotency_key,
     without,
 )
-from app.billing.items import between, billable_key, billable_of, item_of
 from app.billing.lines import ADHOC, LATEST_SECOND, Period, added, period
 from app.errors import Unprocessable
+from tests.billing.stage import item_of
 
 IDS = st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="[]"), min_size=1, max_size=100)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=400)
@@ -176,8 +179,7 @@ def test_sort_keys_are_between_those_of_the_period_that_holds_them(start: int, e
 def test_a_billable_event_survives_the_table(name: str, text: str, at: int, amount: int) -> None:
     """As an item and back."""
     billable = Billable(name, amount, text, at)
-    billable.require_chargeable()
-    assert billable_of(item_of("c", billable)) == billable
+    assert chargeable("c", item_of("c", billable)) == billable
 
 
 @pytest.mark.parametrize(

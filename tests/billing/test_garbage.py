@@ -7,7 +7,7 @@ from types import FrameType
 
 import pytest
 
-from app.billing.items import claim_key, update
+from app.billing.items import Update, claim_key
 from app.errors import Postponed, TableUnavailable
 from tests.billing.conftest import OpenBilling
 from tests.billing.stage import Stage, event_body, event_of, some
@@ -68,4 +68,4 @@ async def test_a_200_that_is_not_dynamodbs(
     monkeypatch.setenv("AWS_ENDPOINT_URL", faulty)
     async with billing() as worker:
         with pytest.raises(TableUnavailable):
-            await worker.table.update(update(claim_key("ev_1"), "SET #a = :a", "attribute_not_exists(#pk)", a=1))
+            await worker.table.update(Update(claim_key("ev_1"), "SET #a = :a", "attribute_not_exists(#pk)", a=1))

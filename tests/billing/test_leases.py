@@ -7,9 +7,9 @@ import pytest
 
 from app.billing import leases
 from app.billing.dynamodb import Table, now_ms, open_table
-from app.billing.held import keep
 from app.billing.items import claim_key, invoice_key, number, typed
 from app.billing.leases import AlreadyDone, Lease, Superseded
+from app.billing.process import keep
 from app.errors import ClaimedElsewhere, TableUnavailable
 from app.settings import Settings
 from tests.billing.stage import Stage
@@ -88,7 +88,7 @@ async def test_an_invoice_is_held_by_one_event(table: Table) -> None:
     await other.claim()
     with pytest.raises(ClaimedElsewhere):
         await other.take_invoice("inv_1", 6)
-    first.progress.miss_answer()
+    first.miss_answer()
     await first.release("ReadTimeoutError")
     with pytest.raises(ClaimedElsewhere):
         await other.take_invoice("inv_1", 6)

@@ -7,10 +7,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from app.billing import dynamodb
-from app.billing.items import billable_key, item_of, update
+from app.billing.charges import billable_key
+from app.billing.items import Update
 from app.errors import Postponed, TableUnavailable, Unprocessable
 from tests.billing.conftest import OpenBilling
-from tests.billing.stage import END, START, Stage, event_body, event_of, line, some
+from tests.billing.stage import END, START, Stage, event_body, event_of, item_of, line, some
 
 pytestmark = pytest.mark.anyio
 LATE = 17_723_196_000  # eleven digits, as of a time in milliseconds that lost some
@@ -91,7 +92,7 @@ def test_what_an_error_of_the_table_means(code: str, message: str, error: type[E
 
 async def test_a_value_that_the_table_refuses(stage: Stage, billing: OpenBilling) -> None:
     """DynamoDB says so, in a call and in a transaction."""
-    long = update(billable_key("x" * 3000, some(1)[0]), "SET #a = :a", "attribute_not_exists(#pk)", a=1)
+    long = Update(billable_key("x" * 3000, some(1)[0]), "SET #a = :a", "attribute_not_exists(#pk)", a=1)
     async with billing() as worker:
         for updates in ([long], [long, long]):
             with pytest.raises(Unprocessable) as failed:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.billing.charges import Billable
-from app.billing.items import billable_key
+from app.billing.charges import Billable, billable_key
 from tests.billing.conftest import OpenBilling
 from tests.billing.mortal import Killed, Mortal
 from tests.billing.stage import END, START, Stage, event_body, event_of, line, some
