@@ -1,6 +1,7 @@
 """The dead letter of a message that can never succeed: the message, with the reason. Pure."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from app.worker.received import Received
@@ -18,10 +19,7 @@ _REFUSED = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")
 
 
 def dead_letter(received: Received, code: str, detail: str, event_id: str | None, *, fifo: bool) -> dict[str, Any]:
-    """Returns the parameters of SendMessage: the body as it was, and the reason as attributes.
-
-    On a FIFO queue SQS drops a second dead letter of the message if it comes within five minutes.
-    """
+    """Returns the parameters of SendMessage: the body as it was, and the reason as attributes."""
     ours = {REASON: _plain(code), DETAIL: _plain(detail), RECEIVE_COUNT: str(received.receives)}
     if event_id is not None and EVENT_ID not in received.attributes:
         ours[EVENT_ID] = event_id
@@ -29,10 +27,15 @@ def dead_letter(received: Received, code: str, detail: str, event_id: str | None
     kept = [(name, dict(value)) for name, value in received.attributes.items() if name not in added]
     # The event's id is kept before others, which a foreign message may have.
     kept.sort(key=lambda attribute: attribute[0] != EVENT_ID)
-    found: dict[str, Any] = {
-        "MessageBody": received.body,
-        "MessageAttributes": {**added, **dict(kept[: MOST_ATTRIBUTES - len(added)])},
-    }
+    return parameters(received, {**added, **dict(kept[: MOST_ATTRIBUTES - len(added)])}, fifo=fifo)
+
+
+def parameters(received: Received, attributes: Mapping[str, Any], *, fifo: bool) -> dict[str, Any]:
+    """Returns the parameters of SendMessage for the same body with `attributes`.
+
+    On a FIFO queue SQS drops a second one that comes within five minutes.
+    """
+    found: dict[str, Any] = {"MessageBody": received.body, "MessageAttributes": attributes}
     if fifo:
         found["MessageGroupId"] = received.group or received.message_id
         found["MessageDeduplicationId"] = received.message_id

@@ -6,13 +6,13 @@ reason's attributes are removed. SQS's own task leaves them, which the worker do
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
 from app.errors import ConfigurationError
-from app.worker.dead_letters import OURS, REASON
+from app.worker.dead_letters import OURS, REASON, parameters
 from app.worker.queue import MOST_ENTRIES, ConsumedQueue
 from app.worker.received import Received
 
@@ -38,12 +38,7 @@ class Found(NamedTuple):
 async def look(dead: ConsumedQueue, limit: int | None) -> Found:
     """What would be moved. Each message is received once, which counts, and handed back at the end."""
     total = await _waiting(dead)
-    seen: list[Received] = []
-
-    async def keep(messages: list[Received]) -> None:
-        seen.extend(messages)
-
-    await _each(dead, min(total, limit or total), keep)
+    seen = [message async for messages in _received(dead, min(total, limit or total)) for message in messages]
     for start in range(0, len(seen), MOST_ENTRIES):
         await dead.change([(message.receipt, 0) for message in seen[start : start + MOST_ENTRIES]])
     reasons = Counter(message.text(REASON) or "moved by the queue" for message in seen)
@@ -62,40 +57,33 @@ async def by_hand(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, 
     total = await _waiting(dead)
     total = min(total, limit or total)
     moved = 0
-
-    async def move(messages: list[Received]) -> None:
-        nonlocal moved
+    async for messages in _received(dead, total):
         if queue.fifo:
             for message in messages:
-                await queue.send(parameters(message, fifo=True))
+                await queue.send(redriven(message, fifo=True))
         else:
-            await asyncio.gather(*(queue.send(parameters(message, fifo=False)) for message in messages))
+            await asyncio.gather(*(queue.send(redriven(message, fifo=False)) for message in messages))
         refusals = await dead.delete([message.receipt for message in messages])
         moved += sum(refusal is None for refusal in refusals)
         progress(moved, total)
-
-    await _each(dead, total, move)
     return moved
 
 
-def parameters(message: Received, *, fifo: bool) -> dict[str, Any]:
-    """As SendMessage takes it: what was sent at first, without the reason.
+def redriven(message: Received, *, fifo: bool) -> dict[str, Any]:
+    """Returns the parameters of SendMessage: what was sent at first, without the reason.
 
     Its deduplication id is new, since SQS would drop the event's own for five minutes; a repeat of ours is dropped.
     """
-    kept = {name: dict(value) for name, value in message.attributes.items() if name not in OURS}
-    found: dict[str, Any] = {"MessageBody": message.body, "MessageAttributes": kept}
-    if fifo:
-        found["MessageGroupId"] = message.group or message.message_id
-        found["MessageDeduplicationId"] = message.message_id
-    return found
+    return parameters(
+        message, {name: value for name, value in message.attributes.items() if name not in OURS}, fifo=fifo
+    )
 
 
-async def _each(dead: ConsumedQueue, number: int, take: Callable[[list[Received]], Awaitable[None]]) -> None:
-    """Receives until there were `number`, or there is nothing."""
+async def _received(dead: ConsumedQueue, number: int) -> AsyncIterator[list[Received]]:
+    """Yields what it receives, until there were `number` messages, or there is nothing."""
     left = number
     while left > 0 and (messages := await dead.receive(min(left, MOST_ENTRIES), VISIBILITY_SECONDS, WAIT_SECONDS)):
-        await take(messages)
+        yield messages
         left -= len(messages)
 
 

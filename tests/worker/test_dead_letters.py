@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.worker.dead_letters import MOST_DETAIL, dead_letter
 from app.worker.received import Received
-from app.worker.redrive import parameters as redriven
+from app.worker.redrive import redriven
 
 
 def _text(value: str) -> dict[str, Any]:
