@@ -90,7 +90,8 @@ def _show(summary: Summary, *, dry_run: bool) -> None:
         click.echo(f"  {event_id}")
     if len(summary.missing) > SHOWN:
         click.echo(f"  … and {len(summary.missing) - SHOWN:,} more")
+    missing, invalid = len(summary.missing), len(summary.invalid)
     click.echo(
-        f"{summary.seen:,} events at Chargebee: {summary.done:,} processed, {len(summary.missing):,} missing,"
-        f" {'none' if dry_run else f'{summary.enqueued:,}'} enqueued, {len(summary.invalid):,} that the webhook refuses"
+        f"{summary.seen:,} events at Chargebee: {summary.seen - missing:,} processed, {missing:,} missing,"
+        f" {'none' if dry_run else f'{missing - invalid:,}'} enqueued, {invalid:,} that the webhook refuses"
     )

@@ -7,8 +7,7 @@ it that it is done once.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from loguru import logger
@@ -26,22 +25,12 @@ DoneOf = Callable[[Iterable[str]], Awaitable[set[str]]]
 Send = Callable[[Message], Awaitable[None]]
 
 
-@dataclass
-class Summary:
-    """Numbers of events; `missing` and `invalid` have their ids."""
+class Summary(NamedTuple):
+    """`seen`: how many; `missing`: ids of those that were not processed; `invalid`: ids that the webhook refuses."""
 
-    seen: int = 0
-    done: int = 0
-    missing: list[str] = field(default_factory=list)
-    invalid: list[str] = field(default_factory=list)
-    enqueued: int = 0
-
-    def see(self, number: int, done: int) -> None:
-        self.seen += number
-        self.done += done
-
-    def send(self) -> None:
-        self.enqueued += 1
+    seen: int
+    missing: list[str]
+    invalid: list[str]
 
 
 def filters(wanted: frozenset[str], since: int, until: int) -> dict[str, str]:
@@ -66,24 +55,26 @@ async def reconcile(
 
     `progress` gets the time of the last one, in unix seconds. Raises BillingFailed and QueueUnavailable.
     """
-    summary = Summary()
+    seen = 0
+    missing: list[str] = []
+    invalid: list[str] = []
     async for batch in _batches(events):
         done = await done_of([str(event["id"]) for event in batch])
-        missing = [event for event in batch if str(event["id"]) not in done]
-        summary.see(len(batch), len(batch) - len(missing))
-        for event in missing:
-            summary.missing.append(str(event["id"]))
+        seen += len(batch)
+        for event in batch:
+            if (event_id := str(event["id"])) in done:
+                continue
+            missing.append(event_id)
             try:
                 message = _message(event, wanted, fifo=fifo)
             except InvalidEvent as error:
-                logger.bind(event_id=str(event["id"])).warning("Not an event that the webhook takes: {}", error.detail)
-                summary.invalid.append(str(event["id"]))
+                logger.bind(event_id=event_id).warning("Not an event that the webhook takes: {}", error.detail)
+                invalid.append(event_id)
                 continue
             if send is not None:
                 await _send(send, message)
-                summary.send()
         progress(int(batch[-1]["occurred_at"]))
-    return summary
+    return Summary(seen, missing, invalid)
 
 
 def _message(content: Mapping[str, Any], wanted: frozenset[str], *, fifo: bool) -> Message:
