@@ -5,11 +5,11 @@ for its delete.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from loguru import logger
 
-from app.worker.queue import MOST_ENTRIES, ConsumedQueue, Refusal
+from app.worker.queue import MOST_ENTRIES, ConsumedQueue
 from app.worker.received import Received
 from app.worker.retry import longest, pause
 
@@ -24,9 +24,7 @@ class Held:
     """
 
     def __init__(self, received: Received, visibility: float) -> None:
-        self.received = received
-        self.since = asyncio.get_running_loop().time()
-        self.hidden_until = self.since + visibility
+        self.receive(received, visibility)
         self.task: asyncio.Task[None] | None = None
         self.settling = False
         self.lost = False
@@ -43,7 +41,7 @@ class Held:
         self.hidden_until = began + seconds
 
     def receive(self, received: Received, visibility: float) -> None:
-        """The same message once more: only the newest receipt is sure to be valid."""
+        """It was received, maybe once more: only the newest receipt is sure to be valid."""
         self.received = received
         self.since = asyncio.get_running_loop().time()
         self.hidden_until = self.since + visibility
@@ -99,7 +97,7 @@ class Holding:
         """Whether SQS has answered for all. What it says is not ours any more is told to `on_lost`."""
         for held in list(self._held.values()):
             if not longest(held.age()):
-                self._lose(held, Refusal("HeldTooLong", final=True))
+                self._lose(held, "HeldTooLong")
         async with self.changing:
             held_now = list(self._held.values())
             batches = [held_now[start : start + MOST_ENTRIES] for start in range(0, len(held_now), MOST_ENTRIES)]
@@ -120,14 +118,14 @@ class Holding:
             if refusal is None:
                 held.extend(began, time)
             elif refusal.final:
-                self._lose(held, refusal)
+                self._lose(held, refusal.code)
         return not any(refusal is not None and not refusal.final for refusal in refusals)
 
-    def _lose(self, held: Held, refusal: Refusal) -> None:
+    def _lose(self, held: Held, code: str) -> None:
         if self.holds(held) and not held.settling:
             held.lose()
             self.release(held)
-            self._on_lost(held, refusal.code)
+            self._on_lost(held, code)
 
     def _tell_expired(self) -> None:
         """What waits and was not extended in time, since SQS could not be reached, is not begun any more.
@@ -135,9 +133,6 @@ class Holding:
         What is worked on goes on: it may well be done before another worker begins, and the claim of its event keeps
         that one away.
         """
-        for held in self._waiting():
-            if not held.is_hidden():
-                self._lose(held, Refusal("Expired", final=True))
-
-    def _waiting(self) -> Iterable[Held]:
-        return [held for held in self._held.values() if held.task is None]
+        for held in list(self._held.values()):
+            if held.task is None and not held.is_hidden():
+                self._lose(held, "Expired")

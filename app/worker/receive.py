@@ -63,7 +63,9 @@ class Receiver:
         try:
             messages = await self._queue.receive(min(room, MOST_ENTRIES), self._visibility)
         except Exception as error:
-            self._failed(code_of(error))
+            if not self._failures:
+                logger.warning("SQS does not answer ({}): trying on", code_of(error))
+            self._failures += 1
             await _within(pause(self._failures, LONGEST_PAUSE_SECONDS), self._stopped)
             return
         self._looked = self._answered = self._loop.time()
@@ -71,11 +73,6 @@ class Receiver:
             logger.info("SQS answers again")
             self._failures = 0
         self._take(messages)
-
-    def _failed(self, code: str) -> None:
-        if not self._failures:
-            logger.warning("SQS does not answer ({}): trying on", code)
-        self._failures += 1
 
 
 async def _within(seconds: float, event: asyncio.Event) -> None:
