@@ -30,11 +30,8 @@ class Consumer:
         on_room: Callable[[], None],
     ) -> None:
         self._holding, self._settlement, self._concurrency = holding, settlement, concurrency
-        self._observe, self._begin_trace, self._on_room = (
-            observers.of_records(log_message),
-            observers.continue_trace,
-            on_room,
-        )
+        self._observe, self._continue_trace = observers.of_records(log_message), observers.continue_trace
+        self._on_room = on_room
         self._working: set[asyncio.Task[None]] = set()
         self._stopping = False
 
