@@ -50,7 +50,7 @@ def test_a_wrong_argument_is_refused(arguments: list[str], expected: str) -> Non
     [
         (["send", "--count", "5"], "`python -m app send` is now `python -m local send`"),
         (["lab"], "`python -m app lab` is now `python -m lab`"),
-        (["capacity", "--rate", "500"], "`python -m app capacity` is now `python -m loadtest.capacity`"),
+        (["capacity", "--rate", "500"], "`python -m app capacity` is now `python -m loadtest capacity`"),
     ],
     ids=str,
 )

@@ -18,7 +18,7 @@ SECONDS = 20
 @pytest.mark.skipif(os.cpu_count() == 1, reason="one core")
 def test_they_change_cores() -> None:
     """Each is seen on both, with all its threads, and the process that has ended disturbs nothing."""
-    code = "import threading, sys; threading.Thread(target=sys.stdin.read).start(); print(); sys.stdin.read()"
+    code = "import threading, sys; threading.Thread(target=sys.stdin.read).start(); print(flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code]
     both = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
     gone = subprocess.Popen([sys.executable, "-c", ""])
