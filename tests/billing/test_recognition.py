@@ -69,6 +69,7 @@ def test_a_plan_with_brackets_has_its_period(stage: Stage, billing: OpenBilling,
     assert _charged(stage, body) == [2000]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(NAMES, min_size=1, max_size=4), st.lists(NAMES, max_size=3), st.booleans(), st.booleans())
 def test_no_name_changes_what_is_charged(

@@ -72,6 +72,7 @@ def test_a_port_in_use(keeping: StandIn) -> None:
     assert "address already in use" in ended.stderr
 
 
+@pytest.mark.slow
 def test_the_sdk_for_go(stand_in: StandIn, queue_url: str, event: bytes, tmp_path: Path) -> None:
     """Its signatures are taken, and it finds the MD5s as it expects them: it checks both."""
     go = next(peer for peer in peers.peers() if peer.name == "go")
@@ -88,6 +89,7 @@ def test_the_sdk_for_go(stand_in: StandIn, queue_url: str, event: bytes, tmp_pat
     sqs.close()
 
 
+@pytest.mark.slow
 def test_go_is_formatted_vetted_and_tested(built: None) -> None:
     """As Go's own tools want it; its tests hold the reader of JSON against Go's own."""
     said = subprocess.run(["gofmt", "-l", "."], cwd=SOURCES, check=True, capture_output=True, text=True).stdout
