@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 from app.billing.items import Item, Update
 from app.errors import TableUnavailable, Unprocessable
 from app.settings import Settings
-from app.sqs.failures import NotAcknowledgedError, code_of, without_tracebacks
+from app.sqs.failures import NotAcknowledgedError, code_of, free_attempts, without_tracebacks
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
@@ -144,4 +144,5 @@ async def open_table(settings: Settings) -> AsyncIterator[Table]:
     assert settings.billing_table is not None, "require_billing has not been called"
     config = client_config(2 * settings.worker_concurrency)
     async with aioboto3.Session().client("dynamodb", config=config) as client:
+        free_attempts(client)
         yield Table(client, settings.billing_table)

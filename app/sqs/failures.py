@@ -63,3 +63,18 @@ def without_tracebacks(error: Exception) -> Exception:
         link.with_traceback(None)
         link = link.__cause__ or link.__context__
     return error
+
+
+def free_attempts(client: Any) -> None:
+    """Removes the tracebacks of the errors after which `client`, of aioboto3, repeats a call.
+
+    In Python 3.13, the frame of a finished coroutine still refers to its caller's. So the error of each attempt is in a
+    cycle with the frames of the whole call, which `without_tracebacks` cannot reach. `needs-retry` is botocore's event:
+    https://botocore.amazonaws.com/v1/documentation/api/latest/topics/events.html
+    """
+    client.meta.events.register("needs-retry", _free_attempt)
+
+
+def _free_attempt(caught_exception: Exception | None = None, **_: object) -> None:
+    if caught_exception is not None:
+        without_tracebacks(caught_exception)

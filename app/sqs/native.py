@@ -12,7 +12,14 @@ from loguru import logger
 
 from app.errors import WebhookRefused
 from app.settings import Settings
-from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of, without_tracebacks
+from app.sqs.failures import (
+    code_of,
+    free_attempts,
+    require_acknowledgement,
+    require_queue_url,
+    retries_of,
+    without_tracebacks,
+)
 from app.sqs.message import Message, traceparents
 from app.sqs.queue import Entries, QueueAddress, batch_refused, outcomes, refusal
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
@@ -113,6 +120,7 @@ async def open_queue(settings: Settings, observe: ObserveCall = unobserved) -> A
     `observe` is told of each SendMessage; a SendMessageBatch belongs to group commit.
     """
     async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
+        free_attempts(client)
         queue = NativeQueue(client, settings, observe)
         await queue.warm()
         yield queue

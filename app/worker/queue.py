@@ -11,7 +11,14 @@ from aiobotocore.config import AioConfig
 from botocore import xform_name
 
 from app.settings import Settings
-from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of, without_tracebacks
+from app.sqs.failures import (
+    code_of,
+    free_attempts,
+    require_acknowledgement,
+    require_queue_url,
+    retries_of,
+    without_tracebacks,
+)
 from app.sqs.queue import QueueAddress
 from app.telemetry.record import CallRecord, ObserveCall
 from app.worker.received import Received
@@ -141,5 +148,6 @@ async def open_queues(settings: Settings, observe: ObserveCall) -> AsyncIterator
     """The queue and the dead-letter queue of `settings`. Calls nobody: SQS may be down. Raises ConfigurationError."""
     addresses = [QueueAddress.of(settings), QueueAddress.at(settings.require_dead_letter_queue_url())]
     async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
+        free_attempts(client)
         queue, dead = (ConsumedQueue(client, address, settings.sqs_timeout, observe) for address in addresses)
         yield queue, dead
