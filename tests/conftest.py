@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
     config.addinivalue_line("markers", "newest: runs on the newest release, unless --releases says all")
-    config.addinivalue_line("markers", "slow: takes seven seconds or more; `make test` leaves it out, CI does not")
+    config.addinivalue_line("markers", "slow: takes five seconds or more; `make test` leaves it out, CI does not")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

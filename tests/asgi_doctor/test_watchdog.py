@@ -222,6 +222,7 @@ def _line(file: str, code: str) -> int:
     return next(number for number, line in enumerate(lines, 1) if code in line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("release", "action", "code", "function"),
     [

@@ -21,6 +21,7 @@ def warnings() -> Iterator[list[str]]:
     logger.remove(sink)
 
 
+@pytest.mark.slow
 def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
     """APP_HOST=0.0.0.0: one warning with what they reach, and the service's own about demo:demo."""
     with LocalRunProcess(tmp_path, host="0.0.0.0") as service:  # noqa: S104  # the subject

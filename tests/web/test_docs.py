@@ -46,6 +46,7 @@ def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
     return page, asked, complaints
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -> None:
     """In a local run: the operation is drawn and sends a webhook that gets 200; no other host is asked."""
@@ -115,6 +116,7 @@ def test_off_unless_enabled(aws: QueueProcess, queue_url: str) -> None:
     }
 
 
+@pytest.mark.slow
 def test_off_in_a_local_run_when_disabled(tmp_path: Path) -> None:
     """APP_DOCS=0 overrides the default of a local run."""
     with LocalRunProcess(tmp_path, docs=0) as web:

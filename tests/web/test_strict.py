@@ -19,6 +19,7 @@ NATIVE = [
 COMMAND = [sys.executable, "-m", "tests.web.strict_service"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", NATIVE, ids=str)
 def test_nothing_blocks(aws: QueueProcess, queue_url: str, event: bytes, release: Release) -> None:
     """Webhooks one by one and side by side, refused ones, probes, a stop: no call, and each has its answer."""

@@ -42,6 +42,7 @@ def _held(pair: Pair, controller: Controller, number: int) -> Asked:
     return asked
 
 
+@pytest.mark.slow
 def test_what_is_held_is_extended(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
@@ -127,6 +128,7 @@ def test_a_second_signal_ends_it_now(
     assert pair.counts() == (0, 1)
 
 
+@pytest.mark.slow
 def test_what_a_killed_worker_held_comes_to_another(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:

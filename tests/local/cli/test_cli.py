@@ -122,6 +122,7 @@ def children() -> list[psutil.Process]:
     return [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
 
 
+@pytest.mark.slow
 def test_demo() -> None:
     """Ends with 0, shows answers and messages, leaves nothing behind."""
     before = set(children())
@@ -203,6 +204,7 @@ def test_peek_shows_the_exact_bytes_any_number_of_times(local: Web, tmp_path: Pa
     assert "1 messages" in run_local("queue", run_dir=tmp_path).stderr
 
 
+@pytest.mark.slow
 def test_send(local: Web, tmp_path: Path) -> None:
     """The samples, a file, many events, each to the running local service."""
     shown = run_local("send", run_dir=tmp_path)
@@ -256,6 +258,7 @@ def test_a_run_that_is_killed(local: Web, tmp_path: Path) -> None:
         assert run_local("queue", run_dir=tmp_path).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_local_run_shields_the_real_account(tmp_path: Path) -> None:
     """A profile, an endpoint and a proxy of the user's do not reach a local run."""
     real = {

@@ -58,6 +58,7 @@ def test_invoices(local: LocalRun, tmp_path: Path) -> None:
     assert audit(local.chargebee, [events[7]]).problems == []
 
 
+@pytest.mark.slow
 def test_readme_has_the_words_of_the_list(local: LocalRun, tmp_path: Path) -> None:
     """An invoice is pending, being charged, then closed: in the command, in its help and in README."""
     readme = " ".join((ROOT / "README.md").read_text().split())

@@ -44,6 +44,7 @@ def test_it_ends_with_its_parent(sig: signal.Signals) -> None:
         assert not page.is_running() or page.status() == psutil.STATUS_ZOMBIE
 
 
+@pytest.mark.slow
 def test_a_viewer_does_not_hold_up_a_stop(tmp_path: Path) -> None:
     """SIGTERM ends the service long before the time-out for open requests, and the viewer's stream ends with it."""
     with LocalRunProcess(tmp_path, drain_delay=0, graceful_timeout=600) as web:
@@ -55,6 +56,7 @@ def test_a_viewer_does_not_hold_up_a_stop(tmp_path: Path) -> None:
                 list(events)
 
 
+@pytest.mark.slow
 def test_it_listens_on_loopback_alone(tmp_path: Path) -> None:
     """One socket, on 127.0.0.1."""
     with LocalRunProcess(tmp_path) as web:
@@ -64,6 +66,7 @@ def test_it_listens_on_loopback_alone(tmp_path: Path) -> None:
         assert [one.laddr.ip for one in sockets if one.laddr.port == port] == ["127.0.0.1"]
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken(tmp_path: Path) -> None:
     """One line says so, and the service goes on without the page."""
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -86,6 +86,7 @@ def test_no_address_of_this_machine() -> None:
         pass
 
 
+@pytest.mark.slow
 def test_connections_without_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
     """They take a bounded number of threads, the server closes each of them, and scrapes are answered again."""
     monkeypatch.setattr(scrapes, "SECONDS", 2.0)
