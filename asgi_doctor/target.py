@@ -35,7 +35,7 @@ def _import(name: str) -> object:
     except Exception as error:
         hint, package = "", name.partition(".")[0]
         if isinstance(error, ModuleNotFoundError) and package in sys.modules:
-            hint = f"; another package {package} is imported already, as this command's own are: rename yours"
+            hint = f"; the package {package} is this command's own: rename yours"
         raise DoctorError(f"{name} cannot be imported: {type(error).__name__}: {error}{_where(error)}{hint}") from None
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from local.sample_events import fresh_events
 from tests.harness.browser import needs_chromium
-from tests.harness.service import Web, clean_environment
+from tests.harness.commands import LocalRunProcess
 
 pytestmark = [needs_chromium, pytest.mark.slow]
 DELAY_MS = 100
@@ -65,7 +65,7 @@ def _milliseconds(readout: str) -> float:
 
 def test_another_sender_and_its_own_button(tab: Page, tmp_path: Path, event: bytes) -> None:
     """The times shown are between the queue's delay and the slowest answer; each sender's webhooks count apart."""
-    with Web(clean_environment(local=1, port=0, live_port=0, run_dir=tmp_path, max_wait=0)) as web:
+    with LocalRunProcess(tmp_path, max_wait=0) as web:
         tab.goto(web.wait_for("Live page on").split()[-1])
         tab.get_by_role("button", name=f"SQS slower by {DELAY_MS} ms").click()
         expect(tab.get_by_role("button", name=f"SQS slower by {DELAY_MS} ms")).to_have_attribute("aria-pressed", "true")
