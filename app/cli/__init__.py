@@ -1,7 +1,9 @@
 """The command line: one file per command, imported only when it is called."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -19,39 +21,51 @@ MOVED = {
     "lab": "python -m lab",
     "capacity": "python -m loadtest capacity",
 }
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-class _Commands(click.Group):
+class Commands(click.Group):
+    """The commands `names`, each in the module of its name in `package`; `moved`: old names, and the new commands."""
+
+    def __init__(self, *, package: str, names: Sequence[str], moved: Mapping[str, str] | None = None, **options: Any):
+        super().__init__(context_settings=CONTEXT, **options)
+        self._package, self._names, self._moved = package, names, moved or {}
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self._names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self._names:
             return None
-        command: click.Command = getattr(import_module(f"app.cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(import_module(f"{self._package}.{cmd_name}"), cmd_name)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] in MOVED:
-            raise ConfigurationError(f"`python -m app {args[0]}` is now `{MOVED[args[0]]}`")
-        if args and args[0] not in COMMANDS:
-            ctx.fail(f"{args[0]!r} is not a command: allowed are {', '.join(COMMANDS)}")
+        if args and args[0] in self._moved:
+            raise ConfigurationError(f"`{ctx.command_path} {args[0]}` is now `{self._moved[args[0]]}`")
+        if args and args[0] not in self.list_commands(ctx):
+            ctx.fail(f"{args[0]!r} is not a command: allowed are {', '.join(self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, package=__name__, names=COMMANDS, moved=MOVED)
 @click.version_option(__version__, prog_name="invoice-webhook")
 def cli() -> None:
     """Chargebee invoice webhooks in, SQS messages out."""
 
 
-def main() -> None:
-    """Runs a command; a ConfigurationError becomes one line per wrong value, not a traceback."""
+def run(command: click.Command, name: str) -> None:
+    """Runs the command line `name`; a ConfigurationError becomes one line per wrong value, not a traceback."""
     try:
-        cli(prog_name="python -m app")
+        command(prog_name=name)
     except ConfigurationError as error:
         for line in masked(str(error)).splitlines():
             click.echo(f"error: {line}", err=True)
         sys.exit(2)
+
+
+def main() -> None:
+    """Runs `python -m app`."""
+    run(cli, "python -m app")

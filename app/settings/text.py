@@ -14,8 +14,6 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings
 
 OTHERS = ("APP_LAB_", "APP_LOCAL_")  # read by `python -m lab` and `python -m local`
-
-
 # Variables of 1.3, and what takes their place. Until 2.0.
 MOVED = {
     "APP_LOCAL": "`make run` or `python -m local run`",

@@ -1,19 +1,9 @@
 """`python -m lab`: one file per command."""
 
-import sys
-
-import click
-
-from app.errors import ConfigurationError
-from app.settings.text import masked
+from app.cli import run
 from lab.cli.serve import lab
 
 
 def main() -> None:
-    """Runs a command; a ConfigurationError becomes one line per wrong value, not a traceback."""
-    try:
-        lab(prog_name="python -m lab")
-    except ConfigurationError as error:
-        for line in masked(str(error)).splitlines():
-            click.echo(f"error: {line}", err=True)
-        sys.exit(2)
+    """Runs `python -m lab`."""
+    run(lab, "python -m lab")

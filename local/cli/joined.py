@@ -2,6 +2,7 @@
 
 import os
 from functools import wraps
+from importlib import import_module
 from typing import Any
 
 import click
@@ -10,8 +11,9 @@ from local.run import read_run
 from local.settings import load_local_settings
 
 
-def on_local_run(command: click.Command) -> click.Command:
-    """Returns the command with the variables of the local run in place of a deployment's, and of no real account."""
+def on_local_run(name: str) -> click.Command:
+    """Returns `python -m app NAME` with the variables of the local run, and none of a deployment or a real account."""
+    command: click.Command = getattr(import_module(f"app.cli.{name}"), name)
     callback = command.callback
     assert callback is not None
 
