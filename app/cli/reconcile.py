@@ -12,6 +12,7 @@ import click
 from app.billing.process import open_billing
 from app.errors import BillingFailed, ConfigurationError, QueueUnavailable
 from app.settings import Settings, load_settings
+from app.sqs.limits import SendLimits
 from app.sqs.native import open_queue
 from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_sdk
@@ -68,8 +69,8 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
 
 
 async def _compare(settings: Settings, since: int, until: int, *, dry_run: bool) -> Summary:
-    address = QueueAddress.of(settings)
-    sending = nullcontext() if dry_run else open_queue(settings)
+    address = QueueAddress.at(settings.require_queue_url())
+    sending = nullcontext() if dry_run else open_queue(address, SendLimits(settings.sqs_timeout))
     owner = f"reconcile-{uuid.uuid4().hex[:8]}"
     # Events come in the order of their times, so that these tell how much is done; how many there are, nothing tells.
     bar = click.progressbar(length=until - since, label="Events", file=sys.stderr)

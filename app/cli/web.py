@@ -5,14 +5,14 @@ import click
 from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.sqs.account import require_direct
+from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_observers
-from app.web.endpoint import entrance
+from app.web.endpoint import PATH
 from app.web.gate.auth import warn_of_weak_passwords
 from app.web.main import create_app
 from app.web.server.serve import serve
-from app.web.webhook import PATH
 
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
 
@@ -33,9 +33,9 @@ def web() -> None:
     settings.require_web()
     require_sdk()
     if settings.release.direct:
-        require_direct(settings)
+        require_direct(QueueAddress.at(settings.require_queue_url()))
     warn_of_weak_passwords(settings)
     observers = make_observers(settings, "POST", PATH)
     app = create_app(settings, observers)
     with exported(observers, settings):
-        serve(entrance(app, settings), settings, drain=app.state.admission.drain)
+        serve(app, settings, drain=app.admission.drain)

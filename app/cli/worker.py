@@ -41,7 +41,7 @@ def work(*, retry: float = BASE_SECONDS) -> None:
     configure_logging(settings)
     settings.require_billing()
     settings.require_dead_letter_queue_url()
-    queue = QueueAddress.of(settings).name
+    queue = QueueAddress.at(settings.require_queue_url()).name
     require_sdk()
     observers = make_worker_observers(settings, queue)
     owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"

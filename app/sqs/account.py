@@ -20,7 +20,6 @@ from botocore.httpsession import get_cert_path
 from botocore.utils import get_environ_proxies
 
 from app.errors import ConfigurationError
-from app.settings import Settings
 from app.sqs.failures import require_queue_url
 from app.sqs.queue import QueueAddress
 from app.sqs.signing import Credentials
@@ -29,22 +28,26 @@ ATTEMPTS = 2
 Result = TypeVar("Result")
 
 
-def require_direct(settings: Settings) -> None:
+def require_direct(address: QueueAddress) -> None:
     """Raises ConfigurationError if SQS is behind a proxy, which the lean client does not support."""
-    if getproxies():  # rare: only then is a client built here, which knows SQS's address
-        Account(settings)
+    if getproxies():  # rare: only then is a client built, which knows SQS's endpoint and makes no call
+        Account(address, 1.0)
 
 
 class Account:
     """SQS as it is configured for this process. `endpoint`: its URL, split; `ca_bundle`: a file."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, address: QueueAddress, deadline: float) -> None:
         """Raises ConfigurationError where SQS is behind a proxy."""
-        seconds = settings.sqs_timeout / ATTEMPTS
-        config = Config(connect_timeout=seconds, read_timeout=seconds, retries={"total_max_attempts": ATTEMPTS})
+        attempt_timeout = deadline / ATTEMPTS
+        config = Config(
+            connect_timeout=attempt_timeout,
+            read_timeout=attempt_timeout,
+            retries={"total_max_attempts": ATTEMPTS},
+        )
         self._session = botocore.session.Session()
         self._client: Any = self._session.create_client("sqs", config=config)
-        self._address = QueueAddress.of(settings)
+        self.address = address
         url = self._client.meta.endpoint_url
         self.endpoint = urlsplit(url)
         self.region: str = self._client.meta.region_name
@@ -65,7 +68,7 @@ class Account:
 
     def queue_url(self) -> str:
         """Asks SQS (GetQueueUrl). Raises botocore's errors, and NotAcknowledgedError."""
-        return require_queue_url(self._client.get_queue_url(**self._address.parameters()))
+        return require_queue_url(self._client.get_queue_url(**self.address.parameters()))
 
 
 async def in_background(call: Callable[[], Result]) -> Result:

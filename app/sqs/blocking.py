@@ -10,8 +10,8 @@ import boto3
 from botocore.config import Config
 from botocore.endpoint import MAX_POOL_CONNECTIONS
 
-from app.settings import Settings
 from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of, without_tracebacks
+from app.sqs.limits import SendLimits
 from app.sqs.message import Message, traceparents
 from app.sqs.queue import QueueAddress, refusal
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
@@ -28,11 +28,11 @@ class BlockingQueue:
     https://boto3.amazonaws.com/v1/documentation/api/latest/guide/clients.html#multithreading-or-multiprocessing-with-clients
     """
 
-    def __init__(self, client: "SQSClient", settings: Settings, observe: ObserveCall) -> None:
+    def __init__(self, client: "SQSClient", address: QueueAddress, observe: ObserveCall) -> None:
         self._client = client
         self._observe = observe
-        self._address = QueueAddress.of(settings)
-        self.fifo = self._address.fifo
+        self._address = address
+        self.fifo = address.fifo
         self._url: str | None = None
         self._resolving = threading.Lock()
 
@@ -73,18 +73,18 @@ class BlockingQueue:
             self._observe(record)
 
 
-def build_queue(settings: Settings, observe: ObserveCall = unobserved) -> BlockingQueue:
-    """A client of boto3's default session, and the queue behind it; no call is made yet.
+def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved) -> BlockingQueue:
+    """Returns the queue with a client of boto3's default session; no call is made yet.
 
-    Ten pooled connections are botocore's default, as published: further ones are opened where threads need them, and
-    closed after their call. `observe` is told of each call, in the thread that made it.
-    APP_SQS_TIMEOUT can only be approximated: botocore's time-outs are per attempt, and separate for connect and read.
+    Ten pooled connections are botocore's default, as published: it opens further ones if threads need them, and closes
+    them after their call. `observe` receives the record of each call, in the thread that made the call.
+    The deadline is only approximate: botocore's time-outs are per attempt, and separate for connect and read.
     """
-    seconds = settings.sqs_timeout / ATTEMPTS
+    attempt_timeout = limits.deadline / ATTEMPTS
     config = Config(
-        connect_timeout=seconds,
-        read_timeout=seconds,
-        max_pool_connections=settings.sqs_max_connections or MAX_POOL_CONNECTIONS,
+        connect_timeout=attempt_timeout,
+        read_timeout=attempt_timeout,
+        max_pool_connections=limits.connections or MAX_POOL_CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
-    return BlockingQueue(boto3.client("sqs", config=config), settings, observe)
+    return BlockingQueue(boto3.client("sqs", config=config), address, observe)

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from time import perf_counter
 
 from app.errors import WebhookRefused
-from app.settings import Settings
+from app.sqs.limits import SendLimits
 from app.sqs.message import Message, traceparents
 from app.sqs.queue import BatchQueue, BatchRefused, refusal
 from app.sqs.waiting import Waiting, settle_all, too_late
@@ -26,13 +26,13 @@ LEAST_SHARE = 0.1
 class GroupCommit:
     """A queue whose `send` waits for its place in a batch. How many wait is bounded by admission."""
 
-    def __init__(self, queue: BatchQueue, settings: Settings, observe: ObserveCall) -> None:
+    def __init__(self, queue: BatchQueue, limits: SendLimits, observe: ObserveCall) -> None:
         self._queue = queue
         self._observe = observe
         self.fifo = queue.fifo
-        self._slots = 1 if queue.fifo else settings.sqs_batches
-        self._max_bytes = settings.sqs_batch_bytes
-        self._timeout = settings.sqs_timeout
+        self._slots = 1 if queue.fifo else limits.calls
+        self._max_bytes = limits.call_bytes
+        self._deadline = limits.deadline
         self._waiting: deque[Waiting] = deque()
         self._sending: set[asyncio.Task[None]] = set()
 
@@ -42,7 +42,7 @@ class GroupCommit:
         Raises QueueUnavailable (`sent`: the message may still have been enqueued) or InvalidEvent, at the latest
         after APP_SQS_TIMEOUT, waiting included.
         """
-        waiting = Waiting(message, self._timeout)
+        waiting = Waiting(message, self._deadline)
         waiting.expiry = asyncio.get_running_loop().call_at(waiting.deadline, self._expire, waiting)
         self._waiting.append(waiting)
         self._fill_slots()
@@ -78,7 +78,7 @@ class GroupCommit:
 
     def _drop_late(self) -> None:
         """Callers with hardly any time left are not sent: the answer would be too late, and a retry a duplicate."""
-        latest = asyncio.get_running_loop().time() + LEAST_SHARE * self._timeout
+        latest = asyncio.get_running_loop().time() + LEAST_SHARE * self._deadline
         while self._waiting and self._waiting[0].deadline < latest:
             self._expire(self._waiting[0])
 
@@ -113,7 +113,7 @@ class GroupCommit:
 
     async def _call(self, batch: list[Waiting]) -> list[WebhookRefused | None]:
         messages = [waiting.message for waiting in batch]
-        latest = asyncio.get_running_loop().time() + self._timeout  # the deadline of who arrives now
+        latest = asyncio.get_running_loop().time() + self._deadline  # the deadline of who arrives now
         record = CallRecord(
             "SendMessageBatch",
             len(batch),
@@ -139,11 +139,11 @@ class GroupCommit:
 
 @asynccontextmanager
 async def open_group_commit(
-    queue: BatchQueue, settings: Settings, observe: ObserveCall = unobserved
+    queue: BatchQueue, limits: SendLimits, observe: ObserveCall = unobserved
 ) -> AsyncIterator[GroupCommit]:
     """Group commit on `queue`, whose calls are told to `observe`; leaving the context flushes."""
-    group_commit = GroupCommit(queue, settings, observe)
+    group_commit = GroupCommit(queue, limits, observe)
     try:
         yield group_commit
     finally:
-        await group_commit.close(settings.sqs_timeout)
+        await group_commit.close(limits.deadline)

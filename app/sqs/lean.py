@@ -16,10 +16,10 @@ import orjson
 from loguru import logger
 
 from app.errors import WebhookRefused
-from app.settings import Settings
 from app.sqs.account import Account, in_background
 from app.sqs.answers import SqsError, parsed
 from app.sqs.failures import code_of
+from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.pool import Connections
 from app.sqs.queue import Entries, QueueAddress, batch_refused, outcomes, refusal
@@ -38,14 +38,15 @@ SKEW_SECONDS = 240.0
 class LeanQueue:
     """One queue. Its URL and the credentials are found by `warm`, or by the first call that succeeds."""
 
-    def __init__(self, account: Account, settings: Settings) -> None:
+    def __init__(self, account: Account, limits: SendLimits) -> None:
         self._account = account
-        self.fifo = QueueAddress.of(settings).fifo
-        self._slots = 1 if self.fifo else settings.sqs_batches
+        self.fifo = account.address.fifo
+        self._slots = 1 if self.fifo else limits.calls
         endpoint = account.endpoint
         tls = ssl.create_default_context(cafile=account.ca_bundle) if endpoint.scheme == "https" else None
         port = endpoint.port or (80 if tls is None else 443)
-        self._connections = Connections(str(endpoint.hostname), port, tls, settings.sqs_timeout / ATTEMPTS)
+        attempt_timeout = limits.deadline / ATTEMPTS
+        self._connections = Connections(str(endpoint.hostname), port, tls, attempt_timeout)
         path = endpoint.path or "/"
         self._signer = Signer(endpoint.netloc, account.region, "AmazonSQS.SendMessageBatch", path=path)
         self._preparing = asyncio.Lock()
@@ -130,9 +131,9 @@ class LeanQueue:
 
 
 @asynccontextmanager
-async def open_lean(settings: Settings) -> AsyncIterator[LeanQueue]:
+async def open_lean(address: QueueAddress, limits: SendLimits) -> AsyncIterator[LeanQueue]:
     """The queue of `settings`, with warm connections where SQS can be reached; they live as long as the context."""
-    queue = LeanQueue(await asyncio.to_thread(Account, settings), settings)
+    queue = LeanQueue(await asyncio.to_thread(Account, address, limits.deadline), limits)
     renewing = asyncio.create_task(queue.renew())
     try:
         await queue.warm()

@@ -11,7 +11,6 @@ from aiobotocore.config import AioConfig
 from loguru import logger
 
 from app.errors import WebhookRefused
-from app.settings import Settings
 from app.sqs.failures import (
     code_of,
     free_attempts,
@@ -20,6 +19,7 @@ from app.sqs.failures import (
     retries_of,
     without_tracebacks,
 )
+from app.sqs.limits import SendLimits
 from app.sqs.message import Message, traceparents
 from app.sqs.queue import Entries, QueueAddress, batch_refused, outcomes, refusal
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
@@ -37,13 +37,13 @@ WARM_SECONDS = 3.0
 class NativeQueue:
     """One queue. Its URL is resolved once, by `warm` or by the first send that succeeds, and kept."""
 
-    def __init__(self, client: "SQSClient", settings: Settings, observe: ObserveCall) -> None:
+    def __init__(self, client: "SQSClient", address: QueueAddress, deadline: float, observe: ObserveCall) -> None:
         self._client = client
         self._observe = observe
-        self._address = QueueAddress.of(settings)
+        self._address = address
         self._entries = Entries()
-        self.fifo = self._address.fifo
-        self._timeout = settings.sqs_timeout
+        self.fifo = address.fifo
+        self._deadline = deadline
         self._url: str | None = None
         self._resolving = asyncio.Lock()
 
@@ -66,7 +66,7 @@ class NativeQueue:
         """
         record = CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self._deadline):
                 url = self._url or await self._resolve()
                 answer = await self._client.send_message(QueueUrl=url, **message.parameters())
                 record.retries = retries_of(answer, ATTEMPTS)
@@ -102,25 +102,27 @@ class NativeQueue:
             return self._url
 
 
-def client_config(settings: Settings) -> AioConfig:
+def client_config(limits: SendLimits) -> AioConfig:
     """The client's time-outs and retries."""
     return AioConfig(
         # Not the whole time-out: a SYN that the network drops leaves time for another attempt.
-        connect_timeout=settings.sqs_timeout / ATTEMPTS,
-        read_timeout=settings.sqs_timeout,
-        max_pool_connections=settings.sqs_max_connections or CONNECTIONS,
+        connect_timeout=limits.deadline / ATTEMPTS,
+        read_timeout=limits.deadline,
+        max_pool_connections=limits.connections or CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
 
 
 @asynccontextmanager
-async def open_queue(settings: Settings, observe: ObserveCall = unobserved) -> AsyncIterator[NativeQueue]:
+async def open_queue(
+    address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved
+) -> AsyncIterator[NativeQueue]:
     """The queue of `settings`, with warm connections where SQS can be reached; they live as long as the context.
 
     `observe` is told of each SendMessage; a SendMessageBatch belongs to group commit.
     """
-    async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
+    async with aioboto3.Session().client("sqs", config=client_config(limits)) as client:
         free_attempts(client)
-        queue = NativeQueue(client, settings, observe)
+        queue = NativeQueue(client, address, limits.deadline, observe)
         await queue.warm()
         yield queue

@@ -6,7 +6,6 @@ from itertools import count
 from typing import Any, NamedTuple, Protocol, Self
 
 from app.errors import Flaw, InvalidEvent, QueueUnavailable, WebhookRefused
-from app.settings import Settings
 from app.sqs.message import Message, has_message_id
 from app.telemetry.record import CallRecord
 
@@ -16,11 +15,6 @@ class QueueAddress(NamedTuple):
 
     name: str
     account: str | None
-
-    @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """Of APP_SQS_QUEUE_URL. Raises ConfigurationError where it is not set."""
-        return cls.at(settings.require_queue_url())
 
     @classmethod
     def at(cls, url: str) -> Self:

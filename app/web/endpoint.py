@@ -1,70 +1,72 @@
-"""POST /webhooks/chargebee: the release's handler, behind the gate; what the metrics show of it."""
+"""POST /webhooks/chargebee as ASGI: overload → authentication → admission → body → handler."""
 
-from http import HTTPStatus
-from typing import TYPE_CHECKING
+import asyncio
 
-from fastapi import FastAPI
-from starlette.types import ASGIApp
+from loguru import logger
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.settings import Release, Settings
-from app.telemetry.lines import WebhookLines
-from app.telemetry.logging import log_webhook
-from app.telemetry.observers import Observers
-from app.telemetry.record import UNANSWERED, WebhookRecord
-from app.web.experiments import response_as_named
-from app.web.gate.admission import Admission
-from app.web.gate.lane import Lane
-from app.web.gate.outcome import Told
-from app.web.gate.route import bare, gate, gated_route
-from app.web.gate.shed import Shed
-from app.web.openapi import described
-from app.web.problems import REFUSALS
-from app.web.releases import ReleaseModule
-from app.web.webhook import PATH
+from app.errors import WebhookRefused
+from app.web.gate.body import Body
+from app.web.gate.gate import Gate, refuse
+from app.web.problems import unexpected
 
-if TYPE_CHECKING:
-    from app.telemetry.metrics.service import Metrics
+PATH = "/webhooks/chargebee"
 
 
-def add_endpoint(
-    app: FastAPI, release: ReleaseModule, settings: Settings, admission: Admission, observers: Observers[WebhookRecord]
-) -> None:
-    """Adds the handler of `release` to `app`."""
-    lean = getattr(release, "BARE", False)
-    told = Told(observers.of_records(WebhookLines(settings).log if lean else log_webhook), observers.begin_trace)
-    app.state.gate = gate(bare(release.receive), settings, admission, told) if lean else None
-    app.router.add_api_route(
-        PATH,
-        release.receive,
-        methods=["POST"],
-        name="receive",
-        summary="Take a Chargebee event",
-        tags=["webhooks"],
-        route_class_override=gated_route(settings, admission, told, app.state.gate),
-        **described(settings.release),
-        **response_as_named(settings.response, settings.release),
-    )
+class WebhookEndpoint:
+    """Passes webhooks through the gate to `handler`, and all other requests to `app`.
 
-
-def entrance(app: FastAPI, settings: Settings) -> ASGIApp:
-    """`app` as it is served: behind load shedding, with a lane for the webhooks of a bare release.
-
-    Middleware of ours has to run, so that there is no lane beside it.
+    The webhook's path is matched here and nowhere else. `app` answers 404 and 405, and its probes need neither
+    credentials nor admission.
     """
-    inside = app if app.state.gate is None or app.user_middleware else Lane(app, app.state.gate)
-    return Shed(inside, app.state.admission, settings, app.state.observers.of_records())
 
+    def __init__(self, app: ASGIApp, handler: ASGIApp, gate: Gate) -> None:
+        self._app = app
+        self._handler = handler
+        self._gate = gate
 
-def measure(admission: Admission, metrics: "Metrics[WebhookRecord]", release: Release) -> None:
-    """Adds the outcomes and the gauges of admission; called once, before the first webhook."""
-    from app.telemetry.metrics.instruments import gauge  # not imported without metrics
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != PATH or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+        elif (response := self._gate.shed(scope["headers"])) is not None:
+            await response(scope, receive, send)
+        else:
+            await self._receive(scope, receive, send)
 
-    refusals = [(refusal.slug, refusal.status) for refusal in REFUSALS.values()]
-    metrics.records.expect([(release.accepted, HTTPStatus.OK.value), ("ignored", HTTPStatus.OK.value), *refusals])
-    metrics.records.expect([(UNANSWERED, None)])
-    metrics.add(
-        [
-            gauge("http.server.active_requests", "{request}", "Webhooks in flight.", lambda: admission.in_flight),
-            gauge("invoice_webhook.buffered", "By", "Bodies in memory.", lambda: admission.buffered_bytes),
-        ]
-    )
+    async def _receive(self, scope: Scope, receive: Receive, send: Send) -> None:
+        gate = self._gate
+        record = scope["state"]["record"] = gate.begin(scope["headers"])
+        responding = False
+
+        async def respond(message: Message) -> None:
+            nonlocal responding
+            responding = True
+            await send(message)
+
+        try:
+            await self._admitted(scope, receive, respond)
+        except WebhookRefused as error:
+            # Not in an exception handler of FastAPI's: the permit is released before the client takes its time.
+            await refuse(error, record)(scope, receive, send)
+        except ClientDisconnect:
+            pass  # nobody reads a response
+        except asyncio.CancelledError:
+            if (response := gate.stopped(record)) is None:
+                raise
+            await response(scope, receive, send)
+        except Exception:
+            logger.exception("Exception in the webhook's handler")
+            if not responding:
+                await unexpected()(scope, receive, send)
+        finally:
+            gate.end(record)
+
+    async def _admitted(self, scope: Scope, receive: Receive, send: Send) -> None:
+        gate = self._gate
+        gate.authenticate(scope["headers"])
+        permit = gate.admit(scope["headers"])
+        try:
+            await self._handler(scope, Body(receive, permit, gate.limits).receive, send)
+        finally:
+            permit.release()

@@ -1,11 +1,11 @@
 """Tips of the talk to try: a middleware written both ways (APP_MIDDLEWARE), a 200 in three (APP_RESPONSE)."""
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
 import orjson
-from fastapi import FastAPI
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.settings import Release
-from app.web.webhook import answer_of
+from app.web.answers import answer_of
 
 
 def _mark(headers: MutableHeaders, started: float) -> None:
@@ -48,12 +48,12 @@ class BaseHttpTiming(BaseHTTPMiddleware):
         return response
 
 
-def add_middleware(app: FastAPI, name: str) -> None:
-    """Adds the middleware that APP_MIDDLEWARE names."""
-    if name == "asgi":
-        app.add_middleware(AsgiTiming)
-    elif name == "base_http":
-        app.add_middleware(BaseHttpTiming)
+# By the value of APP_MIDDLEWARE.
+MIDDLEWARE: dict[str, list[Callable[[ASGIApp], ASGIApp]]] = {
+    "none": [],
+    "asgi": [AsgiTiming],
+    "base_http": [BaseHttpTiming],
+}
 
 
 class OrjsonResponse(JSONResponse):

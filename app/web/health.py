@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.web.problems import ProblemResponse
+from app.web.service import Service
 
 router = APIRouter(tags=["probes"])
 
@@ -23,6 +24,6 @@ async def healthz() -> dict[str, str]:
 @router.api_route("/readyz", methods=PROBE, response_model=None, include_in_schema=False)
 async def readyz(request: Request) -> dict[str, str] | Response:
     """Started and not draining."""
-    if request.app.state.admission.draining:
+    if Service.of(request).admission.draining:
         return ProblemResponse(503, "This process is stopping")
     return {"status": "ready"}

@@ -1,66 +1,116 @@
-"""The composition root of process 1."""
+"""The composition root of the web process."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
-from typing import Any
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI
+from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app import __version__
-from app.settings import Settings
+from app.settings import Release, Settings
+from app.telemetry.lines import WebhookLines
+from app.telemetry.logging import log_webhook
 from app.telemetry.observers import Observers
-from app.telemetry.record import WebhookRecord
-from app.web import docs, health, problems, releases
-from app.web.endpoint import add_endpoint, measure
-from app.web.experiments import add_middleware
+from app.telemetry.record import UNANSWERED, WebhookRecord
+from app.web import docs, health, releases
+from app.web.endpoint import PATH
+from app.web.experiments import MIDDLEWARE, response_as_named
 from app.web.gate.admission import Admission
-from app.web.openapi import DescribedFastAPI
-from app.web.webhook import PATH
+from app.web.gate.gate import Gate
+from app.web.openapi import described
+from app.web.problems import REFUSALS
+from app.web.releases import ReleaseModule
+from app.web.service import Service
+
+if TYPE_CHECKING:
+    from app.telemetry.metrics.service import Metrics
 
 
-def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
-    """The service, with the release that `settings` name. Opens no connection before its lifespan.
+def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = None) -> Service:
+    """Returns what is served, with the release of `settings`; it opens no connection before its lifespan.
 
-    `observers` are told of its webhooks and its calls.
-    Raises ConfigurationError where APP_DOCS needs a package that is not installed.
+    `observers` receive the records of its webhooks and of its calls to SQS.
+    Raises ConfigurationError if APP_DOCS needs a package that is not installed.
     """
     release = releases.load(settings.release)
     observers = observers or Observers()
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
-        async with release.lifespan(app) as state:
-            with ExitStack() as stack:
-                if settings.timeline is not None:
-                    from app.telemetry.timeline import recorded  # not imported without APP_TIMELINE
-
-                    stack.enter_context(recorded(settings.timeline, PATH))
-                stack.enter_context(observers.measuring())
-                yield state
-
-    app = DescribedFastAPI(
-        title="invoice-webhook",
-        version=__version__,
-        lifespan=lifespan,
-        exception_handlers=problems.HANDLERS,
-        redirect_slashes=False,
-        openapi_url="/openapi.json" if settings.docs else None,
-        docs_url=None,
-        redoc_url=None,
-    )
-    app.state.settings = settings
-    app.state.admission = Admission(settings)
-    app.state.observers = observers
-    app.state.observe_calls = observers.of_calls()
-    app.include_router(health.router)
-    add_endpoint(app, release, settings, app.state.admission, observers)
-    if observers.metrics is not None:
-        measure(app.state.admission, observers.metrics, settings.release)
-    if settings.docs:
-        docs.add_docs(app)
-    add_middleware(app, settings.middleware)
+    service = Service(settings, observers, _lifespan(release))
+    service.include_router(health.router)
+    lean = getattr(release, "BARE", False)
+    route = _webhook_route(service, release)
+    gate = Gate(settings, service.admission, observers, WebhookLines(settings).log if lean else log_webhook)
+    middleware = list(MIDDLEWARE[settings.middleware])
     if settings.profile is not None:
         from app.telemetry.profiling import Profiling  # not imported without APP_PROFILE
 
-        app.add_middleware(Profiling, settings.profile, PATH)
-    return app
+        middleware.append(partial(Profiling, folder=settings.profile, path=PATH))
+    # FastAPI's router needs this middleware; a route that is called without a router needs it, too.
+    service.serve_webhooks(_bare(release.receive) if lean else AsyncExitStackMiddleware(route.app), gate, middleware)
+    if observers.metrics is not None:
+        _measure(service.admission, observers.metrics, settings.release)
+    if settings.docs:
+        docs.add_docs(service)
+    return service
+
+
+def _lifespan(release: ReleaseModule) -> Callable[[Service], Any]:
+    @asynccontextmanager
+    async def lifespan(service: Service) -> AsyncIterator[Any]:
+        async with release.lifespan(service) as state:
+            with ExitStack() as stack:
+                if service.settings.timeline is not None:
+                    from app.telemetry.timeline import recorded  # not imported without APP_TIMELINE
+
+                    stack.enter_context(recorded(service.settings.timeline, PATH))
+                stack.enter_context(service.observers.measuring())
+                yield state
+
+    return lifespan
+
+
+def _webhook_route(service: Service, release: ReleaseModule) -> APIRoute:
+    """Adds the release's handler to FastAPI, which describes it in the OpenAPI document, and returns its route."""
+    settings = service.settings
+    service.router.add_api_route(
+        PATH,
+        release.receive,
+        methods=["POST"],
+        name="receive",
+        summary="Take a Chargebee event",
+        tags=["webhooks"],
+        **described(settings.release),
+        **response_as_named(settings.response, settings.release),
+    )
+    route = service.router.routes[-1]
+    assert isinstance(route, APIRoute)
+    return route
+
+
+def _bare(receive: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
+    """Returns `receive` as ASGI, without FastAPI's dependencies, validation and serialisation."""
+
+    async def respond(scope: Scope, receive_message: Receive, send: Send) -> None:
+        response = await receive(Request(scope, receive_message, send))
+        await response(scope, receive_message, send)
+
+    return respond
+
+
+def _measure(admission: Admission, metrics: "Metrics[WebhookRecord]", release: Release) -> None:
+    """Adds the outcomes and the gauges of admission to the metrics, before the first webhook."""
+    from app.telemetry.metrics.instruments import gauge  # not imported without metrics
+
+    refusals = [(refusal.slug, refusal.status) for refusal in REFUSALS.values()]
+    metrics.records.expect([(release.accepted, HTTPStatus.OK.value), ("ignored", HTTPStatus.OK.value), *refusals])
+    metrics.records.expect([(UNANSWERED, None)])
+    metrics.add(
+        [
+            gauge("http.server.active_requests", "{request}", "Webhooks in flight.", lambda: admission.in_flight),
+            gauge("invoice_webhook.buffered", "By", "Bodies in memory.", lambda: admission.buffered_bytes),
+        ]
+    )

@@ -9,7 +9,7 @@ from pydantic.json_schema import models_json_schema
 
 from app.events import Event, UnwantedEvent
 from app.settings import Release
-from app.web.webhook import answer_of
+from app.web.answers import answer_of
 
 _REF = "#/components/schemas/{model}"
 
@@ -82,17 +82,13 @@ EXTRA: dict[str, Any] = {
 }
 
 
-class DescribedFastAPI(FastAPI):
-    """Its OpenAPI document also has the schemas that RESPONSES and EXTRA refer to."""
-
-    def openapi(self) -> dict[str, Any]:
-        if self.openapi_schema is None:
-            document = get_openapi(title=self.title, version=self.version, routes=self.routes)
-            _, schemas = models_json_schema(
-                [(Event, "validation"), (UnwantedEvent, "validation"), (Problem, "serialization")], ref_template=_REF
-            )
-            components = document.setdefault("components", {})
-            components.setdefault("schemas", {}).update(schemas["$defs"])
-            components["securitySchemes"] = {"basic": {"type": "http", "scheme": "basic"}}
-            self.openapi_schema = document
-        return self.openapi_schema
+def document(app: FastAPI) -> dict[str, Any]:
+    """Returns FastAPI's OpenAPI document of `app`, with the schemas that RESPONSES and EXTRA refer to."""
+    document = get_openapi(title=app.title, version=app.version, routes=app.routes)
+    _, schemas = models_json_schema(
+        [(Event, "validation"), (UnwantedEvent, "validation"), (Problem, "serialization")], ref_template=_REF
+    )
+    components = document.setdefault("components", {})
+    components.setdefault("schemas", {}).update(schemas["$defs"])
+    components["securitySchemes"] = {"basic": {"type": "http", "scheme": "basic"}}
+    return document

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -89,11 +89,6 @@ async def _http_error(request: Request, error: HTTPException) -> ProblemResponse
     return ProblemResponse(error.status_code, f"{request.method} {path}: {error.detail}", error.headers)
 
 
-async def _disconnected(request: Request, error: ClientDisconnect) -> ProblemResponse:
-    """The client disconnected before its body was complete, and does not read this."""
-    return ProblemResponse(HTTPStatus.BAD_REQUEST, "The body was not complete")
-
-
 def unexpected() -> ProblemResponse:
     """The answer after an unexpected exception; the traceback is in the log."""
     return ProblemResponse(HTTPStatus.INTERNAL_SERVER_ERROR, "An unexpected error; send it again")
@@ -106,6 +101,5 @@ async def _unexpected(request: Request, error: Exception) -> ProblemResponse:
 # WebhookRefused is answered by the gate, which also logs it.
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
     HTTPException: _http_error,
-    ClientDisconnect: _disconnected,
     Exception: _unexpected,
 }

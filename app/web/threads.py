@@ -4,9 +4,8 @@ https://anyio.readthedocs.io/en/stable/threads.html#adjusting-the-default-maximu
 """
 
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import FastAPI
 
 
-def set_tokens(app: FastAPI, tokens: int) -> None:
-    """Sets the limiter to `tokens`, or to APP_THREADPOOL_TOKENS where that is set."""
-    current_default_thread_limiter().total_tokens = app.state.settings.threadpool_tokens or tokens
+def set_tokens(tokens: int) -> None:
+    """Sets the number of threads that may work at the same time."""
+    current_default_thread_limiter().total_tokens = tokens

@@ -1,58 +1,21 @@
-"""What all releases share: the path, parsing the event, the response."""
+"""What all releases share: the path, reading the body and the event, the response."""
 
-from http import HTTPStatus
 from typing import Literal
 
-from fastapi import Request, Response
-from pydantic import BaseModel
+from fastapi import Request
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope, Send
 
 from app.events import Event, parse_event
-from app.settings import Release
 from app.telemetry.record import WebhookRecord
-
-PATH = "/webhooks/chargebee"
-
+from app.web.answers import Answer, Plain, Processed
+from app.web.service import Service
 
 # "queued": SQS has acknowledged the message; "processed": the billing work is done.
 Status = Literal["queued", "processed", "ignored"]
 
 
-class Answer(BaseModel):
-    """The body of a 200."""
-
-    status: Literal["queued", "ignored"]
-    event_id: str
-
-
-class Processed(BaseModel):
-    """The body of a 200 of a release that enqueues nothing."""
-
-    status: Literal["processed", "ignored"]
-    event_id: str
-
-
-def answer_of(release: Release) -> type[BaseModel]:
-    """The body of its 200s."""
-    return Answer if release.enqueues else Processed
-
-
-class Plain(Response):
-    """An Answer for a route that is called bare: bytes, and no more headers than needed."""
-
-    def __init__(self, request: Request, status: Literal["queued", "ignored"]) -> None:
-        # The pattern of event ids has no character that JSON escapes.
-        self.body = f'{{"status":"{status}","event_id":"{_event_id(request, status)}"}}'.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [(b"content-length", b"%d" % len(self.body)), (b"content-type", b"application/json")]
-        await send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": headers})
-        await send({"type": "http.response.body", "body": self.body})
-
-
 async def read_body(request: Request) -> bytes:
-    """As `request.body()`, without its generator: most bodies are in one piece. Raises ClientDisconnect."""
+    """Returns the body as `request.body()` does, without its generator. Raises ClientDisconnect."""
     body: bytes = b""
     while True:
         message = await request.receive()
@@ -64,32 +27,42 @@ async def read_body(request: Request) -> bytes:
 
 
 def read_event(request: Request, body: bytes) -> Event | None:
-    """The event to enqueue (v01: to process), or None for one of a type that is ignored. Raises InvalidEvent."""
-    record: WebhookRecord = request.state.record
+    """Returns the event to enqueue (v01: to process), or None for a type that is ignored. Raises InvalidEvent."""
+    record = _record(request)
     record.body_bytes = len(body)
-    wanted = request.app.state.settings.event_types
+    wanted = Service.of(request).settings.event_types
     event = record.event = parse_event(body, wanted)
     return event if isinstance(event, Event) and event.event_type in wanted else None
 
 
 def queued(request: Request) -> Answer:
-    """The response to a webhook whose message SQS has acknowledged, and to no other."""
+    """Returns the response to a webhook whose message SQS has acknowledged."""
     return Answer(status="queued", event_id=_event_id(request, "queued"))
 
 
 def processed(request: Request) -> Processed:
-    """The response to a webhook whose billing work is done, and to no other."""
+    """Returns the response to a webhook whose billing work is done."""
     return Processed(status="processed", event_id=_event_id(request, "processed"))
 
 
 def ignored(request: Request) -> Answer:
-    """The response to an event whose type is not in APP_EVENT_TYPES; after a 4xx, Chargebee would redeliver it."""
+    """Returns the response to an event of an ignored type; after a 4xx, Chargebee would redeliver it."""
     return Answer(status="ignored", event_id=_event_id(request, "ignored"))
 
 
+def plain(request: Request, status: Literal["queued", "ignored"]) -> Plain:
+    """Returns the same response as `queued` or `ignored`, for a handler that FastAPI does not call."""
+    return Plain(status, _event_id(request, status))
+
+
 def _event_id(request: Request, status: Status) -> str:
-    """Of the webhook that is answered with `status`."""
-    record: WebhookRecord = request.state.record
+    """Records `status` as the webhook's outcome, and returns the event's id."""
+    record = _record(request)
     assert record.event is not None
     record.outcome = status
     return record.event.id
+
+
+def _record(request: Request) -> WebhookRecord:
+    record: WebhookRecord = request.state.record
+    return record

@@ -146,7 +146,10 @@ def client_config(settings: Settings) -> AioConfig:
 @asynccontextmanager
 async def open_queues(settings: Settings, observe: ObserveCall) -> AsyncIterator[tuple[ConsumedQueue, ConsumedQueue]]:
     """The queue and the dead-letter queue of `settings`. Calls nobody: SQS may be down. Raises ConfigurationError."""
-    addresses = [QueueAddress.of(settings), QueueAddress.at(settings.require_dead_letter_queue_url())]
+    addresses = [
+        QueueAddress.at(settings.require_queue_url()),
+        QueueAddress.at(settings.require_dead_letter_queue_url()),
+    ]
     async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
         free_attempts(client)
         queue, dead = (ConsumedQueue(client, address, settings.sqs_timeout, observe) for address in addresses)

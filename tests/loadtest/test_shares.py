@@ -9,7 +9,7 @@ RUN = "Runner.run (/usr/lib/python3.11/asyncio/runners.py:118)"
 RECORDED = f"""\
 {RUN};RequestResponseCycle.send (/packages/uvicorn/protocols/http/httptools_impl.py:551);Writer.write (/a/app/web/server/writer.py:30) 5
 {RUN};RequestResponseCycle.run_asgi (/packages/uvicorn/protocols/http/httptools_impl.py:422) 3
-{RUN};Auth.__call__ (/a/app/web/gate/auth.py:45);b64decode (/usr/lib/python3.11/base64.py:88) 2
+{RUN};authorized (/a/app/web/gate/auth.py:45);b64decode (/usr/lib/python3.11/base64.py:88) 2
 {RUN};LeanQueue._attempt (/a/app/sqs/lean.py:1);Connection.request (/a/app/sqs/connection.py:43);write (/usr/lib/python3.11/ssl.py:930) 4
 {RUN};Connection.data_received (/a/app/sqs/connection.py:76) 1
 {RUN};read_event (/a/app/web/webhook.py:51);parse_event (/a/app/events.py:117);BaseModel.model_validate_json (/packages/pydantic/main.py:847) 6

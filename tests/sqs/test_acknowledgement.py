@@ -8,9 +8,9 @@ import aioboto3
 import pytest
 
 from app.errors import QueueUnavailable
-from app.settings import Settings
 from app.sqs.blocking import build_queue
 from app.sqs.failures import NotAcknowledgedError
+from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.native import open_queue
 from app.sqs.queue import QueueAddress
@@ -26,12 +26,12 @@ OTHER = "d41d8cd98f00b204e9800998ecf8427e"  # of an empty body
 
 
 async def native(url: str) -> None:
-    async with open_queue(Settings(sqs_queue_url=url)) as queue:
+    async with open_queue(QueueAddress.at(url), SendLimits()) as queue:
         await queue.send(MESSAGE)
 
 
 async def blocking(url: str) -> None:
-    await asyncio.to_thread(build_queue(Settings(sqs_queue_url=url)).send, MESSAGE)
+    await asyncio.to_thread(build_queue(QueueAddress.at(url), SendLimits()).send, MESSAGE)
 
 
 async def worker(url: str) -> None:

@@ -4,14 +4,16 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
 from app.errors import InvalidEvent, QueueUnavailable
-from app.settings import Settings
 from app.sqs.group_commit import GroupCommit, open_group_commit
+from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.native import client_config, open_queue
+from app.sqs.queue import QueueAddress
 from app.sqs.waiting import Waiting
 from tests.harness.sqs_stand_in import MIB, Call, Failure, SqsStandIn
 
@@ -19,9 +21,10 @@ pytestmark = pytest.mark.anyio
 
 
 @asynccontextmanager
-async def group_commit(sqs: SqsStandIn, **settings: object) -> AsyncIterator[GroupCommit]:
-    chosen = Settings.model_validate({"sqs_queue_url": sqs.queue_url, **settings})
-    async with open_queue(chosen) as queue, open_group_commit(queue, chosen) as group:
+async def group_commit(sqs: SqsStandIn, fifo: bool = False, **chosen: Any) -> AsyncIterator[GroupCommit]:
+    limits = SendLimits(**chosen)
+    address = QueueAddress.at(f"{sqs.queue_url}{'.fifo' if fifo else ''}")
+    async with open_queue(address, limits) as queue, open_group_commit(queue, limits) as group:
         yield group
 
 
@@ -53,7 +56,7 @@ async def test_an_idle_service_sends_at_once(sqs: SqsStandIn) -> None:
 async def test_ten_that_wait_leave_in_one_call(sqs: SqsStandIn) -> None:
     """With all slots busy, ten waiting webhooks go together when one gets free; the eleventh waits on."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=4) as group:
+    async with group_commit(sqs, calls=4) as group:
         first = await send(group, "1", "2", "3", "4")
         await wait_for(sqs, 4)
         later = await send(group, *(f"later {number}" for number in range(11)))
@@ -69,7 +72,7 @@ async def test_ten_that_wait_leave_in_one_call(sqs: SqsStandIn) -> None:
 async def test_fifo_sends_one_batch_at_a_time(sqs: SqsStandIn) -> None:
     """Two at once could change the order."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_queue_url=f"{sqs.queue_url}.fifo", sqs_batches=4) as group:
+    async with group_commit(sqs, fifo=True, calls=4) as group:
         tasks = await send(group, "a", "b", "c")
         await wait_for(sqs, 1)
         sqs.release()
@@ -81,7 +84,7 @@ async def test_a_failed_entry_fails_its_own_caller(sqs: SqsStandIn) -> None:
     """A 200 can hold failed entries; an entry's own fault is distinguished from SQS's."""
     sqs.refusing = {"bad": "InvalidMessageContents", "unlucky": "InternalError"}.get
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1) as group:
+    async with group_commit(sqs, calls=1) as group:
         [first] = await send(group, "first")
         await wait_for(sqs, 1)
         tasks = await send(group, "good", "bad", "unlucky", "fine")
@@ -105,7 +108,7 @@ async def test_what_one_entry_may_have_caused_is_tried_one_by_one(sqs: SqsStandI
 
     sqs.failing = failing
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1) as group:
+    async with group_commit(sqs, calls=1) as group:
         [first] = await send(group, "first")
         await wait_for(sqs, 1)
         tasks = await send(group, "good", "poison", "fine")
@@ -123,7 +126,7 @@ async def test_what_concerns_every_call_is_not_multiplied(sqs: SqsStandIn, statu
     """503 for all of the batch after botocore's attempts for the call, not for each of its entries."""
     sqs.failing = lambda call: Failure(status, code) if len(call.bodies) > 1 else None
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1) as group:
+    async with group_commit(sqs, calls=1) as group:
         [first] = await send(group, "first")
         await wait_for(sqs, 1)
         tasks = await send(group, *(str(number) for number in range(10)))
@@ -138,7 +141,7 @@ async def test_a_batch_that_is_too_long_is_split(sqs: SqsStandIn) -> None:
     """Where SQS allows less than configured, the halves are sent, in order."""
     sqs.failing = lambda call: Failure(400, "BatchRequestTooLong") if len(call.bodies) > 3 else None
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1) as group:
+    async with group_commit(sqs, calls=1) as group:
         tasks = await send(group, "first")
         await wait_for(sqs, 1)
         tasks += await send(group, *(str(number) for number in range(10)))
@@ -151,14 +154,14 @@ async def test_a_batch_that_is_too_long_is_split(sqs: SqsStandIn) -> None:
 async def test_each_caller_has_its_own_deadline(sqs: SqsStandIn) -> None:
     """APP_SQS_TIMEOUT includes the wait: a message not sent by then leaves the line, and is not sent later."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1, sqs_timeout=1) as group:
+    async with group_commit(sqs, calls=1, deadline=1) as group:
         tasks = await send(group, "in a call", "waiting")
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         assert [type(outcome) for outcome in outcomes] == [QueueUnavailable, QueueUnavailable]
         sent = [outcome.sent for outcome in outcomes if isinstance(outcome, QueueUnavailable)]
         assert sent == [True, False]
         sqs.release()
-        group._timeout = 60
+        group._deadline = 60
         await group.send(message("later"))
     assert "waiting" not in sqs.messages
     assert "later" in sqs.messages
@@ -167,7 +170,7 @@ async def test_each_caller_has_its_own_deadline(sqs: SqsStandIn) -> None:
 async def test_a_call_goes_on_for_the_younger_ones(sqs: SqsStandIn) -> None:
     """When the oldest caller of a batch times out, its call continues."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1, sqs_timeout=60) as group:
+    async with group_commit(sqs, calls=1, deadline=60) as group:
         [first] = await send(group, "first")
         await wait_for(sqs, 1)
         [old] = await send(group, "old")
@@ -186,7 +189,7 @@ async def test_a_call_goes_on_for_the_younger_ones(sqs: SqsStandIn) -> None:
 
 async def test_connecting_has_a_part_of_the_time() -> None:
     """A connection attempt without an answer is repeated: all attempts fit into the deadline."""
-    config = client_config(Settings.model_validate({"sqs_timeout": 6}))
+    config = client_config(SendLimits(deadline=6))
     assert config.connect_timeout * config.retries["total_max_attempts"] == 6
 
 
@@ -194,7 +197,7 @@ async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> Non
     """Acknowledged callers get their success, and no caller hangs."""
     sqs.failing = lambda call: Failure(400, "InvalidParameterValue") if len(call.bodies) > 1 else None
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1) as group:
+    async with group_commit(sqs, calls=1) as group:
         [first] = await send(group, "first")
         await wait_for(sqs, 1)
         tasks = await send(group, "acknowledged", "held", "not begun")
@@ -228,7 +231,7 @@ async def test_an_entry_that_the_answer_does_not_mention(sqs: SqsStandIn) -> Non
 async def test_a_caller_that_leaves_is_still_sent(sqs: SqsStandIn) -> None:
     """Cancelled while it waits for its place, or while its call is under way."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1) as group:
+    async with group_commit(sqs, calls=1) as group:
         [under_way] = await send(group, "under way")
         await wait_for(sqs, 1)
         [waiting] = await send(group, "waiting")
@@ -242,7 +245,7 @@ async def test_a_caller_that_leaves_is_still_sent(sqs: SqsStandIn) -> None:
 async def test_closing_flushes(sqs: SqsStandIn) -> None:
     """What waits when the process drains is sent before it ends."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1) as group:
+    async with group_commit(sqs, calls=1) as group:
         tasks = await send(group, *(str(number) for number in range(25)))
         await wait_for(sqs, 1)
         sqs.release()
@@ -253,7 +256,7 @@ async def test_closing_flushes(sqs: SqsStandIn) -> None:
 async def test_closing_fails_what_sqs_does_not_take_in_time(sqs: SqsStandIn) -> None:
     """503 for the waiting callers; none hangs."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1) as group:
+    async with group_commit(sqs, calls=1) as group:
         tasks = await send(group, "under way", "waiting")
         await wait_for(sqs, 1)
         await group.close(0.05)
@@ -268,7 +271,7 @@ async def test_batches_keep_within_the_sum(sqs: SqsStandIn) -> None:
     sizes = [MIB - 60, 400_000, 400_000, 400_000, 10, MIB - 60, 10, 10]
     bodies = [f"{number}".ljust(size, "x") for number, size in enumerate(sizes)]
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1, sqs_batch_bytes=MIB) as group:
+    async with group_commit(sqs, calls=1, call_bytes=MIB) as group:
         [first] = await send(group, "first")
         await wait_for(sqs, 1)
         tasks = await send(group, *bodies)
@@ -285,7 +288,7 @@ async def test_a_caller_that_left_has_no_deadline_any_more(sqs: SqsStandIn) -> N
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: complaints.append(str(context)))
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1, sqs_timeout=1) as group:
+    async with group_commit(sqs, calls=1, deadline=1) as group:
         under_way, left = await send(group, "under way", "left")
         left.cancel()
         await group.close(0)  # which drops what waits, before its deadline
@@ -300,7 +303,7 @@ async def test_a_caller_that_left_has_no_deadline_any_more(sqs: SqsStandIn) -> N
 async def test_a_refused_webhook_is_freed_at_once(sqs: SqsStandIn) -> None:
     """Not by the garbage collector, which is rare: in an outage, each would hold its body until then."""
     sqs.hold("SendMessageBatch")
-    async with group_commit(sqs, sqs_batches=1, sqs_timeout=1) as group:
+    async with group_commit(sqs, calls=1, deadline=1) as group:
         gc.collect()
         gc.disable()
         try:

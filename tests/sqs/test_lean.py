@@ -11,17 +11,18 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
 
 from app.errors import ConfigurationError, InvalidEvent, QueueUnavailable, WebhookRefused
-from app.settings import Settings
 from app.sqs import lean
 from app.sqs.account import Account
 from app.sqs.lean import LeanQueue, open_lean
+from app.sqs.limits import SendLimits
 from app.sqs.message import Message
-from app.sqs.queue import BatchRefused
+from app.sqs.queue import BatchRefused, QueueAddress
 from app.sqs.signing import Credentials
 from app.telemetry.record import CallRecord
 from tests.harness.sqs_stand_in import Call, Failure, SqsStandIn
@@ -79,12 +80,11 @@ def known(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> list[Credentials]
 
 @asynccontextmanager
 async def raw_sqs(
-    answer: Answering, monkeypatch: pytest.MonkeyPatch, tls: ssl.SSLContext | None = None, **settings: object
+    answer: Answering, monkeypatch: pytest.MonkeyPatch, tls: ssl.SSLContext | None = None, **limits: Any
 ) -> AsyncIterator[tuple[RawServer, LeanQueue]]:
     async with raw_server(answer, tls) as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"{'https' if tls else 'http'}://127.0.0.1:{server.port}")
-        chosen = Settings.model_validate({"sqs_queue_url": URL, "sqs_batches": 1, **settings})
-        async with open_lean(chosen) as queue:
+        async with open_lean(QueueAddress.at(URL), SendLimits(calls=1)._replace(**limits)) as queue:
             yield server, queue
 
 
@@ -94,7 +94,7 @@ async def raw_sqs(
 )
 async def test_tried_again(sqs: SqsStandIn, failure: Failure) -> None:
     """Throttled, or an error of SQS's own: up to three attempts, and each message is sent once."""
-    async with open_lean(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         sqs.failing = first(failure, failure)
         assert await send(queue) == [None, None, None]
         assert (batches(sqs), sqs.messages) == (3, ["a", "b", "c"])
@@ -107,7 +107,7 @@ async def test_tried_again(sqs: SqsStandIn, failure: Failure) -> None:
 async def test_the_start_opens_connections(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     """One call for the URL; all calls after it are on one connection while nobody sends at the same time."""
     monkeypatch.setattr(lean, "WARM_SECONDS", 60)
-    async with open_lean(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         for _ in range(3):
             assert await send(queue) == [None, None, None]
     assert sqs.count("GetQueueUrl") == 1
@@ -136,7 +136,7 @@ async def test_a_reset_in_the_middle_of_an_answer(
 async def test_what_concerns_every_call(sqs: SqsStandIn, status: int, code: str) -> None:
     """No second attempt."""
     sqs.failing = first(Failure(status, code))
-    async with open_lean(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         with pytest.raises(QueueUnavailable) as error:
             await send(queue)
     assert (error.value.cause, batches(sqs)) == (code, 1)
@@ -146,7 +146,7 @@ async def test_what_concerns_every_call(sqs: SqsStandIn, status: int, code: str)
 async def test_what_an_entry_may_have_caused(sqs: SqsStandIn, code: str) -> None:
     """The caller may try the entries one by one."""
     sqs.failing = first(Failure(400, code))
-    async with open_lean(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         with pytest.raises(BatchRefused) as error:
             await send(queue)
     assert (error.value.cause, error.value.too_long, batches(sqs)) == (code, code == "BatchRequestTooLong", 1)
@@ -155,7 +155,7 @@ async def test_what_an_entry_may_have_caused(sqs: SqsStandIn, code: str) -> None
 async def test_each_entry_has_its_own_outcome(sqs: SqsStandIn) -> None:
     """One that the answer does not mention was not acknowledged."""
     sqs.refusing = {"b": "InvalidMessageContents"}.get
-    async with open_lean(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         assert [type(outcome) for outcome in await send(queue)] == [type(None), InvalidEvent, type(None)]
         sqs.raw = {"SendMessageBatch": (200, acknowledging("1-2", "1-0"))}
         outcomes = await send(queue)
@@ -169,7 +169,7 @@ async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
     successful = [{"Id": f"0-{number}", "MessageId": "m"} for number in range(3)]
     answer = {"Successful": successful, "Failed": [{"Id": "0-1", "Code": "InternalError"}]}
     sqs.raw = {"SendMessageBatch": (200, json.dumps(answer).encode())}
-    async with open_lean(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         outcomes = await send(queue)
     assert [getattr(outcome, "cause", None) for outcome in outcomes] == [None, "InternalError", None]
 
@@ -184,7 +184,7 @@ NO_ACKNOWLEDGEMENTS += [
 @pytest.mark.parametrize("body", NO_ACKNOWLEDGEMENTS)
 async def test_a_200_that_acknowledges_nothing(sqs: SqsStandIn, body: bytes) -> None:
     """A proxy's page, or an endpoint that is not SQS: success for no message."""
-    async with open_lean(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         sqs.raw = {"SendMessageBatch": (200, body)}
         try:
             outcomes = await send(queue)
@@ -313,16 +313,16 @@ async def test_no_answer_until_the_deadline(
 
 async def test_sqs_is_down_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     """It answers with errors, or not at all: the start goes on after WARM_SECONDS, and the first call then works."""
-    settings = Settings(sqs_queue_url=sqs.queue_url)
+    address = QueueAddress.at(sqs.queue_url)
     sqs.raw = {"GetQueueUrl": (500, b"oops")}
-    async with open_lean(settings) as queue:
+    async with open_lean(address, SendLimits()) as queue:
         with pytest.raises(QueueUnavailable):
             await send(queue, 0.3)
         sqs.raw = {}
         assert await send(queue) == [None, None, None]
     monkeypatch.setattr(lean, "WARM_SECONDS", 0.2)
     sqs.hold("GetQueueUrl")
-    async with open_lean(settings) as queue:
+    async with open_lean(address, SendLimits()) as queue:
         with pytest.raises(QueueUnavailable):
             await send(queue, 0.2)
         sqs.release()
@@ -334,7 +334,7 @@ async def test_sqs_refuses_connections_at_the_start(known: list[Credentials], mo
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))  # nobody else gets the port
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{listener.getsockname()[1]}")
-        async with open_lean(Settings(sqs_queue_url=URL)) as queue:
+        async with open_lean(QueueAddress.at(URL), SendLimits()) as queue:
             with pytest.raises(QueueUnavailable) as error:
                 await send(queue)
             async with raw_server(acknowledge, listener=listener):
@@ -408,10 +408,10 @@ def test_a_proxy(
     for name, value in {"AWS_ENDPOINT_URL": endpoint, **proxies}.items():
         monkeypatch.setenv(name, value)
     if allowed:
-        assert Account(Settings(sqs_queue_url=URL)).endpoint.hostname == "sqs.example"
+        assert Account(QueueAddress.at(URL), 1).endpoint.hostname == "sqs.example"
         return
     with pytest.raises(ConfigurationError, match=f"(?i)[(]{next(iter(proxies))}[)]"):
-        Account(Settings(sqs_queue_url=URL))
+        Account(QueueAddress.at(URL), 1)
 
 
 async def test_an_answer_to_another_call(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,11 @@ from types import FrameType
 import pytest
 
 from app.errors import QueueUnavailable
-from app.settings import Settings
 from app.sqs import native
+from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.native import WARM_CONNECTIONS, open_queue
+from app.sqs.queue import QueueAddress
 from app.telemetry.record import CallRecord
 from tests.harness import queues
 from tests.harness.faulty_sqs import Fault, FaultySqs, close
@@ -25,7 +26,7 @@ MESSAGE = Message("body", {}, 4)
 async def test_the_start_opens_connections(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first message finds the URL resolved and a connection open."""
     monkeypatch.setattr(native, "WARM_SECONDS", 60)
-    async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         before = {call.peer for call in sqs.calls}
         await queue.send(MESSAGE)
         assert len(before) == sqs.count("GetQueueUrl") == WARM_CONNECTIONS
@@ -36,7 +37,7 @@ async def test_sqs_is_down_at_the_start(sqs: SqsStandIn) -> None:
     """The start does not fail; the first message that finds SQS up resolves the URL."""
     sqs.raw = {"GetQueueUrl": (500, b"oops")}
     before = asyncio.all_tasks()
-    async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         assert asyncio.all_tasks() == before  # what went on would outlive the client
         sqs.raw = {}
         await queue.send(MESSAGE)
@@ -47,7 +48,7 @@ async def test_sqs_hangs_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.Monke
     """The start goes on after WARM_SECONDS."""
     monkeypatch.setattr(native, "WARM_SECONDS", 0.2)
     sqs.hold("GetQueueUrl")
-    async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         sqs.release()
         await queue.send(MESSAGE)
     assert sqs.messages == ["body"]
@@ -58,7 +59,7 @@ async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
     successful = [{"Id": name, "MessageId": "m"} for name in ("0-0", "0-1")]
     answer = {"Successful": successful, "Failed": [{"Id": "0-1", "Code": "InternalError", "SenderFault": False}]}
     sqs.raw = {"SendMessageBatch": (200, json.dumps(answer).encode())}
-    async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         deadline = asyncio.get_running_loop().time() + 60
         first, second = await queue.send_batch([MESSAGE] * 2, deadline, CallRecord("SendMessageBatch"))
     assert first is None
@@ -68,7 +69,7 @@ async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
 
 async def test_an_answer_to_another_call(sqs: SqsStandIn) -> None:
     """It acknowledges nothing: no two calls have an entry's id in common."""
-    async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+    async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         deadline = asyncio.get_running_loop().time() + 60
         assert await queue.send_batch([MESSAGE], deadline, CallRecord("SendMessageBatch")) == [None]
         successful = [{"Id": entry["Id"], "MessageId": "m"} for entry in sqs.calls[-1].data["Entries"]]
@@ -91,7 +92,7 @@ async def test_an_error_keeps_no_call(sent: bytes, monkeypatch: pytest.MonkeyPat
         for name, value in queues.environment(sqs.endpoint).items():
             monkeypatch.setenv(name, value)
         sqs.fault = Fault(lambda ids: sent, close)
-        async with open_queue(Settings(sqs_queue_url=sqs.queue_url)) as queue:
+        async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
             gc.collect()
             gc.set_debug(gc.DEBUG_SAVEALL)
             try:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from app.errors import ConfigurationError, InvalidEvent, QueueUnavailable
-from app.settings import Settings
+from app.errors import InvalidEvent, QueueUnavailable
 from app.sqs.queue import QueueAddress, batch_refused, outcomes, refusal
 from app.telemetry.record import CallRecord
 
@@ -20,7 +19,7 @@ AWS = "https://sqs.eu-central-1.amazonaws.com"
 )
 def test_the_address_of_a_url(url: str, address: QueueAddress, fifo: bool) -> None:
     """The name, the account where there is one, and whether the queue is FIFO."""
-    assert QueueAddress.of(Settings(sqs_queue_url=url)) == address
+    assert QueueAddress.at(url) == address
     assert address.fifo is fifo
 
 
@@ -31,12 +30,6 @@ def test_get_queue_url_takes_the_account() -> None:
         "QueueOwnerAWSAccountId": "123456789012",
     }
     assert QueueAddress("q", None).parameters() == {"QueueName": "q"}
-
-
-def test_no_url_no_address() -> None:
-    """The error names the variable."""
-    with pytest.raises(ConfigurationError, match="APP_SQS_QUEUE_URL is not set"):
-        QueueAddress.of(Settings())
 
 
 @pytest.mark.parametrize("prefix", ["", "AWS.SimpleQueueService."])

@@ -15,7 +15,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.settings import load_settings
 from app.telemetry.logging import configure_logging
-from app.web.endpoint import entrance
 from app.web.main import create_app
 from app.web.server.serve import serve
 
@@ -56,7 +55,7 @@ def main() -> None:
     settings = load_settings()
     configure_logging(settings)
     app = create_app(settings)
-    serve(Strict(entrance(app, settings)), settings, drain=app.state.admission.drain)
+    serve(Strict(app), settings, drain=app.admission.drain)
 
 
 if __name__ == "__main__":

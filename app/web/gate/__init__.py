@@ -1,4 +1,1 @@
-"""What every webhook passes before its release: outcome (record, log line) → auth → admission → body.
-
-`shed` comes before FastAPI, and rejects webhooks while admission is full.
-"""
+"""The rules that every webhook passes before its release: overload, authentication, admission, limits on the body."""

@@ -8,10 +8,9 @@ from ipaddress import ip_address
 from secrets import compare_digest
 
 from loguru import logger
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.errors import Unauthorized
 from app.settings import Settings
+from app.settings.gate import GateSettings
 
 # A shorter password can be guessed; `demo` is one.
 LEAST_CHARACTERS = 8
@@ -41,7 +40,7 @@ def is_loopback(host: str) -> bool:
     return all(ip_address(str(address[0])).is_loopback for *_, address in found)
 
 
-def accepted_pairs(settings: Settings) -> list[bytes]:
+def accepted_pairs(settings: GateSettings) -> list[bytes]:
     """`user:password` of the current pair, and of the previous one while passwords rotate."""
     pairs = (
         (settings.basic_auth_username, settings.basic_auth_password),
@@ -60,16 +59,3 @@ def authorized(headers: Iterable[tuple[bytes, bytes]], pairs: list[bytes]) -> bo
         given = b""
     # A list, not any(): every pair is compared, so that the time does not depend on which one matches.
     return True in [compare_digest(given, pair) for pair in pairs]
-
-
-class Auth:
-    """Raises Unauthorized unless the Authorization header has an accepted pair."""
-
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app = app
-        self._pairs = accepted_pairs(settings)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not authorized(scope["headers"], self._pairs):
-            raise Unauthorized("Basic credentials are missing or wrong")
-        await self._app(scope, receive, send)

@@ -1,8 +1,9 @@
 """The optimisation history: one lesson a file, one of them chosen at the start by APP_RELEASE.
 
-A release is a module with `lifespan(app)`, which opens what it needs and yields the state, if any, that its
-handler reads from `request.state`, and `receive(…)`, the handler. One with `BARE = True` has a handler that takes the
-request and returns a Response, and is called without FastAPI's machinery. Releases do not import each other.
+A release is a module with `lifespan(service)` and `receive(…)`. The lifespan opens what the release needs, and yields
+the state, if any, that the handler reads from `request.state`. `receive` is the handler. If the module has
+`BARE = True`, its handler takes the request, returns a Response, and is called without FastAPI. Releases do not import
+each other.
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -12,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from app.settings import Release
 
 if TYPE_CHECKING:  # showing the releases as texts needs no FastAPI
-    from fastapi import FastAPI
+    from app.web.service import Service
 
 
 class ReleaseModule(Protocol):
     """What a release exports."""
 
-    def lifespan(self, app: "FastAPI") -> AbstractAsyncContextManager[Any]: ...
+    def lifespan(self, service: "Service") -> AbstractAsyncContextManager[Any]: ...
 
     def receive(self, *args: Any, **kwargs: Any) -> Any: ...
 

@@ -9,26 +9,28 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, Request
 
 from app.billing.blocking import BlockingBilling, build_billing
 from app.events import PENDING_INVOICE_CREATED
+from app.web.answers import Answer, Processed
+from app.web.service import Service
 from app.web.threads import set_tokens
-from app.web.webhook import Answer, Processed, ignored, processed, read_event
+from app.web.webhook import ignored, processed, read_event
 
 TOKENS = 40
 
 
 @asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    set_tokens(app, TOKENS)
-    if app.state.settings.warm_clients:
-        build_billing(app.state.settings)  # thrown away: botocore has read its models now
+async def lifespan(service: Service) -> AsyncIterator[None]:
+    set_tokens(service.settings.threadpool_tokens or TOKENS)
+    if service.settings.warm_clients:
+        build_billing(service.settings)  # thrown away: botocore has read its models now
     yield
 
 
 def open_billing(request: Request) -> BlockingBilling:
-    return build_billing(request.app.state.settings)
+    return build_billing(Service.of(request).settings)
 
 
 async def receive(request: Request, billing: Annotated[BlockingBilling, Depends(open_billing)]) -> Answer | Processed:

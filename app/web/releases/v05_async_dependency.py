@@ -9,27 +9,30 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 
 from app.sqs.blocking import BlockingQueue, build_queue
 from app.sqs.message import to_message
+from app.web.answers import Answer
+from app.web.service import Service
 from app.web.threads import set_tokens
-from app.web.webhook import Answer, ignored, queued, read_event
+from app.web.webhook import ignored, queued, read_event
 
 TOKENS = 100
 
 
 @asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    set_tokens(app, TOKENS)
-    if app.state.settings.warm_clients:
-        build_queue(app.state.settings)  # thrown away: botocore has read its models now
+async def lifespan(service: Service) -> AsyncIterator[None]:
+    set_tokens(service.settings.threadpool_tokens or TOKENS)
+    if service.settings.warm_clients:
+        build_queue(service.queue, service.limits)  # thrown away: botocore has read its models now
     yield
 
 
 async def open_queue(request: Request) -> BlockingQueue:
-    queue = build_queue(request.app.state.settings, request.app.state.observe_calls)
+    service = Service.of(request)
+    queue = build_queue(service.queue, service.limits, service.observe_calls)
     queue.resolve()
     return queue
 

@@ -8,16 +8,18 @@ Cost: everything shares one thread, so nothing on the path may block.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 
 from app.sqs.message import to_message
 from app.sqs.native import NativeQueue, open_queue
-from app.web.webhook import Answer, ignored, queued, read_event
+from app.web.answers import Answer
+from app.web.service import Service
+from app.web.webhook import ignored, queued, read_event
 
 
 @asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, NativeQueue]]:
-    async with open_queue(app.state.settings, app.state.observe_calls) as queue:
+async def lifespan(service: Service) -> AsyncIterator[dict[str, NativeQueue]]:
+    async with open_queue(service.queue, service.limits, service.observe_calls) as queue:
         yield {"queue": queue}
 
 

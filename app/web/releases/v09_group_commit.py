@@ -8,19 +8,21 @@ Cost: a slow call delays up to ten webhooks instead of one; and a queue in memor
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.message import to_message
 from app.sqs.native import open_queue
-from app.web.webhook import Answer, ignored, queued, read_event
+from app.web.answers import Answer
+from app.web.service import Service
+from app.web.webhook import ignored, queued, read_event
 
 
 @asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
+async def lifespan(service: Service) -> AsyncIterator[dict[str, GroupCommit]]:
     async with (
-        open_queue(app.state.settings) as queue,
-        open_group_commit(queue, app.state.settings, app.state.observe_calls) as group_commit,
+        open_queue(service.queue, service.limits) as queue,
+        open_group_commit(queue, service.limits, service.observe_calls) as group_commit,
     ):
         yield {"queue": group_commit}
 

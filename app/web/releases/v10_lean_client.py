@@ -8,21 +8,22 @@ Cost: a signature, connections and retries of our own to maintain; no proxy in f
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Request, Response
 
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.lean import open_lean
 from app.sqs.message import to_message
-from app.web.webhook import Plain, read_body, read_event
+from app.web.service import Service
+from app.web.webhook import plain, read_body, read_event
 
 BARE = True
 
 
 @asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
+async def lifespan(service: Service) -> AsyncIterator[dict[str, GroupCommit]]:
     async with (
-        open_lean(app.state.settings) as queue,
-        open_group_commit(queue, app.state.settings, app.state.observe_calls) as group_commit,
+        open_lean(service.queue, service.limits) as queue,
+        open_group_commit(queue, service.limits, service.observe_calls) as group_commit,
     ):
         yield {"queue": group_commit}
 
@@ -31,7 +32,7 @@ async def receive(request: Request) -> Response:
     body = await read_body(request)
     event = read_event(request, body)
     if event is None:
-        return Plain(request, "ignored")
+        return plain(request, "ignored")
     queue: GroupCommit = request.state.queue
     await queue.send(to_message(event, body, fifo=queue.fifo))
-    return Plain(request, "queued")
+    return plain(request, "queued")

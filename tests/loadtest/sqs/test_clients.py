@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.events import Event
-from app.settings import Settings
 from app.sqs.lean import open_lean
+from app.sqs.limits import SendLimits
 from app.sqs.message import Message, to_message
 from app.sqs.native import open_queue
-from app.sqs.queue import BatchQueue
+from app.sqs.queue import BatchQueue, QueueAddress
 from app.telemetry.record import CallRecord
 from loadtest.stage import queues
 from loadtest.stage.elasticmq import CLASSPATH, ElasticMq
@@ -106,7 +106,7 @@ def new_client(
 @pytest.mark.parametrize("opened", [open_queue, open_lean], ids=["native", "lean"])
 async def test_what_is_sent_arrives(
     new_client: Callable[[], "SQSClient"],
-    opened: Callable[[Settings], AbstractAsyncContextManager[BatchQueue]],
+    opened: Callable[[QueueAddress, SendLimits], AbstractAsyncContextManager[BatchQueue]],
     kind: str,
     thorough: bool,
 ) -> None:
@@ -114,7 +114,7 @@ async def test_what_is_sent_arrives(
     # The emulators take a hundred milliseconds for ten.
     messages = _messages(200 if not thorough else 10_000 if kind == "stand-in" else 1000)
     url = new_client().create_queue(QueueName="sent")["QueueUrl"]
-    async with opened(Settings(sqs_queue_url=url)) as queue:
+    async with opened(QueueAddress.at(url), SendLimits()) as queue:
         deadline = asyncio.get_running_loop().time() + 300
         for start in range(0, len(messages), 10):
             outcomes = await queue.send_batch(messages[start : start + 10], deadline, CallRecord("SendMessageBatch"))

@@ -157,10 +157,9 @@ def test_without_metrics() -> None:
         from app.cli import web
         from app.settings import Settings
         from app.telemetry.observers import make_observers
-        from app.web.endpoint import entrance
         from app.web.main import create_app
         settings = Settings()
-        entrance(create_app(settings, make_observers(settings, "POST", "/")), settings)
+        create_app(settings, make_observers(settings, "POST", "/"))
         ours = ("opentelemetry.sdk", "opentelemetry.exporter", "prometheus_client", "app.telemetry.metrics.")
         print(*(name for name in sys.modules if name.startswith(ours)))
     """

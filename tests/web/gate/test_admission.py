@@ -7,7 +7,7 @@ import pytest
 from app.errors import Overloaded
 from app.settings import Settings
 from app.web.gate import admission
-from app.web.gate.admission import Admission, Place
+from app.web.gate.admission import Admission, Permit
 
 
 class Service:
@@ -15,7 +15,7 @@ class Service:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **settings: object) -> None:
         self.now = 0.0
-        self.waiting: deque[Place] = deque()
+        self.waiting: deque[Permit] = deque()
         self._admission = Admission(Settings.model_validate({"max_wait": 5, "max_in_flight": 100_000, **settings}))
         monkeypatch.setattr(admission, "monotonic", lambda: self.now)
 
@@ -24,17 +24,17 @@ class Service:
         before = len(self.waiting)
         for _ in range(number):
             try:
-                place = self._admission.enter()
+                permit = self._admission.enter()
             except Overloaded:
                 continue
-            place.complete()
-            self.waiting.append(place)
+            permit.body_complete()
+            self.waiting.append(permit)
         return len(self.waiting) - before
 
     def answers(self, number: int) -> None:
         """Those that have waited longest are answered."""
         for _ in range(min(number, len(self.waiting))):
-            self.waiting.popleft().leave()
+            self.waiting.popleft().release()
 
 
 @pytest.mark.parametrize("factor", [2, 3, 5])
@@ -78,7 +78,7 @@ def test_one_that_hangs_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch
         service.now += 0.1
         assert service.comes(10) == 10
         service.answers(10)
-    hanging.leave()
+    hanging.release()
 
 
 def test_a_pause_rejects_no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:

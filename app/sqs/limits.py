@@ -1,0 +1,17 @@
+"""The limits of the clients that send webhooks to SQS."""
+
+from typing import NamedTuple
+
+
+class SendLimits(NamedTuple):
+    """Limits on sending to one queue.
+
+    `deadline`: seconds from the complete body to SQS's acknowledgement, waiting and retries included.
+    `connections`: the size of the connection pool; None is the client's default.
+    `calls`: SendMessageBatch calls in flight. `call_bytes`: the maximum size of one call.
+    """
+
+    deadline: float = 10.0
+    connections: int | None = None
+    calls: int = 4
+    call_bytes: int = 256 * 1024

@@ -1,0 +1,42 @@
+"""The bodies of a 200."""
+
+from http import HTTPStatus
+from typing import Literal
+
+from pydantic import BaseModel
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from app.settings import Release
+
+
+class Answer(BaseModel):
+    """`queued`: SQS has acknowledged the message. `ignored`: the event's type is not in APP_EVENT_TYPES."""
+
+    status: Literal["queued", "ignored"]
+    event_id: str
+
+
+class Processed(BaseModel):
+    """The body of a release that does the billing work itself. `processed`: the work is done."""
+
+    status: Literal["processed", "ignored"]
+    event_id: str
+
+
+def answer_of(release: Release) -> type[BaseModel]:
+    """Returns the model of the release's 200s."""
+    return Answer if release.enqueues else Processed
+
+
+class Plain(Response):
+    """An Answer as bytes, with no more headers than needed, for a handler that FastAPI does not call."""
+
+    def __init__(self, status: Literal["queued", "ignored"], event_id: str) -> None:
+        # The pattern of event ids has no character that JSON escapes.
+        self.body = f'{{"status":"{status}","event_id":"{event_id}"}}'.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-length", b"%d" % len(self.body)), (b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": headers})
+        await send({"type": "http.response.body", "body": self.body})

@@ -1,0 +1,93 @@
+"""The decisions on each webhook: shed, authenticate, admit, refuse, record.
+
+None of them awaits anything, so that any server interface can call them in the same order: `shed`, `begin`, `admit`,
+then `refuse` if something raised, and `end`.
+"""
+
+from collections.abc import Callable, Iterable
+from time import perf_counter
+
+from app.errors import BillingUnavailable, Draining, QueueUnavailable, Unauthorized, WebhookRefused
+from app.settings.gate import GateSettings
+from app.telemetry.observers import Observers
+from app.telemetry.record import UNANSWERED, WebhookRecord
+from app.telemetry.trace import current
+from app.web.gate.admission import Admission, Permit
+from app.web.gate.auth import accepted_pairs, authorized
+from app.web.gate.body import declared_length
+from app.web.gate.shed import Shedding
+from app.web.problems import REFUSALS, ProblemResponse, problem
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+class Gate:
+    """The gate of one process. `log` and the observers receive the record of each webhook when it has ended."""
+
+    def __init__(
+        self,
+        limits: GateSettings,
+        admission: Admission,
+        observers: Observers[WebhookRecord],
+        log: Callable[[WebhookRecord], None],
+    ) -> None:
+        self.limits = limits
+        self._admission = admission
+        self._pairs = accepted_pairs(limits)
+        self._begin_trace = observers.begin_trace
+        self._shedding = Shedding(observers.of_records())
+        self._observe = observers.of_records(log)
+
+    def shed(self, headers: Headers) -> ProblemResponse | None:
+        """Returns the response to a webhook with the right credentials if the process is overloaded, otherwise None."""
+        if self._admission.draining or (reason := self._admission.overload()) is None:
+            return None
+        return self._shedding.shed(reason, perf_counter()) if authorized(headers, self._pairs) else None
+
+    def begin(self, headers: Headers) -> WebhookRecord:
+        """Returns the record of a new webhook, and makes its trace the current one of this task."""
+        record = WebhookRecord(perf_counter())
+        if (trace := self._begin_trace(headers)) is not None:
+            record.trace = trace
+            current.set(trace)  # for this task, and for the threads that it waits for
+        return record
+
+    def authenticate(self, headers: Headers) -> None:
+        """Raises Unauthorized unless the headers contain an accepted pair of credentials."""
+        if not authorized(headers, self._pairs):
+            raise Unauthorized("Basic credentials are missing or wrong")
+
+    def admit(self, headers: Headers) -> Permit:
+        """Returns a permit, which must be released, with the declared length of the body reserved.
+
+        Raises Draining or Overloaded; UnsupportedEncoding or BodyTooLarge for what the headers say of the body.
+        """
+        permit = self._admission.enter()
+        try:
+            permit.reserve(declared_length(headers, self.limits.max_body_bytes))
+        except WebhookRefused:
+            permit.release()
+            raise
+        return permit
+
+    def end(self, record: WebhookRecord) -> None:
+        """Passes the record of a webhook that has ended to the log and the observers."""
+        record.answered = record.answered or perf_counter()
+        self._observe(record)
+
+    def stopped(self, record: WebhookRecord) -> ProblemResponse | None:
+        """Returns the response to a webhook that uvicorn cancelled after APP_GRACEFUL_TIMEOUT, or None."""
+        if not self._admission.draining or record.outcome != UNANSWERED:
+            return None
+        return refuse(Draining("This process has stopped; send it again"), record)
+
+
+def refuse(error: WebhookRefused, record: WebhookRecord) -> ProblemResponse:
+    """Returns the response to a webhook that raised `error`, and completes its record."""
+    refusal = REFUSALS[type(error)]
+    record.outcome, record.status, record.answered = refusal.slug, refusal.status, perf_counter()
+    if isinstance(error, QueueUnavailable | BillingUnavailable):
+        record.cause = error.cause
+    if isinstance(error, QueueUnavailable):
+        record.delivery = "may have been enqueued" if error.sent else "not sent"
+    return problem(error)

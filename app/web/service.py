@@ -1,0 +1,73 @@
+"""The application that is served: FastAPI, with the webhook's endpoint in front of it."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import cached_property
+from typing import Any, Self
+
+from fastapi import FastAPI, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app import __version__
+from app.settings import Settings
+from app.sqs.limits import SendLimits
+from app.sqs.queue import QueueAddress
+from app.telemetry.observers import Observers
+from app.telemetry.record import WebhookRecord
+from app.web import openapi, problems
+from app.web.endpoint import WebhookEndpoint
+from app.web.gate.admission import Admission
+from app.web.gate.gate import Gate
+
+Lifespan = Callable[["Service"], AbstractAsyncContextManager[Any]]
+
+
+class Service(FastAPI):
+    """The parts that routes and releases use, as typed attributes. `queue` and `limits` are for clients of SQS."""
+
+    def __init__(self, settings: Settings, observers: Observers[WebhookRecord], lifespan: Lifespan) -> None:
+        super().__init__(
+            title="invoice-webhook",
+            version=__version__,
+            lifespan=lifespan,
+            exception_handlers=problems.HANDLERS,
+            redirect_slashes=False,
+            openapi_url="/openapi.json" if settings.docs else None,
+            docs_url=None,
+            redoc_url=None,
+        )
+        self.settings = settings
+        self.admission = Admission(settings)
+        self.observers = observers
+        self.observe_calls = observers.of_calls()
+        self.limits = SendLimits(
+            settings.sqs_timeout, settings.sqs_max_connections, settings.sqs_batches, settings.sqs_batch_bytes
+        )
+        self._entrance: ASGIApp = super().__call__
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """Returns the service that `request` came to."""
+        service = request.app
+        assert isinstance(service, cls)
+        return service
+
+    @cached_property
+    def queue(self) -> QueueAddress:
+        """The queue of APP_SQS_QUEUE_URL. Raises ConfigurationError if it is not set."""
+        return QueueAddress.at(self.settings.require_queue_url())
+
+    def serve_webhooks(self, handler: ASGIApp, gate: Gate, middleware: Sequence[Callable[[ASGIApp], ASGIApp]]) -> None:
+        """Passes webhooks to `handler`, and all requests through `middleware`, whose last one is the outermost."""
+        self._entrance = WebhookEndpoint(super().__call__, handler, gate)
+        for wrap in middleware:
+            self._entrance = wrap(self._entrance)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = self
+        await self._entrance(scope, receive, send)
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            self.openapi_schema = openapi.document(self)
+        return self.openapi_schema

@@ -1,0 +1,90 @@
+"""The one way to the webhook's handler, and the way around it for everything else."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from loguru import logger
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.settings import Release, Settings
+from app.telemetry.logging import log_webhook
+from app.telemetry.observers import Observers
+from app.web.endpoint import PATH, WebhookEndpoint
+from app.web.gate.admission import Admission
+from app.web.gate.gate import Gate
+from app.web.main import create_app
+
+pytestmark = pytest.mark.anyio
+
+AUTH = ("user", "password")
+SETTINGS = Settings.model_validate(
+    {"basic_auth_username": AUTH[0], "basic_auth_password": AUTH[1], "sqs_queue_url": "http://127.0.0.1/1/q"}
+)
+
+
+def _client(app: ASGIApp) -> httpx.AsyncClient:
+    async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, "state": {}}, receive, send)  # a server with a lifespan adds the state
+
+    return httpx.AsyncClient(transport=httpx.ASGITransport(served), base_url="http://service", auth=AUTH)
+
+
+def _endpoint(handler: ASGIApp, admission: Admission | None = None) -> WebhookEndpoint:
+    gate = Gate(SETTINGS, admission or Admission(SETTINGS), Observers(), log_webhook)
+    return WebhookEndpoint(FastAPI(), handler, gate)
+
+
+@pytest.mark.parametrize("middleware", ["none", "asgi", "base_http"])
+@pytest.mark.parametrize("release", [Release.V07_SYNC_HANDLER, Release.V10_LEAN_CLIENT])
+async def test_everything_else_goes_to_fastapi(release: Release, middleware: str) -> None:
+    """FastAPI answers probes, 404 and 405; the gate answers 401, with and without a middleware around it."""
+    settings = SETTINGS.model_copy(update={"release": release, "middleware": middleware})
+    async with _client(create_app(settings)) as client:
+        answers = [
+            await client.get("/healthz", auth=("", "")),
+            await client.get("/nothing", auth=("", "")),
+            await client.get(PATH, auth=("", "")),
+            await client.post(PATH, auth=("", "")),
+        ]
+    assert [answer.status_code for answer in answers] == [200, 404, 405, 401]
+    assert {answer.headers["content-type"] for answer in answers[1:]} == {"application/problem+json"}
+    assert {"server-timing" in answer.headers for answer in answers} == {middleware != "none"}
+
+
+@pytest.mark.parametrize(("begun", "status"), [(False, 500), (True, 200)])
+async def test_an_unexpected_exception(begun: bool, status: int) -> None:
+    """It is logged with its traceback, and answered 500 if no response has begun."""
+
+    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+        if begun:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+        raise RuntimeError("a mistake")
+
+    logged: list[str] = []
+    sink = logger.add(logged.append)
+    async with _client(_endpoint(broken)) as client:
+        answer = await client.post(PATH)
+    logger.remove(sink)
+    assert answer.status_code == status
+    assert "a mistake" in logged[0]
+
+
+async def test_a_client_that_disconnects() -> None:
+    """Its webhook is logged as unanswered, without a traceback, and releases its permit."""
+
+    async def left(scope: Scope, receive: Receive, send: Send) -> None:
+        raise ClientDisconnect
+
+    logged: list[Any] = []
+    sink = logger.add(logged.append)
+    admission = Admission(SETTINGS)
+    async with _client(_endpoint(left, admission)) as client:
+        await asyncio.gather(client.post(PATH), return_exceptions=True)
+    logger.remove(sink)
+    assert [line.record["message"] for line in logged] == ["webhook unanswered"]
+    assert admission.in_flight == 0
