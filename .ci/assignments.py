@@ -21,7 +21,7 @@ EXCEPTIONS = {
     "local/compare/svg.py: element": "ElementTree's way to set an element's text",
     "app/sqs/blocking.py: record": "ours",
     "app/sqs/group_commit.py: record": "ours",
-    "app/sqs/group_commit.py: waiting": "ours",
+    "app/sqs/group_commit.py: pending": "ours",
     "app/sqs/group_commit.py: batch[-1]": "ours",
     "app/sqs/lean.py: record": "ours",
     "app/sqs/native.py: record": "ours",

@@ -1,6 +1,6 @@
-"""SQS: a webhook as a message, and the clients that send it.
+"""SQS: how a webhook becomes a message, and the clients that send it.
 
-`message.py` and `queue.py` do no I/O.
-`blocking.py`, `native.py` and `lean.py` are clients, `group_commit.py` sends through one of the last two:
-`send(message)` returns when SQS has acknowledged the message, and raises QueueUnavailable or InvalidEvent otherwise.
+`blocking.py`, `native.py` and `lean.py` are clients. `group_commit.py` sends batches through one of the last two.
+`send(message)` returns when SQS has acknowledged the message, and otherwise raises QueueUnavailable or InvalidEvent.
+`message.py`, `limits.py` and `queue.py` do no I/O.
 """

@@ -1,8 +1,8 @@
-"""What the AWS SDK is configured for: region, endpoint, CA bundle, and credentials, which expire.
+"""The configuration of the AWS SDK: region, endpoint, CA bundle, and credentials, which expire.
 
 botocore finds them in the environment, in files, and from the metadata services of EC2, ECS and EKS (IRSA, Pod
-Identity). It blocks, so that an Account is made, and its methods are called, in a thread: one for which neither the
-event loop nor the interpreter waits when the process ends.
+Identity). botocore blocks, so an Account is made and used in threads. Neither the event loop nor the interpreter waits
+for these threads when the process ends.
 """
 
 import asyncio
@@ -35,10 +35,10 @@ def require_direct(address: QueueAddress) -> None:
 
 
 class Account:
-    """SQS as it is configured for this process. `endpoint`: its URL, split; `ca_bundle`: a file."""
+    """SQS as configured for this process. `endpoint` is the split URL, `ca_bundle` the path of a file."""
 
     def __init__(self, address: QueueAddress, deadline: float) -> None:
-        """Raises ConfigurationError where SQS is behind a proxy."""
+        """Builds botocore's client. Raises ConfigurationError if SQS is behind a proxy."""
         attempt_timeout = deadline / ATTEMPTS
         config = Config(
             connect_timeout=attempt_timeout,
@@ -59,7 +59,7 @@ class Account:
             )
 
     def credentials(self) -> Credentials:
-        """The present ones, renewed where they expire soon. Raises botocore's errors."""
+        """Returns the current credentials, renewed if they expire soon. Raises botocore's errors."""
         found = self._session.get_credentials()
         if found is None:
             raise NoCredentialsError
@@ -67,22 +67,22 @@ class Account:
         return Credentials(str(frozen.access_key), str(frozen.secret_key), frozen.token)
 
     def queue_url(self) -> str:
-        """Asks SQS (GetQueueUrl). Raises botocore's errors, and NotAcknowledgedError."""
+        """Asks SQS for the queue's URL. Raises botocore's errors and NotAcknowledgedError."""
         return require_queue_url(self._client.get_queue_url(**self.address.parameters()))
 
 
 async def in_background(call: Callable[[], Result]) -> Result:
-    """Returns what `call` returns, or raises what it raises; `call` runs in a daemon thread of its own.
+    """Runs `call` in a daemon thread of its own, and returns or raises what `call` does.
 
-    A closing event loop waits for the threads of `asyncio.to_thread`: with an SQS that does not answer, until botocore
-    gives up.
+    A closing event loop would wait for a thread of `asyncio.to_thread`. If SQS does not answer, that is until botocore
+    times out.
     """
     return await _started(call)
 
 
 def _started(call: Callable[[], Result]) -> "asyncio.Future[Result]":
     future: Future[Result] = Future()
-    future.set_running_or_notify_cancel()  # from here on, a cancelled caller does not cancel it
+    future.set_running_or_notify_cancel()  # a cancelled caller does not cancel it from now on
     threading.Thread(target=_run, args=[call, future], daemon=True).start()
     return asyncio.wrap_future(future)
 
@@ -93,4 +93,4 @@ def _run(call: Callable[[], Result], future: Future[Result]) -> None:
     except Exception as error:
         future.set_exception(error)
     finally:
-        del future  # the error's traceback has this frame: a cycle would outlive the call
+        del future  # the error's traceback holds this frame: a cycle would outlive the call

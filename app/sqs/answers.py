@@ -1,4 +1,4 @@
-"""What SQS answers to the lean client: the parsed body of a 200, or an error and what it calls for."""
+"""Parses SQS's responses for the lean client: the body of a 200, or an error and whether to retry it."""
 
 import time
 from email.utils import parsedate_to_datetime
@@ -7,37 +7,37 @@ from typing import Any
 
 import orjson
 
-from app.sqs.connection import Answer
+from app.sqs.connection import HttpResponse
 from app.sqs.failures import NotAcknowledgedError
 
-# As botocore's standard mode: https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
+# The codes are those of botocore's standard retry mode: https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
 _AGAIN = {"RequestThrottled", "Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded"}
 _SKEWED = {"RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch", "InvalidSignatureException"}
 _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException"}
 
 
 class SqsError(Exception):
-    """An answer that is not 200. `code`: SQS's error code."""
+    """A response with another status than 200. `code` is SQS's error code."""
 
-    def __init__(self, answer: Answer) -> None:
-        self.code = _code(answer)
+    def __init__(self, response: HttpResponse) -> None:
+        self.code = _code(response)
         super().__init__(self.code)
-        self._status, self._date = answer.status, answer.headers.get(b"date")
+        self._status, self._date = response.status, response.headers.get(b"date")
         self._plain = self.code.rpartition(".")[2]  # of AWS.SimpleQueueService.…
 
     @property
     def transient(self) -> bool:
-        """The same call may succeed later."""
+        """Whether the same call may succeed later."""
         return self._status >= HTTPStatus.INTERNAL_SERVER_ERROR or self._plain in _AGAIN
 
     @property
     def expired(self) -> bool:
-        """The credentials have."""
+        """Whether the credentials have expired."""
         return self._plain in _EXPIRED
 
     @property
     def clock_offset(self) -> float | None:
-        """SQS's time minus ours, in seconds, where the signature's time can be the cause."""
+        """SQS's time minus this machine's, in seconds, if the time in the signature can be the cause of the error."""
         if self._plain not in _SKEWED or self._date is None:
             return None
         try:
@@ -46,12 +46,12 @@ class SqsError(Exception):
             return None
 
 
-def parsed(answer: Answer) -> dict[str, Any]:
-    """The body of a 200. Raises SqsError, and NotAcknowledgedError where it is no JSON object."""
-    if answer.status != HTTPStatus.OK:
-        raise SqsError(answer)
+def parsed(response: HttpResponse) -> dict[str, Any]:
+    """Returns the body of a 200. Raises SqsError, or NotAcknowledgedError if the body is not a JSON object."""
+    if response.status != HTTPStatus.OK:
+        raise SqsError(response)
     try:
-        body = orjson.loads(answer.body)
+        body = orjson.loads(response.body)
     except orjson.JSONDecodeError:
         body = None
     if not isinstance(body, dict):
@@ -59,11 +59,11 @@ def parsed(answer: Answer) -> dict[str, Any]:
     return body
 
 
-def _code(answer: Answer) -> str:
-    """As botocore reads it: the older protocol's code, where the answer has it."""
-    if (compatible := answer.headers.get(b"x-amzn-query-error")) is not None:
+def _code(response: HttpResponse) -> str:
+    """Returns the error code as botocore reads it: the older protocol's code, if the response has one."""
+    if (compatible := response.headers.get(b"x-amzn-query-error")) is not None:
         return compatible.partition(b";")[0].decode("ascii", "replace")
     try:
-        return str(orjson.loads(answer.body)["__type"]).rpartition("#")[2]
+        return str(orjson.loads(response.body)["__type"]).rpartition("#")[2]
     except (orjson.JSONDecodeError, KeyError, TypeError):
-        return f"Http{answer.status}"
+        return f"Http{response.status}"

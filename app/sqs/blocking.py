@@ -23,7 +23,7 @@ ATTEMPTS = 2
 
 
 class BlockingQueue:
-    """One queue. Threads may share it: botocore's clients are thread-safe.
+    """One queue. Threads may share it, because botocore's clients are thread-safe.
 
     https://boto3.amazonaws.com/v1/documentation/api/latest/guide/clients.html#multithreading-or-multiprocessing-with-clients
     """
@@ -37,7 +37,7 @@ class BlockingQueue:
         self._resolving = threading.Lock()
 
     def resolve(self) -> str:
-        """The queue's URL, asked once (GetQueueUrl), then kept. Raises QueueUnavailable."""
+        """Returns the queue's URL, which SQS is asked for once (GetQueueUrl). Raises QueueUnavailable."""
         with self._resolving:
             if self._url is None:
                 parameters: Any = self._address.parameters()
@@ -48,10 +48,9 @@ class BlockingQueue:
             return self._url
 
     def send(self, message: Message) -> None:
-        """Returns once SQS has acknowledged `message`.
+        """Returns when SQS has acknowledged `message`.
 
-        Raises QueueUnavailable (the message may have been enqueued all the same, if SQS's answer was lost) or
-        InvalidEvent.
+        Raises InvalidEvent or QueueUnavailable. If SQS's answer was lost, the message may have been enqueued.
         """
         url = self._url or self.resolve()
         with self._observed(CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))) as record:
@@ -61,7 +60,7 @@ class BlockingQueue:
 
     @contextmanager
     def _observed(self, record: CallRecord) -> Iterator[CallRecord]:
-        """Around one call: turns what it raises into our errors, and completes its record."""
+        """Completes the record of one call, and turns what the call raises into this project's errors."""
         try:
             yield record
             record.code = None

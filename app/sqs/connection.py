@@ -1,7 +1,7 @@
-"""A kept-alive HTTP/1.1 connection: one request and its answer at a time.
+"""A kept-alive HTTP/1.1 connection, which carries one request and its response at a time.
 
-It is closed, and never used again, after anything but a complete answer to its own request: a late answer cannot
-reach another caller.
+After anything but a complete response to its own request, the connection is closed and never used again. So a late
+response cannot reach another caller.
 """
 
 import asyncio
@@ -11,17 +11,17 @@ from typing import NamedTuple, cast
 
 import httptools
 
-# Head and body together. SQS's longest answer to ten entries has some 5 kB, its longest error a few kB.
+# Head and body together. SQS's longest response to ten entries has some 5 kB, its longest error a few kB.
 MAX_ANSWER_BYTES = 64 * 1024
 _TOO_LONG = f"The answer is longer than {MAX_ANSWER_BYTES} bytes"
 
 
 class AnswerError(ConnectionError):
-    """What the other side sent is not one complete HTTP answer to the request."""
+    """The server sent something other than one complete HTTP response to the request."""
 
 
-class Answer(NamedTuple):
-    """`headers`: with names in lower case."""
+class HttpResponse(NamedTuple):
+    """A response. The names in `headers` are in lower case."""
 
     status: int
     headers: dict[bytes, bytes]
@@ -29,23 +29,23 @@ class Answer(NamedTuple):
 
 
 class Connection(asyncio.Protocol):
-    """One connection. Its methods on_… are what the parser calls."""
+    """One connection. The parser calls the methods on_…."""
 
     def __init__(self) -> None:
-        self._answered: asyncio.Future[Answer] | None = None
+        self._answered: asyncio.Future[HttpResponse] | None = None
         self._headers: dict[bytes, bytes] = {}
         self._body = bytearray()
         self._received = 0
-        self._until_end = False  # the answer announces no length, so the end of the connection is its end
+        self._until_end = False  # the response has no length, so it ends where the connection ends
         self.usable = True
 
-    async def request(self, head: bytes, body: bytes) -> Answer:
-        """Raises ConnectionError. Cancelled, it closes the connection."""
-        if not self.usable:  # closed just after it was opened: nothing would end the wait for an answer
+    async def request(self, head: bytes, body: bytes) -> HttpResponse:
+        """Sends a request and returns its response. Closes the connection if cancelled. Raises ConnectionError."""
+        if not self.usable:  # closed just after it was opened: nothing would end the wait for a response
             raise AnswerError("The connection was closed before the request")
         self._answered = asyncio.get_running_loop().create_future()
         self._received = 0
-        self._transport.write(head + body)  # together: each write is a TLS record of its own
+        self._transport.write(head + body)  # in one write, because each write becomes a TLS record
         try:
             return await self._answered
         except BaseException:
@@ -59,24 +59,24 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by inheritance
-        self._parser = httptools.HttpResponseParser(self)  # not before, since connection_lost ends their cycle
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport does not inherit from it
+        self._parser = httptools.HttpResponseParser(self)  # not before, because connection_lost breaks the cycle
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.usable = False
         self._fail("The connection was closed before the answer was complete")
-        # Parser and connection refer to each other. With APP_GC's thresholds, thousands of closed connections, each
-        # with a TLS buffer of 256 KiB, would wait for the garbage collector.
+        # Parser and connection refer to each other. Without this, thousands of closed connections, each with a TLS
+        # buffer of 256 KiB, would wait for the garbage collector, which APP_GC makes rare.
         del self._parser
 
     def eof_received(self) -> None:
         self.usable = False
         if self._until_end and self._ended():
-            self.on_message_complete()  # llhttp would call it at the end, but httptools does not tell llhttp
+            self.on_message_complete()  # httptools does not pass the end on to llhttp, which would call it
 
     def data_received(self, data: bytes) -> None:
         if self._answered is None:
-            self.abort()  # nobody has asked
+            self.abort()  # no request is waiting for a response
             return
         self._received += len(data)
         if self._received > MAX_ANSWER_BYTES:
@@ -89,7 +89,7 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         if self._answered is None or self._answered.done():
-            self.abort()  # a second answer to one request begins
+            self.abort()  # a second response to one request begins
         self._headers, self._body = {}, bytearray()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -107,20 +107,20 @@ class Connection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         self._until_end = False
         status = self._parser.get_status_code()
-        if status < HTTPStatus.OK:  # 100 Continue: the answer is still to come
+        if status < HTTPStatus.OK:  # 100 Continue: the final response follows
             return
         self.usable = self.usable and self._parser.should_keep_alive()
         if self._answered is None or self._answered.done():
-            self.abort()  # a second answer to one request
+            self.abort()  # a second response to one request
         else:
-            self._answered.set_result(Answer(status, self._headers, bytes(self._body)))
+            self._answered.set_result(HttpResponse(status, self._headers, bytes(self._body)))
 
     def _ended(self) -> bool:
-        """Whether the other side has ended the connection, not an attacker in between: over TLS, it says so."""
+        """Returns whether the server ended the connection: over TLS it sends close_notify, which no attacker can."""
         tls: ssl.SSLObject | None = self._transport.get_extra_info("ssl_object")
         try:
             return tls is None or not tls.read(1)
-        except ssl.SSLError:  # it waits for more
+        except ssl.SSLError:  # no close_notify has arrived
             return False
 
     def _refuse(self, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""botocore's answers and errors, in the terms of `queue.py`."""
+"""Translates botocore's answers and errors into the terms of `queue.py`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,21 +9,21 @@ from app.sqs.message import has_digest_of, has_message_id
 
 
 class NotAcknowledgedError(Exception):
-    """An answer of 200 that acknowledges another message or none: a proxy's page, or an endpoint that is not SQS."""
+    """A 200 that acknowledges another message or none, as from a proxy or an endpoint that is not SQS."""
 
 
 def require_acknowledgement(answer: Mapping[str, Any], body: str, *, fifo: bool) -> None:
     """Raises NotAcknowledgedError unless `answer` (of SendMessage) has a MessageId, and the MD5 of `body`.
 
-    On a FIFO queue, the MD5 of an event that is sent again may be that of its first body, which is not compared.
-    botocore parses the body of any 200 into a dictionary, and does not check that it has the members of the answer.
+    On a FIFO queue the MD5 is not compared: for an event that is sent again, SQS may answer with the MD5 of its first
+    body. botocore parses the body of any 200 into a dictionary, and does not check its members.
     """
     if not (has_message_id(answer) and (fifo or has_digest_of(body, answer))):
         raise NotAcknowledgedError
 
 
 def require_queue_url(answer: Mapping[str, Any]) -> str:
-    """The URL in an answer of GetQueueUrl. Raises NotAcknowledgedError."""
+    """Returns the URL in an answer of GetQueueUrl. Raises NotAcknowledgedError."""
     url = answer.get("QueueUrl")
     if not isinstance(url, str) or not url:
         raise NotAcknowledgedError
@@ -31,9 +31,9 @@ def require_queue_url(answer: Mapping[str, Any]) -> str:
 
 
 def code_of(error: Exception) -> str:
-    """SQS's error code, or the name of what the client raised.
+    """Returns SQS's error code, or the name of the exception that the client raised.
 
-    That may be anything: botocore parses an answer that is not SQS's into TypeError, KeyError and more.
+    It may be any exception: for a response that is not SQS's, botocore raises TypeError, KeyError and more.
     """
     if not isinstance(error, ClientError):
         return type(error).__name__
@@ -41,9 +41,9 @@ def code_of(error: Exception) -> str:
 
 
 def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
-    """How often botocore repeated the call that ended with an answer, or with an exception.
+    """Returns how often botocore repeated the call that ended with an answer or an exception.
 
-    An exception without an answer does not tell: where no attempt had one, there were `attempts`.
+    An exception without an answer does not contain that number: then all `attempts` were made.
     """
     if isinstance(found, HTTPClientError):
         return attempts - 1
@@ -56,7 +56,7 @@ def without_tracebacks(error: Exception) -> Exception:
     """Returns `error` after removing the tracebacks of `error` and of the errors that caused it.
 
     botocore and aiohttp raise errors that a frame of their traceback refers to. Such a cycle would keep the frames of
-    the whole call, and so its messages, until the garbage collector comes.
+    the whole call, and so its messages, until the garbage collector runs.
     """
     link: BaseException | None = error
     while link is not None:

@@ -1,7 +1,7 @@
 """Group commit: webhooks that wait at the same time go to SQS in one SendMessageBatch.
 
-At most K calls are in flight. A free slot sends what is waiting at once. There is no timer, so an idle service adds no
-latency; and a busy one batches by itself, since what arrives while every slot is taken is sent together.
+A bounded number of calls is in flight. A free slot sends what is waiting at once. There is no timer, so an idle service
+adds no latency. A busy one batches by itself, because what arrives while every slot is taken is sent together.
 """
 
 import asyncio
@@ -13,18 +13,18 @@ from time import perf_counter
 from app.errors import WebhookRefused
 from app.sqs.limits import SendLimits
 from app.sqs.message import Message, traceparents
+from app.sqs.pending import PendingSend, reject_all, too_late
 from app.sqs.queue import BatchQueue, BatchRefused, refusal
-from app.sqs.waiting import Waiting, settle_all, too_late
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
 # SendMessageBatch's limit.
 MAX_ENTRIES = 10
-# The share of APP_SQS_TIMEOUT that must be left for a call to be started.
+# A call is started only if at least this share of the deadline remains.
 LEAST_SHARE = 0.1
 
 
 class GroupCommit:
-    """A queue whose `send` waits for its place in a batch. How many wait is bounded by admission."""
+    """A queue whose `send` waits for a batch. Admission bounds how many messages wait."""
 
     def __init__(self, queue: BatchQueue, limits: SendLimits, observe: ObserveCall) -> None:
         self._queue = queue
@@ -33,41 +33,42 @@ class GroupCommit:
         self._slots = 1 if queue.fifo else limits.calls
         self._max_bytes = limits.call_bytes
         self._deadline = limits.deadline
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[PendingSend] = deque()
         self._sending: set[asyncio.Task[None]] = set()
 
     async def send(self, message: Message) -> None:
-        """Returns once SQS has acknowledged `message`; that of a cancelled caller is sent all the same.
+        """Returns when SQS has acknowledged `message`. The message is sent even if the caller is cancelled.
 
-        Raises QueueUnavailable (`sent`: the message may still have been enqueued) or InvalidEvent, at the latest
-        after APP_SQS_TIMEOUT, waiting included.
+        Raises InvalidEvent, or QueueUnavailable at the latest at the deadline, which includes waiting. With `sent`, the
+        message may have been enqueued nevertheless.
         """
-        waiting = Waiting(message, self._deadline)
-        waiting.expiry = asyncio.get_running_loop().call_at(waiting.deadline, self._expire, waiting)
-        self._waiting.append(waiting)
+        pending = PendingSend(message, self._deadline)
+        pending.expiry = asyncio.get_running_loop().call_at(pending.deadline, self._expire, pending)
+        self._waiting.append(pending)
         self._fill_slots()
         try:
-            await waiting.sent
+            await pending.sent
         finally:
-            del waiting  # its future has the error, whose traceback has this frame: a cycle would outlive the webhook
+            # The future holds the error, whose traceback holds this frame: a cycle would outlive the webhook.
+            del pending
 
     async def close(self, seconds: float) -> None:
-        """Flushes for at most `seconds`, then fails the remaining callers with QueueUnavailable."""
+        """Flushes for at most `seconds`, then rejects the remaining sends with QueueUnavailable."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._sending:
                     await asyncio.wait(self._sending)
         while self._waiting:
-            self._waiting.popleft().settle(too_late("Closed", sent=False))
+            self._waiting.popleft().resolve(too_late("Closed", sent=False))
         for task in self._sending:
             task.cancel()
         await asyncio.gather(*self._sending, return_exceptions=True)
 
-    def _expire(self, waiting: Waiting) -> None:
-        """The caller's deadline is over. A call with its message goes on, for the other callers."""
-        if not waiting.in_call:
-            self._waiting.remove(waiting)  # constant time: the first deadline to be over is the first in the queue
-        waiting.settle(too_late("Timeout", sent=waiting.in_call))
+    def _expire(self, pending: PendingSend) -> None:
+        """Rejects a send whose deadline has passed. A call with its message continues for the other callers."""
+        if not pending.in_call:
+            self._waiting.remove(pending)  # in constant time, because the earliest deadline is first in the queue
+        pending.resolve(too_late("Timeout", sent=pending.in_call))
 
     def _fill_slots(self) -> None:
         self._drop_late()
@@ -77,7 +78,7 @@ class GroupCommit:
             task.add_done_callback(self._free_slot)
 
     def _drop_late(self) -> None:
-        """Callers with hardly any time left are not sent: the answer would be too late, and a retry a duplicate."""
+        """Rejects sends with hardly any time left: a late answer would make the redelivery a duplicate."""
         latest = asyncio.get_running_loop().time() + LEAST_SHARE * self._deadline
         while self._waiting and self._waiting[0].deadline < latest:
             self._expire(self._waiting[0])
@@ -86,9 +87,9 @@ class GroupCommit:
         self._sending.discard(task)
         self._fill_slots()
 
-    def _take(self) -> list[Waiting]:
-        """The next batch: waiting callers, oldest first, as many as fit into one call."""
-        batch: list[Waiting] = []
+    def _take(self) -> list[PendingSend]:
+        """Takes the next batch: the pending sends that fit into one call, oldest first."""
+        batch: list[PendingSend] = []
         size = 0
         while self._waiting and len(batch) < MAX_ENTRIES:
             size += self._waiting[0].message.size
@@ -98,27 +99,27 @@ class GroupCommit:
             batch[-1].in_call = True
         return batch
 
-    async def _send(self, batch: list[Waiting]) -> None:
-        """Sends `batch` and settles each of its callers, whatever is raised."""
+    async def _send(self, batch: list[PendingSend]) -> None:
+        """Sends `batch`, and resolves or rejects each of its sends, whatever is raised."""
         try:
-            for waiting, outcome in zip(batch, await self._call(batch), strict=True):
-                waiting.settle(outcome)
+            for pending, outcome in zip(batch, await self._call(batch), strict=True):
+                pending.resolve(outcome)
         except BatchRefused as refused:
             await self._send_parts(batch, refused)
         except WebhookRefused as error:
-            settle_all(batch, error)
+            reject_all(batch, error)
         finally:
-            settle_all(batch, too_late("Cancelled", sent=True))  # those without an answer by now
-            batch.clear()  # as in `send`: the error's traceback has this frame, too
+            reject_all(batch, too_late("Cancelled", sent=True))  # sends that have no answer by now
+            batch.clear()  # as in `send`, because the error's traceback holds this frame, too
 
-    async def _call(self, batch: list[Waiting]) -> list[WebhookRefused | None]:
-        messages = [waiting.message for waiting in batch]
-        latest = asyncio.get_running_loop().time() + self._deadline  # the deadline of who arrives now
+    async def _call(self, batch: list[PendingSend]) -> list[WebhookRefused | None]:
+        messages = [pending.message for pending in batch]
+        latest = asyncio.get_running_loop().time() + self._deadline  # the deadline of a message that arrives now
         record = CallRecord(
             "SendMessageBatch",
             len(batch),
             sum(message.size for message in messages),
-            [latest - waiting.deadline for waiting in batch],
+            [latest - pending.deadline for pending in batch],
             traceparents=traceparents(messages),
         )
         try:
@@ -127,10 +128,10 @@ class GroupCommit:
             record.ended = perf_counter()
             self._observe(record)
 
-    async def _send_parts(self, batch: list[Waiting], refused: BatchRefused) -> None:
-        """Sends the halves of a batch that is too long; else each entry alone, so that a bad one fails by itself."""
+    async def _send_parts(self, batch: list[PendingSend], refused: BatchRefused) -> None:
+        """Sends a batch that is too long in halves, and any other refused batch entry by entry."""
         if len(batch) == 1:
-            batch[0].settle(refusal(refused.cause))
+            batch[0].resolve(refusal(refused.cause))
             return
         size = (len(batch) + 1) // 2 if refused.too_long else 1
         for start in range(0, len(batch), size):
@@ -141,7 +142,7 @@ class GroupCommit:
 async def open_group_commit(
     queue: BatchQueue, limits: SendLimits, observe: ObserveCall = unobserved
 ) -> AsyncIterator[GroupCommit]:
-    """Group commit on `queue`, whose calls are told to `observe`; leaving the context flushes."""
+    """Opens group commit on `queue`, and flushes at the end. `observe` receives the record of each call."""
     group_commit = GroupCommit(queue, limits, observe)
     try:
         yield group_commit

@@ -1,4 +1,4 @@
-"""The messages of a real queue, counted or received, with boto3."""
+"""Counts and receives the messages of a queue with boto3."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from app.sqs.sdk import require_sdk
 
 
 class Counts(NamedTuple):
-    """SQS's own counts, which are approximate."""
+    """The approximate numbers of messages that SQS reports."""
 
     waiting: int
     in_flight: int
@@ -20,7 +20,7 @@ class Counts(NamedTuple):
 
 
 class QueueInspector:
-    """One queue. Every method raises ConfigurationError where SQS answers with an error."""
+    """One queue. Every method raises ConfigurationError if SQS answers with an error."""
 
     def __init__(self, queue_url: str) -> None:
         require_sdk()
@@ -46,10 +46,10 @@ class QueueInspector:
         return Counts(*(int(attributes[f"ApproximateNumberOfMessages{suffix}"]) for suffix in suffixes))
 
     def receive(self, limit: int) -> Iterator[Seen]:
-        """Up to `limit` messages, visible again at once; each receive counts.
+        """Yields up to `limit` messages, which stay visible. Each receive counts towards a redrive policy.
 
-        Raises ConfigurationError for a queue with a redrive policy: enough receives would move messages to its
-        dead-letter queue.
+        Raises ConfigurationError for a queue with a redrive policy, because enough receives would move its messages to
+        the dead-letter queue.
         """
         if "RedrivePolicy" in self._attributes():
             raise ConfigurationError(

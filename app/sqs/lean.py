@@ -1,7 +1,7 @@
 """The lean client: SendMessageBatch and nothing else, without a general-purpose AWS client on the webhook's path.
 
-botocore does what it is good at, in a thread: region, endpoint, CA bundle, credentials, the queue's URL. What is left
-is a body of JSON, a signature, and a connection that is kept.
+botocore does what it is good at, in a thread: region, endpoint, CA bundle, credentials, the queue's URL. The
+rest is a body of JSON, a signature, and a kept-alive connection.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ SKEW_SECONDS = 240.0
 
 
 class LeanQueue:
-    """One queue. Its URL and the credentials are found by `warm`, or by the first call that succeeds."""
+    """One queue. `warm`, or the first call that succeeds, finds the queue's URL and the credentials."""
 
     def __init__(self, account: Account, limits: SendLimits) -> None:
         self._account = account
@@ -52,11 +52,11 @@ class LeanQueue:
         self._preparing = asyncio.Lock()
         self._credentials: Credentials | None = None
         self._url: str | None = None
-        self._clock_offset = 0.0  # SQS's time minus ours, where they differ by minutes
+        self._clock_offset = 0.0  # SQS's time minus this machine's, if they differ by minutes
         self._entries = Entries()
 
     async def warm(self) -> None:
-        """Credentials, URL and connections. SQS may be down: that is logged, after WARM_SECONDS at most."""
+        """Finds credentials and URL, and opens connections. Logs a warning if SQS is down after WARM_SECONDS."""
         try:
             async with asyncio.timeout(WARM_SECONDS):
                 await asyncio.gather(self._prepare(), self._connections.open(self._slots))
@@ -64,10 +64,10 @@ class LeanQueue:
             logger.warning("No connection to SQS yet: {}", code_of(error))
 
     async def renew(self) -> None:
-        """Keeps the credentials fresh, without a webhook that waits for it."""
+        """Renews the credentials before they expire, so that no webhook waits for that."""
         while True:
             await asyncio.sleep(RENEW_SECONDS)
-            with suppress(Exception):  # the next call that finds them expired says so
+            with suppress(Exception):  # a call with expired credentials renews them as well
                 self._credentials = await in_background(self._account.credentials)
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class LeanQueue:
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
-        """See `BatchQueue.send_batch`."""
+        """Sends a batch as `BatchQueue.send_batch` says."""
         entries = self._entries.of(messages)
         try:
             async with asyncio.timeout_at(deadline):
@@ -95,7 +95,7 @@ class LeanQueue:
                 self._url = await in_background(self._account.queue_url)
 
     async def _call(self, body: bytes, record: CallRecord) -> dict[str, Any]:
-        """SQS's answer to a SendMessageBatch; up to ATTEMPTS, with full jitter between them."""
+        """Returns SQS's answer to a SendMessageBatch, after at most ATTEMPTS with full jitter between them."""
         for attempt in range(1, ATTEMPTS + 1):
             offset = self._clock_offset
             try:
@@ -116,9 +116,9 @@ class LeanQueue:
         return parsed(await self._connections.request(head, body))
 
     async def _corrected(self, error: SqsError, signed_with: float) -> bool:
-        """Whether our clock or the credentials were the cause, and are corrected now (perhaps by another call).
+        """Returns whether clock or credentials caused the error, and are correct now, perhaps after another call.
 
-        `signed_with`: the clock's offset at the time.
+        `signed_with` is the clock's offset, in seconds, that the request was signed with.
         """
         if error.expired:
             self._credentials = await in_background(self._account.credentials)
@@ -132,7 +132,7 @@ class LeanQueue:
 
 @asynccontextmanager
 async def open_lean(address: QueueAddress, limits: SendLimits) -> AsyncIterator[LeanQueue]:
-    """The queue of `settings`, with warm connections where SQS can be reached; they live as long as the context."""
+    """Opens the queue, with warm connections if SQS can be reached. They live as long as the context."""
     queue = LeanQueue(await asyncio.to_thread(Account, address, limits.deadline), limits)
     renewing = asyncio.create_task(queue.renew())
     try:

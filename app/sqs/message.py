@@ -1,7 +1,7 @@
-"""Event → SQS message, and the members by which an answer of SQS acknowledges one.
+"""Makes the SQS message of an event, and recognises the answers of SQS that acknowledge it.
 
-The message's body is the exact text received; the attributes are for consumers that route without parsing it, and
-`traceparent` for those that continue the webhook's trace.
+The message's body is the exact text received. Its attributes are for consumers that route without parsing the body;
+`traceparent` is for consumers that continue the webhook's trace.
 Limits: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 """
 
@@ -23,9 +23,9 @@ _GROUP_ID = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}
 
 
 class Message(NamedTuple):
-    """One message; the ids are for FIFO queues only.
+    """A message. Only messages for FIFO queues have the two ids.
 
-    `size`: bytes that count towards SQS's limits, the body's and those of each attribute's name, type and value.
+    `size` is the number of bytes that count towards SQS's limits: the body, and each attribute's name, type and value.
     """
 
     body: str
@@ -35,7 +35,7 @@ class Message(NamedTuple):
     deduplication_id: str | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """As SendMessage takes it, without the QueueUrl; also an entry of SendMessageBatch, without its Id."""
+        """Returns the parameters of SendMessage without QueueUrl, which are an entry of SendMessageBatch without Id."""
         parameters: dict[str, Any] = {
             "MessageBody": self.body,
             "MessageAttributes": {
@@ -48,14 +48,14 @@ class Message(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A message found in a queue."""
+    """A message that was found in a queue."""
 
     body: str
     attributes: dict[str, str]
 
 
 def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime | None = None) -> Message:
-    """The message for `event`, which was received as `body`. Raises InvalidEvent for characters that SQS rejects."""
+    """Returns the message for `event` with its `body`. Raises InvalidEvent for characters that SQS rejects."""
     text = body.decode()
     # Two searches: a regular expression for both takes a hundred times as long.
     if _REFUSED[0] in text or _REFUSED[1] in text:
@@ -75,35 +75,35 @@ def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime |
 
 
 def traceparents(messages: Sequence[Message]) -> list[str]:
-    """Of those that have one."""
+    """Returns the traceparent of each message that has one."""
     return [message.attributes["traceparent"] for message in messages if "traceparent" in message.attributes]
 
 
 def has_message_id(answer: Mapping[str, Any]) -> bool:
-    """Whether `answer` (of SendMessage, or a Successful entry) has the id that SQS gave to the message."""
+    """Returns whether `answer` (of SendMessage, or a Successful entry) has the id that SQS gave to the message."""
     message_id = answer.get("MessageId")
     return isinstance(message_id, str) and message_id.strip() != ""
 
 
 def has_digest_of(body: str, answer: Mapping[str, Any]) -> bool:
-    """Whether `answer` (of SendMessage) has the MD5 of `body`; the answer to another call has not."""
+    """Returns whether `answer` (of SendMessage) has the MD5 of `body`, as only the answer to its own call does."""
     digest: object = answer.get("MD5OfMessageBody")
     return digest == hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()
 
 
 def _refuse(text: str) -> NoReturn:
-    """Names the first character that SQS rejects."""
+    """Raises InvalidEvent with the first character that SQS rejects."""
     at, character = min((text.index(character), character) for character in _REFUSED if character in text)
     flaw: Flaw = {
         "loc": [],
-        "msg": f"U+{ord(character):04X} at character {at} is not an XML character, SQS refuses it",
+        "msg": f"U+{ord(character):04X} at character {at} is not an XML character, so SQS rejects it",
         "type": "sqs_character",
     }
-    raise InvalidEvent("The body holds a character that SQS refuses", [flaw])
+    raise InvalidEvent("The body contains a character that SQS rejects", [flaw])
 
 
 def _group_id(event: Event) -> str:
-    """The customer, so that its invoices stay in order; an event without an invoice is a group of its own."""
+    """Returns the customer's id, which keeps the customer's invoices in order, or the event's id without an invoice."""
     if event.content.invoice is None:
         return event.id
     customer_id = event.content.invoice.customer_id

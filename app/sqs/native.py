@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 CONNECTIONS = 64
-# Opened before the first webhook: the published load needs as many at once, and a TLS handshake each would delay it.
+# Connections opened before the first webhook: the published load needs so many, and each costs a TLS handshake.
 WARM_CONNECTIONS = 8
 WARM_SECONDS = 3.0
 
 
 class NativeQueue:
-    """One queue. Its URL is resolved once, by `warm` or by the first send that succeeds, and kept."""
+    """One queue. `warm`, or the first send that succeeds, asks SQS for the queue's URL, which is kept."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, deadline: float, observe: ObserveCall) -> None:
         self._client = client
@@ -48,7 +48,7 @@ class NativeQueue:
         self._resolving = asyncio.Lock()
 
     async def warm(self) -> None:
-        """Resolves the URL and opens connections. SQS may be down: that is logged, after WARM_SECONDS at most."""
+        """Finds the URL and opens connections. Logs a warning if SQS is down after WARM_SECONDS."""
         parameters: Any = self._address.parameters()
         try:
             # If a call fails, the group cancels the others: one that outlives the client could open a connection.
@@ -59,10 +59,9 @@ class NativeQueue:
             logger.warning("No connection to SQS yet: {}", code_of(errors.exceptions[0]))
 
     async def send(self, message: Message) -> None:
-        """Returns once SQS has acknowledged `message`, within APP_SQS_TIMEOUT.
+        """Returns when SQS has acknowledged `message`, within the deadline.
 
-        Raises QueueUnavailable (the message may have been enqueued all the same, if SQS's answer was lost) or
-        InvalidEvent.
+        Raises InvalidEvent or QueueUnavailable. If SQS's answer was lost, the message may have been enqueued.
         """
         record = CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))
         try:
@@ -82,7 +81,7 @@ class NativeQueue:
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
-        """See `BatchQueue.send_batch`."""
+        """Sends a batch as `BatchQueue.send_batch` says."""
         entries: list[Any] = self._entries.of(messages)
         try:
             async with asyncio.timeout_at(deadline):
@@ -103,9 +102,9 @@ class NativeQueue:
 
 
 def client_config(limits: SendLimits) -> AioConfig:
-    """The client's time-outs and retries."""
+    """Returns the client's time-outs and retries."""
     return AioConfig(
-        # Not the whole time-out: a SYN that the network drops leaves time for another attempt.
+        # A part of the deadline, so that time for another attempt is left if the network drops the SYN.
         connect_timeout=limits.deadline / ATTEMPTS,
         read_timeout=limits.deadline,
         max_pool_connections=limits.connections or CONNECTIONS,
@@ -117,9 +116,9 @@ def client_config(limits: SendLimits) -> AioConfig:
 async def open_queue(
     address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved
 ) -> AsyncIterator[NativeQueue]:
-    """The queue of `settings`, with warm connections where SQS can be reached; they live as long as the context.
+    """Opens the queue, with warm connections if SQS can be reached. They live as long as the context.
 
-    `observe` is told of each SendMessage; a SendMessageBatch belongs to group commit.
+    `observe` receives the record of each SendMessage. Group commit observes each SendMessageBatch.
     """
     async with aioboto3.Session().client("sqs", config=client_config(limits)) as client:
         free_attempts(client)

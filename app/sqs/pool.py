@@ -1,13 +1,13 @@
-"""The open connections to one endpoint."""
+"""The pool of open connections to one endpoint."""
 
 import asyncio
 import ssl
 
-from app.sqs.connection import Answer, Connection
+from app.sqs.connection import Connection, HttpResponse
 
 
 class Connections:
-    """As many as there are requests at a time, kept open for the next ones."""
+    """One connection for each request in flight, kept open for the next requests."""
 
     def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, connect_timeout: float) -> None:
         self._host, self._port, self._tls = host, port, tls
@@ -15,15 +15,15 @@ class Connections:
         self._idle: list[Connection] = []
         self._closed = False
 
-    async def request(self, head: bytes, body: bytes) -> Answer:
-        """Raises OSError, ConnectionError and TimeoutError (connecting takes too long)."""
+    async def request(self, head: bytes, body: bytes) -> HttpResponse:
+        """Sends a request and returns its response. Raises OSError, or TimeoutError if connecting takes too long."""
         connection = self._take() or await self.connect()
-        answer = await connection.request(head, body)
+        response = await connection.request(head, body)
         self._keep(connection)
-        return answer
+        return response
 
     async def open(self, number: int) -> None:
-        """Connects that many times. Raises like `request`."""
+        """Opens `number` connections. Raises what `request` raises."""
 
         async def add() -> None:
             self._keep(await self.connect())
@@ -40,7 +40,7 @@ class Connections:
         return connection
 
     def close(self) -> None:
-        """For good: what is under way is closed when it ends."""
+        """Closes the idle connections now, and each busy one when its request ends."""
         self._closed = True
         for connection in self._idle:
             connection.abort()
@@ -53,7 +53,7 @@ class Connections:
             connection.abort()
 
     def _take(self) -> Connection | None:
-        """The one used last: the others may have been closed by the other side."""
+        """Returns the connection used last, because the server may have closed the others, or None."""
         while self._idle:
             connection = self._idle.pop()
             if connection.usable:

@@ -1,4 +1,4 @@
-"""What all clients of SQS share: a queue's address, the protocol that group commit uses, the meaning of error codes."""
+"""What all clients of SQS share: a queue's address, the interface for group commit, the meaning of error codes."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,14 +11,14 @@ from app.telemetry.record import CallRecord
 
 
 class QueueAddress(NamedTuple):
-    """The arguments of GetQueueUrl, which looks in the caller's own account where none is given."""
+    """The arguments of GetQueueUrl, which searches the caller's own account if `account` is None."""
 
     name: str
     account: str | None
 
     @classmethod
     def at(cls, url: str) -> Self:
-        """The last segment of a queue's URL, and the account where it names one."""
+        """Returns the address in a queue's URL: the last segment, and the account if the segment before it is one."""
         *_, account, name = url.split("/")
         return cls(name, account if re.fullmatch(r"\d{12}", account) else None)
 
@@ -27,13 +27,13 @@ class QueueAddress(NamedTuple):
         return self.name.endswith(".fifo")
 
     def parameters(self) -> dict[str, str]:
-        """As GetQueueUrl takes them."""
+        """Returns the parameters of GetQueueUrl."""
         owner = {"QueueOwnerAWSAccountId": self.account} if self.account else {}
         return {"QueueName": self.name, **owner}
 
 
 class Entries:
-    """Makes the entries of SendMessageBatch. No two calls have an id in common, so an answer acknowledges one call."""
+    """Makes the entries of SendMessageBatch. No two calls share an id, so an answer can acknowledge one call only."""
 
     def __init__(self) -> None:
         self._calls = count()
@@ -45,26 +45,26 @@ class Entries:
 
 
 class BatchQueue(Protocol):
-    """A client that group commit can send with."""
+    """A client that group commit can use."""
 
     fifo: bool
 
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
-        """One SendMessageBatch (at most ten): for each message None, or why SQS did not take it.
+        """Sends at most ten messages and returns, for each, None or why SQS did not acknowledge it.
 
-        `deadline`: of the loop's clock, attempts included. A message that the answer does not mention was not
-        acknowledged. `record` gets the codes and the number of retries. Raises BatchRefused where SQS refuses the call
-        for what its entries are, QueueUnavailable where there is no answer in time.
+        `deadline` is a time of the loop's clock that includes all attempts. A message that the answer does not mention
+        counts as not acknowledged. `record` receives the codes and the number of retries. Raises BatchRefused if SQS
+        rejects the call because of its entries, and QueueUnavailable if there is no answer in time.
         """
         ...
 
 
 class BatchRefused(Exception):
-    """SQS rejected a whole SendMessageBatch because of one of its entries, or because they are too long together.
+    """SQS rejected a whole SendMessageBatch because of one of its entries, or because the entries are too long.
 
-    `cause` is SQS's code; `too_long`: the entries are longer than a call may be.
+    `cause` is SQS's code. `too_long` means that the entries together exceed the limit of a call.
     """
 
     def __init__(self, cause: str, *, too_long: bool) -> None:
@@ -84,20 +84,20 @@ _TOO_LONG = "BatchRequestTooLong"
 
 
 def batch_refused(code: str) -> BatchRefused | None:
-    """For an error code of a SendMessageBatch that its entries can cause; None for any other."""
+    """Returns the exception for a code of SendMessageBatch that an entry can cause, or None for any other code."""
     plain = code.rpartition(".")[2].removesuffix("Exception")  # e.g. AWS.SimpleQueueService.BatchRequestTooLong
     return BatchRefused(code, too_long=plain == _TOO_LONG) if plain in {*_ENTRY_CODES, _TOO_LONG} else None
 
 
 def refusal(code: str) -> WebhookRefused:
-    """The error for a webhook whose send, or whose entry in a batch, failed with `code`.
+    """Returns the error for a webhook whose message, alone or in a batch, failed with `code`.
 
-    Only a character that SQS rejects is the sender's fault. After any other code, a missing queue or permission
-    included, Chargebee should redeliver.
+    Only a character that SQS rejects is the sender's fault. After any other code, even for a missing queue or
+    permission, Chargebee should redeliver.
     """
     if code.endswith("InvalidMessageContents"):
         flaw: Flaw = {"loc": [], "msg": "SQS rejects a character of the body", "type": "sqs_character"}
-        return InvalidEvent("The body holds a character that SQS refuses", [flaw])
+        return InvalidEvent("The body contains a character that SQS rejects", [flaw])
     return QueueUnavailable("The queue did not take the webhook; send it again", code)
 
 

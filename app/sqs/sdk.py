@@ -1,4 +1,4 @@
-"""The configuration of the AWS SDK, checked before anything listens or is called."""
+"""Checks the configuration of the AWS SDK before the process listens or calls anything."""
 
 import os
 import ssl
@@ -14,13 +14,13 @@ from app.settings.text import shown
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-# Variables that are checked here, or that botocore takes as they are.
+# Variables that this module checks, or that botocore accepts with any value.
 _PLAIN = {
     *_ENDPOINTS,
     *_KEYS,
     *("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_SESSION_TOKEN", "AWS_CA_BUNDLE", "AWS_PROFILE"),
     *("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_EC2_METADATA_DISABLED"),
-    # What EKS sets in a pod with a role.
+    # EKS sets these in a pod with a role.
     *("AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"),
     *("AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"),
 }
@@ -31,10 +31,10 @@ def require_sdk() -> None:
 
     Checks profile, region, keys, CA bundle and endpoints. Credentials may come later, from a metadata service.
     """
-    # A session of its own: the SDK's default one stays cold until a release uses it.
+    # In a separate session, so that the SDK's default session stays cold until a release uses it.
     session = botocore.session.Session()
     try:
-        session.get_scoped_config()  # reads the profile even if variables name the region
+        session.get_scoped_config()  # reads the profile, even if a variable names the region
         region, bundle = (session.get_config_variable(name) for name in ("region", "ca_bundle"))
         _require_region(region)
         _require_keys()
@@ -73,11 +73,11 @@ def _require_endpoints() -> None:
 
 
 def _is_url(text: str) -> bool:
-    """Whether `text` is a URL without user, query, fragment and white space: the SDK's clients differ in these."""
+    """Returns whether `text` is a URL without user, query, fragment and white space: the SDK's clients differ there."""
     try:
         parts = urlsplit(text)
         known = parts.scheme in {"http", "https"} and parts.port != 0
-    except ValueError:  # of the port
+    except ValueError:  # from an invalid port
         return False
     plain = text.isprintable() and not set(text) & set(" ?#") and "@" not in parts.netloc
     return known and plain and (is_valid_endpoint_url(text) or is_valid_ipv6_endpoint_url(text))
@@ -96,18 +96,18 @@ def _require_certificates(bundle: str) -> None:
 
 
 def _is_plain(session: botocore.session.Session) -> bool:
-    """Whether botocore has nothing else to reject, so that the usual start need not build a client."""
-    files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # without an error for an unknown user, as botocore
+    """Returns whether botocore can reject nothing else, so that the usual start need not build a client."""
+    files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # as botocore does: no error for an unknown user
     variables = {name for name in os.environ if name.startswith("AWS_")}
-    if os.environ.get("AWS_STS_REGIONAL_ENDPOINTS") == "regional":  # which EKS sets, too
+    if os.environ.get("AWS_STS_REGIONAL_ENDPOINTS") == "regional":  # EKS sets it, too
         variables.remove("AWS_STS_REGIONAL_ENDPOINTS")
     return variables <= _PLAIN and not any(Path(file).is_file() for file in files)
 
 
 def _build_client(session: botocore.session.Session) -> None:
-    """Builds a client and throws it away. Raises what botocore says of the configuration, BotoCoreError or ValueError.
+    """Builds a client and discards it. Raises botocore's error about the configuration, BotoCoreError or ValueError.
 
-    The sources of credentials are configured, and not asked: a metadata service may be slow.
+    The sources of credentials are configured but not queried, because a metadata service may be slow.
     """
     session.get_component("credential_provider")
     session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret

@@ -14,7 +14,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 
 class Credentials(NamedTuple):
-    """`token` is that of temporary credentials."""
+    """AWS credentials. Only temporary ones have a `token`."""
 
     access_key: str
     secret_key: str
@@ -22,14 +22,14 @@ class Credentials(NamedTuple):
 
 
 class Signer:
-    """Heads of requests to `target`, as in AmazonSQS.SendMessageBatch. `host`: with the port where it is no default."""
+    """Makes the heads of requests to `target`, as in AmazonSQS.SendMessageBatch. `host` includes a non-default port."""
 
     def __init__(self, host: str, region: str, target: str, service: str = "sqs", path: str = "/") -> None:
         self._host, self._region, self._target, self._service, self._path = host, region, target, service, path
-        self._day_key = (Credentials("", ""), "", b"")  # of which credentials, which day, and the key
+        self._day_key = (Credentials("", ""), "", b"")  # credentials, day, and the key derived from them
 
     def head(self, body: bytes, credentials: Credentials, now: float) -> bytes:
-        """The head of a request with `body`, signed at `now` (seconds since the epoch), with its empty line."""
+        """Returns the signed head of a request with `body`. `now` is in seconds since the epoch."""
         date = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
         token = f"x-amz-security-token:{credentials.token}\n" if credentials.token else ""
         names = f"content-type;host;x-amz-date;{'x-amz-security-token;' if token else ''}x-amz-target"
@@ -47,7 +47,7 @@ class Signer:
         ).encode()
 
     def _key(self, credentials: Credentials, day: str) -> bytes:
-        """Derived once a day."""
+        """Returns the signing key, which is derived once a day."""
         if self._day_key[:2] != (credentials, day):
             key = f"AWS4{credentials.secret_key}".encode()
             for part in (day, self._region, self._service, "aws4_request"):

@@ -17,7 +17,7 @@ STAGES = {
         "gate": r"web/(gate/|(endpoint|problems|service)\.py)",
         "parse": r"app/events\.py|read_event \(|pydantic/",
         "message": r"sqs/message\.py",
-        "wait": r"sqs/(group_commit|waiting)\.py",
+        "wait": r"sqs/(group_commit|pending)\.py",
         "sign": r"sqs/signing\.py|botocore/(auth|signers)\.py",
         "send": r"\.(request|connect) \(.*sqs/(connection|pool)\.py",
         "receive": r"sqs/(answers|connection|pool)\.py|botocore/parsers\.py",

@@ -17,7 +17,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from app.sqs import pool
-from app.sqs.connection import MAX_ANSWER_BYTES, Answer, AnswerError, Connection
+from app.sqs.connection import MAX_ANSWER_BYTES, AnswerError, Connection, HttpResponse
 from app.sqs.pool import Connections
 
 pytestmark = pytest.mark.anyio
@@ -113,7 +113,7 @@ async def talking(
             connections.close()
 
 
-async def ask(connections: Connections, body: bytes = b"x") -> Answer:
+async def ask(connections: Connections, body: bytes = b"x") -> HttpResponse:
     head = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(body)
     return await asyncio.wait_for(connections.request(head, body), 10)
 

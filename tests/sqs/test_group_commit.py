@@ -13,8 +13,8 @@ from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.native import client_config, open_queue
+from app.sqs.pending import PendingSend
 from app.sqs.queue import QueueAddress
-from app.sqs.waiting import Waiting
 from tests.harness.sqs_stand_in import MIB, Call, Failure, SqsStandIn
 
 pytestmark = pytest.mark.anyio
@@ -311,6 +311,6 @@ async def test_a_refused_webhook_is_freed_at_once(sqs: SqsStandIn) -> None:
             assert [type(error) for error in refused] == [QueueUnavailable] * 2
             sqs.release()
             await group.close(10)
-            assert [one for one in gc.get_objects() if type(one) is Waiting] == []  # others may be dead proxies
+            assert [one for one in gc.get_objects() if type(one) is PendingSend] == []  # others may be dead proxies
         finally:
             gc.enable()

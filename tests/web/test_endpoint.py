@@ -1,18 +1,22 @@
 """The one way to the webhook's handler, and the way around it for everything else."""
 
 import asyncio
-from typing import Any
+import traceback
+from pathlib import Path
+from typing import Any, NoReturn
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from loguru import logger
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.errors import InvalidEvent
 from app.settings import Release, Settings
 from app.telemetry.logging import log_webhook
 from app.telemetry.observers import Observers
+from app.web import releases
 from app.web.endpoint import PATH, WebhookEndpoint
 from app.web.gate.admission import Admission
 from app.web.gate.gate import Gate
@@ -53,6 +57,30 @@ async def test_everything_else_goes_to_fastapi(release: Release, middleware: str
     assert [answer.status_code for answer in answers] == [200, 404, 405, 401]
     assert {answer.headers["content-type"] for answer in answers[1:]} == {"application/problem+json"}
     assert {"server-timing" in answer.headers for answer in answers} == {middleware != "none"}
+
+
+@pytest.mark.parametrize("release", [Release.V09_GROUP_COMMIT, Release.V10_LEAN_CLIENT])
+async def test_profiles_show_the_way_of_production(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Profiler and middleware stand around the frames that a webhook passes, and change none of them."""
+    passed: list[list[str]] = []
+
+    def read(request: Request, body: bytes) -> NoReturn:
+        names = [frame.f_code.co_qualname for frame, _ in traceback.walk_stack(None)]
+        passed.append(names[: names.index("Service.__call__")])
+        raise InvalidEvent("not read", [])
+
+    monkeypatch.setattr(releases.load(release), "read_event", read)
+    for extra in ({}, {"profile": tmp_path}, {"middleware": "asgi"}, {"profile": tmp_path, "middleware": "asgi"}):
+        settings = SETTINGS.model_copy(update={"release": release, **extra})
+        async with _client(create_app(settings)) as client:
+            assert (await client.post(PATH)).status_code == 422
+    plain, profiled, timed, both = passed
+    assert "WebhookEndpoint.__call__" in plain
+    assert profiled == [*plain, "Profiling.__call__"]
+    assert timed == [*plain, "AsgiTiming.__call__"]
+    assert both == [*plain, "AsgiTiming.__call__", "Profiling.__call__"]
 
 
 @pytest.mark.parametrize(("begun", "status"), [(False, 500), (True, 200)])

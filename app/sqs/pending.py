@@ -1,4 +1,4 @@
-"""A caller of group commit, with a deadline of its own."""
+"""One message that waits in group commit, with its own deadline."""
 
 import asyncio
 
@@ -6,8 +6,8 @@ from app.errors import QueueUnavailable, WebhookRefused
 from app.sqs.message import Message
 
 
-class Waiting:
-    """One call of `send`, until `deadline` of the loop's clock."""
+class PendingSend:
+    """One call of `send`, which ends at the latest at `deadline` of the loop's clock."""
 
     __slots__ = ("deadline", "expiry", "in_call", "message", "sent")
 
@@ -19,23 +19,23 @@ class Waiting:
         self.expiry: asyncio.TimerHandle | None = None
         self.in_call = False
 
-    def settle(self, refused: WebhookRefused | None) -> None:
-        """Ends the caller's wait; later calls have no effect."""
+    def resolve(self, refused: WebhookRefused | None) -> None:
+        """Resolves the caller's future, or rejects it with `refused`; later calls have no effect."""
         if self.expiry is not None:
-            self.expiry.cancel()  # also of a caller that was cancelled: its wait has ended already
+            self.expiry.cancel()  # even if the caller was cancelled, and waits no longer
         if self.sent.done():
             return
         if refused is None:
             self.sent.set_result(None)
         else:
             self.sent.set_exception(refused)
-            self.sent.exception()  # marks it as retrieved: a cancelled caller never will
+            self.sent.exception()  # marks it as retrieved, which a cancelled caller never does
 
 
-def settle_all(batch: list[Waiting], error: WebhookRefused) -> None:
-    """Ends the waits that have not ended yet."""
-    for waiting in batch:
-        waiting.settle(error)
+def reject_all(batch: list[PendingSend], error: WebhookRefused) -> None:
+    """Rejects the sends that are not resolved yet."""
+    for pending in batch:
+        pending.resolve(error)
 
 
 def too_late(cause: str, *, sent: bool) -> QueueUnavailable:
