@@ -1,6 +1,7 @@
-"""Process 1: HTTP → SQS.
+"""The web process: HTTP → SQS.
 
-    server → shed → FastAPI → gate (outcome, auth, admission, body) → the release's `receive` → SQS
+    server → endpoint: gate (overload, authentication, admission, body) → the release's `receive` → SQS
+             └─ all other requests → FastAPI: probes, /docs, 404, 405
 
-`main.create_app` puts it together; `server` runs it under uvicorn.
+`main.create_app` assembles the application, and `server` runs it under uvicorn.
 """

@@ -1,7 +1,7 @@
-"""/docs: Swagger UI from local files, so that it works offline and sends nothing to a third party.
+"""Serves Swagger UI at /docs from local files, so that it works offline and sends nothing to a third party.
 
-FastAPI's own page loads it from a CDN and starts it with an inline script. The files are those of fastapi-offline,
-of which nothing else is used: it is in the dependency group `local`, and not in the image.
+FastAPI's own page loads Swagger UI from a CDN and starts it with an inline script. The files come from fastapi-offline,
+which is in the dependency group `local` and not in the image.
 """
 
 from importlib.util import find_spec
@@ -12,7 +12,7 @@ from fastapi.responses import FileResponse, HTMLResponse, Response
 
 from app.errors import ConfigurationError
 
-# Relative, so that the page also works behind a proxy that adds a prefix.
+# The paths are relative, so that the page also works behind a proxy that adds a prefix.
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -29,7 +29,7 @@ _PAGE = """<!doctype html>
 _START = """SwaggerUIBundle({ url: "openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null })
 """
 HEADERS = {
-    # data: is for the icons in Swagger UI's style sheet.
+    # `data:` is for the icons in Swagger UI's style sheet.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -40,7 +40,7 @@ _MEDIA_TYPES = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "te
 
 
 def assets() -> dict[str, Path]:
-    """Swagger UI's files, by name. Raises ConfigurationError where they are not installed."""
+    """Returns the paths of Swagger UI's files by name. Raises ConfigurationError if they are not installed."""
     spec = find_spec("fastapi_offline")
     if spec is None or spec.origin is None:
         raise ConfigurationError(
@@ -51,10 +51,7 @@ def assets() -> dict[str, Path]:
 
 
 def add_docs(app: FastAPI) -> None:
-    """Adds the page and its assets at /docs; the document itself is FastAPI's /openapi.json.
-
-    Raises ConfigurationError.
-    """
+    """Adds the page and its assets at /docs. FastAPI serves /openapi.json itself. Raises ConfigurationError."""
     files = assets()
 
     async def page(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Tips of the talk to try: a middleware written both ways (APP_MIDDLEWARE), a 200 in three (APP_RESPONSE)."""
+"""Two tips of the talk: a middleware written in two ways (APP_MIDDLEWARE), and a 200 in three (APP_RESPONSE)."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -22,7 +22,7 @@ def _mark(headers: MutableHeaders, started: float) -> None:
 
 
 class AsgiTiming:
-    """As pure ASGI: a function around `send`."""
+    """The middleware as pure ASGI: a function around `send`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -39,7 +39,7 @@ class AsgiTiming:
 
 
 class BaseHttpTiming(BaseHTTPMiddleware):
-    """As Starlette's BaseHTTPMiddleware: a task group and a pair of memory streams for each request."""
+    """The middleware as a BaseHTTPMiddleware, which needs a task group and two memory streams for each request."""
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         started = perf_counter()
@@ -57,7 +57,7 @@ MIDDLEWARE: dict[str, list[Callable[[ASGIApp], ASGIApp]]] = {
 
 
 class OrjsonResponse(JSONResponse):
-    """orjson.dumps in place of json.dumps; jsonable_encoder still runs before it."""
+    """A response that orjson.dumps renders instead of json.dumps; jsonable_encoder still runs before it."""
 
     def render(self, content: Any) -> bytes:
         return orjson.dumps(content)
@@ -67,10 +67,10 @@ _CLASSES: dict[str, type[JSONResponse]] = {"json": JSONResponse, "orjson": Orjso
 
 
 def response_as_named(name: str, release: Release) -> dict[str, Any]:
-    """Arguments of `add_api_route` for APP_RESPONSE=`name`.
+    """Returns the arguments of `add_api_route` for APP_RESPONSE=`name`.
 
-    `json` is as published: jsonable_encoder, then json.dumps. `orjson` is FastAPI's former ORJSONResponse, deprecated
-    since pydantic-core serialises a declared return type directly (`model`).
+    `json` is what was published: jsonable_encoder, then json.dumps. `orjson` is FastAPI's former ORJSONResponse,
+    deprecated since pydantic-core serialises a declared return type directly (`model`).
     """
     if name == "model":
         return {"response_model": answer_of(release)}

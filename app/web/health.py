@@ -1,4 +1,4 @@
-"""Probes. Neither checks a dependency: restarting or unrouting the process does not repair a queue that is down."""
+"""The probes. Neither checks a dependency, because restarting the process does not repair a queue that is down."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -8,22 +8,22 @@ from app.web.service import Service
 
 router = APIRouter(tags=["probes"])
 
-# Each probe has a route for GET and HEAD, whose body the server omits. The second one, for GET, never matches: it is
-# there for the OpenAPI document, in which the two methods of one route would share an operation id.
+# The route for GET and HEAD answers; the server omits the body of HEAD. The route for GET never matches: it is
+# there for the OpenAPI document, in which two methods of one route would share an operation id.
 PROBE = ["GET", "HEAD"]
 
 
 @router.get("/healthz")
 @router.api_route("/healthz", methods=PROBE, include_in_schema=False)
 async def healthz() -> dict[str, str]:
-    """Alive: the event loop is not blocked."""
+    """Answers as long as the event loop is not blocked."""
     return {"status": "alive"}
 
 
 @router.get("/readyz", response_model=None, responses={503: {"description": "Draining"}})
 @router.api_route("/readyz", methods=PROBE, response_model=None, include_in_schema=False)
 async def readyz(request: Request) -> dict[str, str] | Response:
-    """Started and not draining."""
+    """Answers 200 between the start and the drain, and otherwise 503."""
     if Service.of(request).admission.draining:
         return ProblemResponse(503, "This process is stopping")
     return {"status": "ready"}

@@ -1,4 +1,4 @@
-"""What FastAPI cannot infer from a handler that reads the raw body: its schema, its problems, its Basic auth."""
+"""Describes what FastAPI cannot infer from a handler that reads the raw body: schema, problems, Basic auth."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ _REF = "#/components/schemas/{model}"
 
 
 class Problem(BaseModel):
-    """RFC 9457. Only a 422 has `errors`."""
+    """A problem document of RFC 9457. Only a 422 has `errors`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -41,7 +41,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 
 
 class Words(NamedTuple):
-    """What a release's 200 and 503 mean."""
+    """The meaning of a release's 200 and 503."""
 
     description: str
     accepted: str
@@ -61,7 +61,7 @@ _PROCESSED = Words(
 
 
 def described(release: Release) -> dict[str, Any]:
-    """Arguments of `add_api_route`: what the endpoint does, and its responses."""
+    """Returns the arguments of `add_api_route` that describe the endpoint and its responses."""
     words = _QUEUED if release.enqueues else _PROCESSED
     responses: dict[int | str, dict[str, Any]] = {
         200: {"model": answer_of(release), "description": f"{words.accepted}, or the event's type is ignored"},
@@ -83,7 +83,7 @@ EXTRA: dict[str, Any] = {
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """Returns FastAPI's OpenAPI document of `app`, with the schemas that RESPONSES and EXTRA refer to."""
+    """Returns FastAPI's OpenAPI document of `app`, with the schemas that `described` refers to."""
     document = get_openapi(title=app.title, version=app.version, routes=app.routes)
     _, schemas = models_json_schema(
         [(Event, "validation"), (UnwantedEvent, "validation"), (Problem, "serialization")], ref_template=_REF

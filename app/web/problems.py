@@ -1,4 +1,4 @@
-"""Errors → `application/problem+json` (RFC 9457): the only place with HTTP statuses and headers for them."""
+"""Translates errors into `application/problem+json` (RFC 9457); no other module knows their statuses and headers."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -15,15 +15,15 @@ from app import errors
 from app.errors import BodyTooLarge, InvalidEvent, WebhookRefused
 from app.web.server.connections import LINGER_SECONDS
 
-# How much of the requested path a 404 or 405 repeats.
+# A 404 or 405 repeats at most so many characters of the requested path.
 LONGEST_PATH = 200
 
 
 class Refusal(NamedTuple):
-    """The response to one kind of error. `slug`: its name in the log.
+    """The response to one kind of error. `slug` names it in logs and metrics.
 
-    `linger`: the body may still be arriving. The response is sent at once, and the connection stays open until the
-    client has finished: closing a socket with unread bytes resets it, and the client may not get to read the response.
+    `linger` means that the body may still be arriving. Then the response is sent at once, and the connection stays open
+    until the client has finished. Closing a socket with unread bytes resets it, and the client may lose the response.
     """
 
     slug: str
@@ -49,7 +49,7 @@ REFUSALS: dict[type[WebhookRefused], Refusal] = {
 
 
 class ProblemResponse(JSONResponse):
-    """A problem; `linger` as in Refusal."""
+    """A problem document. `linger` means what it means in `Refusal`."""
 
     media_type = "application/problem+json"
 
@@ -76,7 +76,7 @@ class ProblemResponse(JSONResponse):
 
 
 def problem(error: WebhookRefused) -> ProblemResponse:
-    """The answer to a webhook that is refused."""
+    """Returns the response to a webhook that is refused with `error`."""
     refusal = REFUSALS[type(error)]
     linger = error.unread if isinstance(error, BodyTooLarge) else refusal.linger
     extra = {"errors": error.flaws} if isinstance(error, InvalidEvent) else {}
@@ -84,13 +84,13 @@ def problem(error: WebhookRefused) -> ProblemResponse:
 
 
 async def _http_error(request: Request, error: HTTPException) -> ProblemResponse:
-    """404 and 405, from the router."""
+    """Answers 404 and 405 of the router."""
     path = request.url.path[:LONGEST_PATH]
     return ProblemResponse(error.status_code, f"{request.method} {path}: {error.detail}", error.headers)
 
 
 def unexpected() -> ProblemResponse:
-    """The answer after an unexpected exception; the traceback is in the log."""
+    """Returns the response after an unexpected exception, whose traceback is in the log."""
     return ProblemResponse(HTTPStatus.INTERNAL_SERVER_ERROR, "An unexpected error; send it again")
 
 
@@ -98,7 +98,7 @@ async def _unexpected(request: Request, error: Exception) -> ProblemResponse:
     return unexpected()
 
 
-# WebhookRefused is answered by the gate, which also logs it.
+# The webhook's endpoint answers WebhookRefused itself.
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
     HTTPException: _http_error,
     Exception: _unexpected,

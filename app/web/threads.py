@@ -1,4 +1,4 @@
-"""anyio's thread pool, 40 tokens by default: `run_in_threadpool`, sync dependencies and sync handlers use it.
+"""The size of AnyIO's thread pool, 40 by default: `run_in_threadpool`, sync dependencies and sync handlers use it.
 
 https://anyio.readthedocs.io/en/stable/threads.html#adjusting-the-default-maximum-worker-thread-count
 """

@@ -1,4 +1,4 @@
-"""HTTP Basic authentication, in constant time, before a byte of the body is read; a warning if it can be guessed."""
+"""HTTP Basic authentication in constant time, and a warning for passwords that can be guessed."""
 
 import base64
 import binascii
@@ -12,12 +12,12 @@ from loguru import logger
 from app.settings import Settings
 from app.settings.gate import GateSettings
 
-# A shorter password can be guessed; `demo` is one.
+# A shorter password can be guessed, as `demo` can.
 LEAST_CHARACTERS = 8
 
 
 def weak_passwords(settings: Settings) -> list[str]:
-    """The variables of the passwords, current and previous, that can be guessed."""
+    """Returns the variables of the current and the previous password that can be guessed."""
     passwords = {
         "APP_BASIC_AUTH_PASSWORD": settings.basic_auth_password,
         "APP_BASIC_AUTH_PREVIOUS_PASSWORD": settings.basic_auth_previous_password,
@@ -32,16 +32,16 @@ def warn_of_weak_passwords(settings: Settings) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether every address of `host` is on loopback; True for a host that cannot be resolved."""
+    """Returns whether every address of `host` is on loopback; True for a host that cannot be resolved."""
     try:
         found = socket.getaddrinfo(host, None)
     except (OSError, UnicodeError):
-        return True  # binding fails, and reports it
+        return True  # binding will fail with a clear error
     return all(ip_address(str(address[0])).is_loopback for *_, address in found)
 
 
 def accepted_pairs(settings: GateSettings) -> list[bytes]:
-    """`user:password` of the current pair, and of the previous one while passwords rotate."""
+    """Returns `user:password` of the current pair, and of the previous pair while passwords rotate."""
     pairs = (
         (settings.basic_auth_username, settings.basic_auth_password),
         (settings.basic_auth_previous_username, settings.basic_auth_previous_password),
@@ -50,12 +50,12 @@ def accepted_pairs(settings: GateSettings) -> list[bytes]:
 
 
 def authorized(headers: Iterable[tuple[bytes, bytes]], pairs: list[bytes]) -> bool:
-    """Whether the Authorization header of a request names one of `pairs`."""
+    """Returns whether the Authorization header contains one of `pairs`."""
     header = next((value for name, value in headers if name == b"authorization"), b"")
     scheme, _, token = header.partition(b" ")
     try:
         given = base64.b64decode(token.strip(), validate=True) if scheme.lower() == b"basic" else b""
     except binascii.Error:
         given = b""
-    # A list, not any(): every pair is compared, so that the time does not depend on which one matches.
+    # A list and not any(), so that the time does not depend on which pair matches.
     return True in [compare_digest(given, pair) for pair in pairs]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # showing the releases as texts needs no FastAPI
 
 
 class ReleaseModule(Protocol):
-    """What a release exports."""
+    """The interface of a release."""
 
     def lifespan(self, service: "Service") -> AbstractAsyncContextManager[Any]: ...
 
@@ -25,5 +25,5 @@ class ReleaseModule(Protocol):
 
 
 def load(release: Release) -> ReleaseModule:
-    """Imports the chosen release and no other: what a release does not use costs it nothing."""
+    """Imports the chosen release and no other, so that a release does not pay for what it does not use."""
     return cast(ReleaseModule, import_module(f"{__name__}.{release.value}"))
