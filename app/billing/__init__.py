@@ -6,6 +6,7 @@ billables.py the billable events in the table          charges.py    what is cha
 dynamodb.py  the table                                 schema.py     how the table is made
 chargebee.py the API's operations                      answers.py    what its answers mean: pure
 calls.py     one call: slot, deadline, repetitions     rate.py       one budget of calls for all workers
+access.py    what it needs to reach table and API
 lines.py     the billing period of line items: pure    slots.py      the budget's item in the table
 blocking.py  the same work for v01, in one go          sdk.py        its client of Chargebee, what its clients raise
 README.md    its design, and why a crash is safe

@@ -14,13 +14,13 @@ import boto3
 from botocore.config import Config
 
 from app.billing import charges
+from app.billing.access import BillingAccess
 from app.billing.charges import Billable
 from app.billing.items import Update
 from app.billing.lines import Line, added, period
 from app.billing.sdk import IDEMPOTENCY_KEY, failing, open_site
 from app.errors import BillingUnavailable
 from app.events import Event, Invoice
-from app.settings import Settings
 
 if TYPE_CHECKING:
     import chargebee
@@ -120,20 +120,19 @@ class BlockingBilling:
             self._dynamodb.update_item(**update.parameters(self._table))
 
 
-def build_billing(settings: Settings) -> BlockingBilling:
-    """A client of boto3's default session and one of Chargebee's SDK; no call is made yet.
+def build_billing(access: BillingAccess) -> BlockingBilling:
+    """Returns the work, with a client of boto3's default session and one of Chargebee's SDK. Neither has called yet.
 
     Both have time-outs for connecting and for each read, so that only an answer that keeps dripping has no deadline.
     boto3 repeats a call once. The SDK does not: its repetition sleeps for as long as Chargebee's Retry-After says, and
     never gives up on a 429.
     """
-    assert settings.billing_table is not None
     config = Config(
         connect_timeout=TABLE_SECONDS / ATTEMPTS,
         read_timeout=TABLE_SECONDS / ATTEMPTS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
-    return BlockingBilling(boto3.client("dynamodb", config=config), settings.billing_table, open_site(settings))
+    return BlockingBilling(boto3.client("dynamodb", config=config), access.table, open_site(access))
 
 
 def _invoice(event: Event) -> Invoice:

@@ -12,11 +12,11 @@ from urllib.parse import quote
 
 import aiohttp
 
+from app.billing.access import BillingAccess
 from app.billing.answers import FoundInvoice, invoice_of, unreadable
 from app.billing.calls import Calls, Guard
 from app.billing.charges import Billable, described, idempotency_key
 from app.billing.rate import Budget
-from app.settings import Settings
 
 IDEMPOTENCY_HEADER = "chargebee-idempotency-key"
 PAGE = 100  # line items, or events
@@ -87,16 +87,13 @@ def _segment(text: str) -> str:
 
 
 @asynccontextmanager
-async def open_chargebee(settings: Settings, budget: Budget) -> AsyncIterator[Chargebee]:
-    """Connections are kept open; one TLS context serves them all."""
-    assert settings.chargebee_url is not None, "require_billing has not been called"
-    assert settings.chargebee_api_key is not None, "require_billing has not been called"
-    key = settings.chargebee_api_key.get_secret_value()
+async def open_chargebee(access: BillingAccess, budget: Budget) -> AsyncIterator[Chargebee]:
+    """Yields a client that keeps its connections open; one TLS context serves them all."""
     async with aiohttp.ClientSession(
-        settings.chargebee_url.rstrip("/"),
+        access.site_url,
         # Uncompressed, so that the bound on an answer's length holds.
         headers={
-            "Authorization": aiohttp.encode_basic_auth(key, ""),
+            "Authorization": aiohttp.encode_basic_auth(access.api_key.get_secret_value(), ""),
             "Accept": "application/json",
             "Accept-Encoding": "identity",
         },
@@ -104,4 +101,4 @@ async def open_chargebee(settings: Settings, budget: Budget) -> AsyncIterator[Ch
         connector=aiohttp.TCPConnector(limit=0),  # as many as events are processed at a time
         cookie_jar=aiohttp.DummyCookieJar(),
     ) as session:
-        yield Chargebee(Calls(session, budget, settings.chargebee_timeout, settings.billing_lease))
+        yield Chargebee(Calls(session, budget, access.call_timeout, access.lease))

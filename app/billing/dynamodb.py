@@ -14,7 +14,6 @@ from botocore.exceptions import ClientError
 
 from app.billing.items import Item, Update
 from app.errors import TableUnavailable, Unprocessable
-from app.settings import Settings
 from app.sqs.failures import NotAcknowledgedError, code_of, free_attempts, without_tracebacks
 
 if TYPE_CHECKING:
@@ -139,10 +138,8 @@ def client_config(connections: int) -> AioConfig:
 
 
 @asynccontextmanager
-async def open_table(settings: Settings) -> AsyncIterator[Table]:
-    """The table of `settings`; nothing is called before it is used."""
-    assert settings.billing_table is not None, "require_billing has not been called"
-    config = client_config(2 * settings.worker_concurrency)
-    async with aioboto3.Session().client("dynamodb", config=config) as client:
+async def open_table(name: str, connections: int) -> AsyncIterator[Table]:
+    """Yields the table; its client connects on the first call. `connections`: at most so many at a time."""
+    async with aioboto3.Session().client("dynamodb", config=client_config(connections)) as client:
         free_attempts(client)
-        yield Table(client, settings.billing_table)
+        yield Table(client, name)

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from loguru import logger
 
+from app.billing.access import BillingAccess
 from app.billing.chargebee import Chargebee, open_chargebee
 from app.billing.dynamodb import Table, open_table
 from app.billing.items import claim_key, text
@@ -15,7 +16,6 @@ from app.billing.rate import Budget
 from app.billing.work import Work
 from app.errors import BillingFailed, TableUnavailable
 from app.events import PENDING_INVOICE_CREATED, Event, Invoice
-from app.settings import Settings
 
 T = TypeVar("T")
 Outcome = Literal["closed", "recorded", "already", "superseded"]
@@ -120,11 +120,10 @@ async def _let_go(lease: Lease, code: str) -> None:
 
 
 @asynccontextmanager
-async def open_billing(settings: Settings, owner: str) -> AsyncIterator[Billing]:
-    """Clients for the life of the process; nothing is called before an event comes. Raises ConfigurationError."""
-    settings.require_billing()
+async def open_billing(access: BillingAccess, owner: str) -> AsyncIterator[Billing]:
+    """Yields the billing work; its clients connect on the first call."""
     async with AsyncExitStack() as stack:
-        table = await stack.enter_async_context(open_table(settings))
-        budget = Budget(table, settings.chargebee_rate)
-        chargebee = await stack.enter_async_context(open_chargebee(settings, budget))
-        yield Billing(table, chargebee, owner, settings.billing_lease)
+        table = await stack.enter_async_context(open_table(access.table, access.connections))
+        budget = Budget(table, access.rate)
+        chargebee = await stack.enter_async_context(open_chargebee(access, budget))
+        yield Billing(table, chargebee, owner, access.lease)

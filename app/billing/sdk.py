@@ -7,24 +7,22 @@ from urllib.parse import urlsplit
 
 import chargebee
 
+from app.billing.access import BillingAccess
 from app.errors import BillingUnavailable, Flaw, InvalidEvent, Unprocessable
-from app.settings import Settings
 from app.sqs.failures import code_of
 
 IDEMPOTENCY_KEY = chargebee.Chargebee.idempotency_header
 
 
-def open_site(settings: Settings) -> "chargebee.Chargebee":
-    """A client for the site of these settings; no call is made yet.
+def open_site(access: BillingAccess) -> "chargebee.Chargebee":
+    """Returns a client of the site, which makes no call yet.
 
-    APP_CHARGEBEE_TIMEOUT is halved: the SDK has one for connecting, and one for each read.
+    The call's time-out is halved, because the SDK has one time-out for connecting and another one for each read.
     """
-    assert settings.chargebee_url is not None
-    assert settings.chargebee_api_key is not None
-    scheme = urlsplit(settings.chargebee_url).scheme
-    seconds: Any = settings.chargebee_timeout / 2
+    scheme = urlsplit(access.site_url).scheme
+    seconds: Any = access.call_timeout / 2
     site = chargebee.Chargebee(
-        settings.chargebee_api_key.get_secret_value(),
+        access.api_key.get_secret_value(),
         site="",
         protocol=scheme,
         connection_time_out=seconds,
@@ -32,7 +30,7 @@ def open_site(settings: Settings) -> "chargebee.Chargebee":
     )
     # The SDK derives it from the name of a site. And it takes http only where the class says so, not the object
     # (chargebee 3.29, http_request.py).
-    site.env.api_endpoint = f"{settings.chargebee_url.rstrip('/')}/api/{site.env.API_VERSION}"
+    site.env.api_endpoint = f"{access.site_url}/api/{site.env.API_VERSION}"
     chargebee.Chargebee.verify_ca_certs = scheme == "https"
     return site
 

@@ -9,10 +9,11 @@ from contextlib import nullcontext
 
 import click
 
+from app.billing.access import BillingAccess
 from app.billing.process import open_billing
+from app.composition import billing_access, send_limits
 from app.errors import BillingFailed, ConfigurationError, QueueUnavailable
 from app.settings import Settings, load_settings
-from app.sqs.limits import SendLimits
 from app.sqs.native import open_queue
 from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_sdk
@@ -58,23 +59,23 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
     """
     settings = load_settings()
     configure_logging(settings)
-    settings.require_billing()
+    access = billing_access(settings)
     require_sdk()
     now = int(time.time())
     try:
-        summary = asyncio.run(_compare(settings, now - since, now - settled, dry_run=dry_run))
+        summary = asyncio.run(_compare(settings, access, now - since, now - settled, dry_run=dry_run))
     except (BillingFailed, QueueUnavailable) as error:
         raise ConfigurationError(f"{error.detail} ({getattr(error, 'code', '') or type(error).__name__})") from None
     _show(summary, dry_run=dry_run)
 
 
-async def _compare(settings: Settings, since: int, until: int, *, dry_run: bool) -> Summary:
+async def _compare(settings: Settings, access: BillingAccess, since: int, until: int, *, dry_run: bool) -> Summary:
     address = QueueAddress.at(settings.require_queue_url())
-    sending = nullcontext() if dry_run else open_queue(address, SendLimits(settings.sqs_timeout))
+    sending = nullcontext() if dry_run else open_queue(address, send_limits(settings))
     owner = f"reconcile-{uuid.uuid4().hex[:8]}"
     # Events come in the order of their times, so that these tell how much is done; how many there are, nothing tells.
     bar = click.progressbar(length=until - since, label="Events", file=sys.stderr)
-    async with open_billing(settings, owner) as billing, sending as queue:
+    async with open_billing(access, owner) as billing, sending as queue:
         with bar:
             return await compare(
                 billing.chargebee.list_events(**filters(settings.event_types, since, until)),

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import click
 
 from app.billing.process import open_billing
+from app.composition import billing_access
 from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.sqs.queue import QueueAddress
@@ -39,7 +40,7 @@ def work(*, retry: float = BASE_SECONDS) -> None:
     """Runs the worker of the environment. `retry`: the first retry's bound, seconds. Raises ConfigurationError."""
     settings = load_settings()
     configure_logging(settings)
-    settings.require_billing()
+    access = billing_access(settings)
     settings.require_dead_letter_queue_url()
     queue = QueueAddress.at(settings.require_queue_url()).name
     require_sdk()
@@ -48,7 +49,7 @@ def work(*, retry: float = BASE_SECONDS) -> None:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Process]:
-        async with open_billing(settings, owner) as billing:
+        async with open_billing(access, owner) as billing:
             yield billing.process
 
     with exported(observers, settings):

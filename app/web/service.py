@@ -9,8 +9,9 @@ from fastapi import FastAPI, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import __version__
+from app.billing.access import BillingAccess
+from app.composition import billing_access, send_limits
 from app.settings import Settings
-from app.sqs.limits import SendLimits
 from app.sqs.queue import QueueAddress
 from app.telemetry.observers import Observers
 from app.telemetry.record import WebhookRecord
@@ -40,9 +41,7 @@ class Service(FastAPI):
         self.admission = Admission(settings)
         self.observers = observers
         self.observe_calls = observers.of_calls()
-        self.limits = SendLimits(
-            settings.sqs_timeout, settings.sqs_max_connections, settings.sqs_batches, settings.sqs_batch_bytes
-        )
+        self.limits = send_limits(settings)
         self._entrance: ASGIApp = super().__call__
 
     @classmethod
@@ -56,6 +55,11 @@ class Service(FastAPI):
     def queue(self) -> QueueAddress:
         """The queue of APP_SQS_QUEUE_URL. Raises ConfigurationError if it is not set."""
         return QueueAddress.at(self.settings.require_queue_url())
+
+    @cached_property
+    def billing(self) -> BillingAccess:
+        """The access that the billing work needs, for v01."""
+        return billing_access(self.settings)
 
     def serve_webhooks(self, handler: ASGIApp, gate: Gate, middleware: Sequence[Callable[[ASGIApp], ASGIApp]]) -> None:
         """Passes webhooks to `handler`, and all requests through `middleware`, whose last one is the outermost."""

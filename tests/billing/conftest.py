@@ -12,6 +12,7 @@ import pytest
 from app.billing import dynamodb, process, rate
 from app.billing.process import Billing, open_billing
 from app.billing.schema import set_up
+from app.composition import billing_access
 from app.settings import Settings
 from local import embedded_aws
 from local.chargebee.process import ChargebeeApi, start
@@ -50,11 +51,6 @@ def stage(embedded: EmbeddedAws, api: ChargebeeApi, monkeypatch: pytest.MonkeyPa
     client.close()
 
 
-@pytest.fixture
-def settings(stage: Stage) -> Settings:
-    return settings_of(stage)
-
-
 def settings_of(stage: Stage, **others: Any) -> Settings:
     ours: dict[str, Any] = {
         "billing_table": stage.table,
@@ -71,7 +67,7 @@ def billing(stage: Stage) -> OpenBilling:
 
     @asynccontextmanager
     async def opened(owner: str = "worker-1", **settings: Any) -> AsyncIterator[Billing]:
-        async with open_billing(settings_of(stage, **settings), owner) as running:
+        async with open_billing(billing_access(settings_of(stage, **settings)), owner) as running:
             yield running
 
     return opened

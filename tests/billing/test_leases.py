@@ -11,7 +11,6 @@ from app.billing.items import claim_key, invoice_key, number, typed
 from app.billing.leases import AlreadyDone, Lease, Superseded
 from app.billing.process import keep
 from app.errors import ClaimedElsewhere, TableUnavailable
-from app.settings import Settings
 from tests.billing.stage import Stage
 
 pytestmark = pytest.mark.anyio
@@ -19,8 +18,8 @@ SECONDS = 60.0
 
 
 @pytest.fixture
-async def table(settings: Settings) -> AsyncIterator[Table]:
-    async with open_table(settings) as opened:
+async def table(stage: Stage) -> AsyncIterator[Table]:
+    async with open_table(stage.table, connections=20) as opened:
         yield opened
 
 

@@ -17,7 +17,6 @@ from app.billing.dynamodb import ConditionFailed, Table, now_ms, open_table
 from app.billing.items import RATE
 from app.billing.rate import SLACK, TRIES, WINDOW, Budget
 from app.errors import ChargebeeUnavailable, TableUnavailable
-from app.settings import Settings
 from tests.billing.conftest import OpenBilling
 from tests.billing.stage import Stage, event_body, event_of, some
 
@@ -29,11 +28,10 @@ WORKER = """
 import asyncio, sys
 from app.billing.dynamodb import open_table
 from app.billing.rate import Budget
-from app.settings import Settings
 
 async def main():
     slots = []
-    async with open_table(Settings(billing_table=sys.argv[1])) as table:
+    async with open_table(sys.argv[1], connections=20) as table:
         budget = Budget(table, int(sys.argv[2]))
         print("ready", flush=True)
         sys.stdin.readline()
@@ -48,12 +46,12 @@ asyncio.run(main())
 
 
 @pytest.fixture
-async def table(settings: Settings) -> AsyncIterator[Table]:
-    async with open_table(settings) as opened:
+async def table(stage: Stage) -> AsyncIterator[Table]:
+    async with open_table(stage.table, connections=20) as opened:
         yield opened
 
 
-def test_processes_share_the_slots(stage: Stage, settings: Settings) -> None:
+def test_processes_share_the_slots(stage: Stage) -> None:
     """No two have the same; 60 s hold no more than the limit, with room for 3 s of delay; a write serves several."""
     command = [sys.executable, "-c", WORKER, stage.table, str(PER_MINUTE)]
     workers = [
@@ -158,9 +156,9 @@ async def test_a_caller_that_gives_up_stops_nobody(table: Table) -> None:
     assert sum(isinstance(result, float) for result in results) == 5
 
 
-async def test_without_the_table_there_is_no_budget(stage: Stage, settings: Settings) -> None:
+async def test_without_the_table_there_is_no_budget(stage: Stage) -> None:
     """No call is made past it."""
-    async with open_table(settings.model_copy(update={"billing_table": "missing"})) as table:
+    async with open_table("missing", connections=20) as table:
         with pytest.raises(TableUnavailable):
             await Budget(table, PER_MINUTE).slot(30)
 

@@ -127,8 +127,9 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, w
     monkeypatch.setattr(
         module, "build_queue" if release.enqueues else "build_billing", lambda *needed: built.append(needed[0])
     )
+    needed = {"billing_table": "table", "chargebee_url": "http://127.0.0.1:1", "chargebee_api_key": "key"}
     chosen = {"release": release, "warm_clients": warm, "threadpool_tokens": 5, "sqs_queue_url": "http://127.0.0.1/1/q"}
-    app = create_app(Settings.model_validate(chosen))
+    app = create_app(Settings.model_validate(needed | chosen))
     async with module.lifespan(app):
         assert current_default_thread_limiter().total_tokens == 5
     assert len(built) == warm

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from app.billing.process import open_billing
+from app.composition import billing_access
 from local.embedded_aws import EmbeddedAws
 from tests.billing.conftest import settings_of
 from tests.billing.stage import Stage, event_body, event_of, some
@@ -42,7 +43,7 @@ def _reconcile(pair: Pair, stage: Stage, *options: str) -> "subprocess.Completed
 
 
 async def _process(stage: Stage, body: dict[str, Any]) -> None:
-    async with open_billing(settings_of(stage), "test") as billing:
+    async with open_billing(billing_access(settings_of(stage)), "test") as billing:
         assert await billing.process(event_of(body)) == "closed"
 
 

@@ -25,12 +25,12 @@ TOKENS = 40
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_billing(service.settings)  # thrown away: botocore has read its models now
+        build_billing(service.billing)  # thrown away: botocore has read its models now
     yield
 
 
 def open_billing(request: Request) -> BlockingBilling:
-    return build_billing(Service.of(request).settings)
+    return build_billing(Service.of(request).billing)
 
 
 async def receive(request: Request, billing: Annotated[BlockingBilling, Depends(open_billing)]) -> Answer | Processed:

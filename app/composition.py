@@ -1,0 +1,31 @@
+"""Translates Settings into the values that the packages below take, if both processes need them."""
+
+from app.billing.access import BillingAccess
+from app.settings import Settings
+from app.settings.queue import QueueSettings
+from app.sqs.limits import SendLimits
+
+
+def billing_access(settings: Settings) -> BillingAccess:
+    """Returns the access to the table and to Chargebee. Raises ConfigurationError if a setting is missing."""
+    settings.require_billing()
+    assert settings.billing_table is not None
+    assert settings.chargebee_url is not None
+    assert settings.chargebee_api_key is not None
+    return BillingAccess(
+        settings.billing_table,
+        # An event's work and the renewal of its lease may call the table at the same time.
+        connections=2 * settings.worker_concurrency,
+        site_url=settings.chargebee_url.rstrip("/"),
+        api_key=settings.chargebee_api_key,
+        call_timeout=settings.chargebee_timeout,
+        rate=settings.chargebee_rate,
+        lease=settings.billing_lease,
+    )
+
+
+def send_limits(settings: QueueSettings) -> SendLimits:
+    """Returns the limits for clients that send to APP_SQS_QUEUE_URL."""
+    return SendLimits(
+        settings.sqs_timeout, settings.sqs_max_connections, settings.sqs_batches, settings.sqs_batch_bytes
+    )
