@@ -2,7 +2,6 @@
 
 from app.billing.access import BillingAccess
 from app.settings import Settings
-from app.settings.queue import QueueSettings
 from app.sqs.limits import SendLimits
 
 
@@ -24,7 +23,7 @@ def billing_access(settings: Settings) -> BillingAccess:
     )
 
 
-def send_limits(settings: QueueSettings) -> SendLimits:
+def send_limits(settings: Settings) -> SendLimits:
     """Returns the limits for clients that send to APP_SQS_QUEUE_URL."""
     return SendLimits(
         settings.sqs_timeout, settings.sqs_max_connections, settings.sqs_batches, settings.sqs_batch_bytes

@@ -7,10 +7,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
+from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.record import unobserved
-from app.worker.queue import open_queues
+from app.worker.queue import ConsumedQueue, open_queues
 from app.worker.redrive import look
 from app.worker.redrive import redrive as move
 
@@ -28,26 +29,35 @@ def redrive(dry_run: bool, limit: int | None) -> None:
     configure_logging(settings)
     require_sdk()
     try:
-        asyncio.run(_look(settings, limit) if dry_run else _move(settings, limit))
+        asyncio.run(_redrive(settings, limit, dry_run=dry_run))
     except (BotoCoreError, ClientError, TimeoutError) as error:
         raise ConfigurationError(f"SQS: {error or type(error).__name__}") from None
 
 
-async def _look(settings: Settings, limit: int | None) -> None:
-    async with open_queues(settings, unobserved) as (queue, dead):
-        found = await look(dead, limit)
-        for reason, number in found.reasons.items():
-            click.echo(f"{number:7,}  {reason}")
-        more = f", and {found.more:,} more that were not looked at" if found.more else ""
-        click.echo(f"{sum(found.reasons.values()):,} messages would go from {dead.name} to {queue.name}{more}")
+async def _redrive(settings: Settings, limit: int | None, *, dry_run: bool) -> None:
+    opened = open_queues(
+        QueueAddress.at(settings.require_queue_url()),
+        QueueAddress.at(settings.require_dead_letter_queue_url()),
+        settings.sqs_timeout,
+        settings.sqs_max_connections,
+        unobserved,
+    )
+    async with opened as (queue, dead):
+        await (_look if dry_run else _move)(queue, dead, limit)
 
 
-async def _move(settings: Settings, limit: int | None) -> None:
-    async with open_queues(settings, unobserved) as (queue, dead):
+async def _look(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -> None:
+    found = await look(dead, limit)
+    for reason, number in found.reasons.items():
+        click.echo(f"{number:7,}  {reason}")
+    more = f", and {found.more:,} more that were not looked at" if found.more else ""
+    click.echo(f"{sum(found.reasons.values()):,} messages would go from {dead.name} to {queue.name}{more}")
 
-        def progress(moved: int, total: int) -> None:
-            click.echo(f"\r{moved:,} of {total:,}", nl=False, err=True)
 
-        moved = await move(queue, dead, limit, progress)
-        click.echo("", err=True)
-        click.echo(f"{moved:,} messages moved from {dead.name} to {queue.name}")
+async def _move(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -> None:
+    def progress(moved: int, total: int) -> None:
+        click.echo(f"\r{moved:,} of {total:,}", nl=False, err=True)
+
+    moved = await move(queue, dead, limit, progress)
+    click.echo("", err=True)
+    click.echo(f"{moved:,} messages moved from {dead.name} to {queue.name}")

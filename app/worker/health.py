@@ -9,11 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 
-from loguru import logger
-
 from app.errors import ConfigurationError
-from app.settings import Settings
-from app.settings.text import http_url
 
 HEAD_BYTES = 8 * 1024
 HEAD_SECONDS = 5.0
@@ -66,18 +62,16 @@ def _response(status: HTTPStatus, content: dict[str, str], method: str) -> bytes
 
 
 @asynccontextmanager
-async def served(probes: Probes, settings: Settings) -> AsyncIterator[None]:
-    """Serves them as long as the context lasts. Raises ConfigurationError."""
+async def served(probes: Probes, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
+    """Serves the probes while the context lasts; yields the bound host and port. Raises ConfigurationError."""
     try:
-        server = await asyncio.start_server(probes.serve, settings.host, settings.port, limit=HEAD_BYTES)
+        server = await asyncio.start_server(probes.serve, host, port, limit=HEAD_BYTES)
     except (OSError, UnicodeError) as error:
         raise ConfigurationError(
-            f"APP_HOST={settings.host}, APP_PORT={settings.port}: cannot listen there: {error};"
+            f"APP_HOST={host}, APP_PORT={port}: cannot listen there: {error};"
             " allowed is an address of this machine and a free port (0 takes one)"
         ) from None
-    host, port = server.sockets[0].getsockname()[:2]
-    logger.info("Listening on {} with the worker's probes", http_url(host, port))
     try:
-        yield
+        yield server.sockets[0].getsockname()[:2]
     finally:
         server.close()

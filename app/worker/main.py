@@ -9,14 +9,16 @@ import uvloop
 from loguru import logger
 
 from app.settings import Settings
+from app.settings.text import http_url
+from app.sqs.queue import QueueAddress
 from app.telemetry.metrics.instruments import Description, Observed, gauge
 from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord
 from app.worker.health import Probes, served
-from app.worker.queue import open_queues
+from app.worker.queue import POLL_SECONDS, open_queues
 from app.worker.retry import BASE_SECONDS
 from app.worker.settle import DEAD_LETTER, LOST, RETRIED, RETURNED, Process
-from app.worker.work import PREFETCH, Worker
+from app.worker.work import PREFETCH, Limits, Worker
 
 OpenProcess = Callable[[], AbstractAsyncContextManager[Process]]
 
@@ -42,10 +44,28 @@ async def _run(
     prefetch: int,
     retry: float,
 ) -> None:
-    async with open_queues(settings, observers.of_calls()) as queues, open_process() as process:
-        worker = Worker(settings, queues, process, observers, prefetch=prefetch, retry=retry)
+    call_timeout = settings.sqs_timeout
+    opened = open_queues(
+        QueueAddress.at(settings.require_queue_url()),
+        QueueAddress.at(settings.require_dead_letter_queue_url()),
+        call_timeout,
+        settings.sqs_max_connections,
+        observers.of_calls(),
+    )
+    limits = Limits(
+        concurrency=settings.worker_concurrency,
+        prefetch=prefetch,
+        visibility=settings.worker_visibility,
+        first_retry=retry,
+        # Twice the time that a poll, its retries and the pause after a failure may take.
+        idle=2 * (POLL_SECONDS + 2 * call_timeout),
+        grace=settings.graceful_timeout,
+    )
+    async with opened as queues, open_process() as process:
+        worker = Worker(limits, queues, process, settings.event_types, observers)
         _measure(worker, observers)
-        async with served(Probes(worker.not_alive, worker.not_ready), settings):
+        async with served(Probes(worker.not_alive, worker.not_ready), settings.host, settings.port) as address:
+            logger.info("Listening on {} with the worker's probes", http_url(*address))
             _on_signals(worker)
             with observers.measuring():
                 logger.info("Receiving from {}", queues[0].name)

@@ -10,7 +10,6 @@ import aioboto3
 from aiobotocore.config import AioConfig
 from botocore import xform_name
 
-from app.settings import Settings
 from app.sqs.failures import (
     code_of,
     free_attempts,
@@ -42,11 +41,11 @@ class Refusal(NamedTuple):
 class ConsumedQueue:
     """One queue. Its URL is resolved by the first call that succeeds, and kept. Every method raises anything."""
 
-    def __init__(self, client: "SQSClient", address: QueueAddress, timeout: float, observe: ObserveCall) -> None:
+    def __init__(self, client: "SQSClient", address: QueueAddress, call_timeout: float, observe: ObserveCall) -> None:
         self.name, self.fifo = address.name, address.fifo
         self._client: Any = client
         self._address = address
-        self._timeout = timeout
+        self._call_timeout = call_timeout
         self._observe = observe
         self._url: str | None = None
 
@@ -99,10 +98,10 @@ class ConsumedQueue:
         return dict(answer["Results"][0])
 
     async def _call(self, operation: str, messages: int, longer: float = 0, **parameters: Any) -> dict[str, Any]:
-        """Within APP_SQS_TIMEOUT and `longer` seconds."""
+        """Makes one call within the deadline of a call and `longer` seconds, and returns the answer."""
         record = CallRecord(operation, messages)
         try:
-            async with asyncio.timeout(self._timeout + longer):
+            async with asyncio.timeout(self._call_timeout + longer):
                 if "SourceArn" not in parameters:
                     parameters["QueueUrl"] = self._url or await self._resolve()
                 answer: dict[str, Any] = await getattr(self._client, xform_name(operation))(**parameters)
@@ -133,24 +132,29 @@ def _refusals(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -
     return [None if entry["Id"] in done else failed.get(entry["Id"], unanswered) for entry in entries]
 
 
-def client_config(settings: Settings) -> AioConfig:
-    """Returns the client's time-outs and retries; each call has a deadline of its own besides."""
+def client_config(call_timeout: float, connections: int | None) -> AioConfig:
+    """Returns the client's time-outs and retries. Besides these, `ConsumedQueue` sets a deadline for each call."""
+    connect_timeout_of_an_attempt = call_timeout / ATTEMPTS
+    read_timeout_of_a_long_poll = POLL_SECONDS + call_timeout
     return AioConfig(
-        connect_timeout=settings.sqs_timeout / ATTEMPTS,
-        read_timeout=POLL_SECONDS + settings.sqs_timeout,
-        max_pool_connections=settings.sqs_max_connections or CONNECTIONS,
+        connect_timeout=connect_timeout_of_an_attempt,
+        read_timeout=read_timeout_of_a_long_poll,
+        max_pool_connections=connections or CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
 
 
 @asynccontextmanager
-async def open_queues(settings: Settings, observe: ObserveCall) -> AsyncIterator[tuple[ConsumedQueue, ConsumedQueue]]:
-    """The queue and the dead-letter queue of `settings`. Calls nobody: SQS may be down. Raises ConfigurationError."""
-    addresses = [
-        QueueAddress.at(settings.require_queue_url()),
-        QueueAddress.at(settings.require_dead_letter_queue_url()),
-    ]
-    async with aioboto3.Session().client("sqs", config=client_config(settings)) as client:
+async def open_queues(
+    source: QueueAddress, dead_letters: QueueAddress, call_timeout: float, connections: int | None, observe: ObserveCall
+) -> AsyncIterator[tuple[ConsumedQueue, ConsumedQueue]]:
+    """Yields the source queue and the dead-letter queue. Makes no call, because SQS may be down.
+
+    `call_timeout`: seconds for one API call, its retries included; a long poll may wait for POLL_SECONDS more.
+    """
+    async with aioboto3.Session().client("sqs", config=client_config(call_timeout, connections)) as client:
         free_attempts(client)
-        queue, dead = (ConsumedQueue(client, address, settings.sqs_timeout, observe) for address in addresses)
-        yield queue, dead
+        yield (
+            ConsumedQueue(client, source, call_timeout, observe),
+            ConsumedQueue(client, dead_letters, call_timeout, observe),
+        )

@@ -3,10 +3,10 @@
 import asyncio
 from contextlib import suppress
 from time import perf_counter
+from typing import NamedTuple
 
 from loguru import logger
 
-from app.settings import Settings
 from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord
 from app.worker import redrive_policy
@@ -28,36 +28,46 @@ LAST_SECONDS, LAST_PART = 5.0, 1 / 3
 SETTLING = 2 * MOST_ENTRIES
 
 
+class Limits(NamedTuple):
+    """A worker's limits. Numbers of messages: `concurrency` in work, and `prefetch` that wait. Times in seconds.
+
+    `visibility`: how long SQS hides a message after a receive or an extension; `first_retry`: the bound of the first
+    retry's delay; `idle`: how long without a poll means not alive; `grace`: how long `run` may take after `stop`.
+    """
+
+    concurrency: int
+    prefetch: int
+    visibility: int
+    first_retry: float
+    idle: float
+    grace: float
+
+
 class Worker:
-    """Made on the event loop, run once."""
+    """Receives messages and processes them. Made on the event loop, run once. `wanted`: types of events to process."""
 
     def __init__(
         self,
-        settings: Settings,
+        limits: Limits,
         queues: tuple[ConsumedQueue, ConsumedQueue],
         process: Process,
+        wanted: frozenset[str],
         observers: Observers[MessageRecord],
-        *,
-        prefetch: int,
-        retry: float,
     ) -> None:
-        self._settings, self._queue, self._prefetch = settings, queues[0], prefetch
+        self._limits, self._queue = limits, queues[0]
         self._stopping = asyncio.Event()
         self._patient = True
         self.received = 0
-        visibility = settings.worker_visibility
-        self.holding = Holding(self._queue, visibility, self._lost)
-        self._receiver = Receiver(self._queue, visibility, self._room, self._take)
+        self.holding = Holding(self._queue, limits.visibility, self._lost)
+        self._receiver = Receiver(self._queue, limits.visibility, self._room, self._take)
         look = self._receiver.look
         self._deletions = Deletions(self._queue, self.holding, look)
         self._returns = Returns(self._queue, self.holding)
         self.order = Order(fifo=self._queue.fifo)
         settlement = Settlement(
-            process, settings.event_types, self.order, self._deletions, self._returns, queues[1], retry
+            process, wanted, self.order, self._deletions, self._returns, queues[1], limits.first_retry
         )
-        self.consumer = Consumer(self.holding, settlement, settings.worker_concurrency, observers, look)
-        # How long a poll, its retries and its pause may take, twice.
-        self._most_idle = 2 * (POLL_SECONDS + 2 * settings.sqs_timeout)
+        self.consumer = Consumer(self.holding, settlement, limits.concurrency, observers, look)
 
     def stop(self, *, patient: bool = True) -> None:
         """Takes nothing more. `patient`: waits for the poll that is under way, whose messages would stay hidden."""
@@ -76,7 +86,7 @@ class Worker:
     def not_alive(self) -> str | None:
         """Why it should be restarted."""
         idle = self._receiver.idle()
-        return f"The last poll was {idle:.0f} s ago" if idle > self._most_idle else None
+        return f"The last poll was {idle:.0f} s ago" if idle > self._limits.idle else None
 
     def not_ready(self) -> str | None:
         return "This process is stopping" if self._stopping.is_set() else None
@@ -98,7 +108,7 @@ class Worker:
 
     async def _drain(self, polling: "asyncio.Task[None]") -> None:
         self._stopping.set()
-        grace = float(self._settings.graceful_timeout)
+        grace = self._limits.grace
         deadline = perf_counter() + grace
         finishing = grace - min(LAST_SECONDS, grace * LAST_PART)
         logger.info("Stopping: {} in work, {} handed back", self.consumer.working, len(self.order))
@@ -122,12 +132,12 @@ class Worker:
 
     def _room(self) -> int:
         """For how many messages a poll may ask; 0 until a good part of ten fits, since each poll is a call."""
-        most = self._settings.worker_concurrency + self._prefetch
+        most = self._limits.concurrency + self._limits.prefetch
         free = min(
             most - self.consumer.working - len(self.order),
             most + SETTLING - len(self.holding),
         )
-        worth = max(min(self._prefetch, MOST_ENTRIES) // 2, 1)
+        worth = max(min(self._limits.prefetch, MOST_ENTRIES) // 2, 1)
         return free if free >= worth else 0
 
     def _take(self, messages: list[Received]) -> None:

@@ -5,10 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import pytest
-from loguru import logger
 
 from app.errors import ConfigurationError
-from app.settings import Settings
 from app.worker import health
 from app.worker.health import Probes, served
 
@@ -31,13 +29,9 @@ class Served:
 @asynccontextmanager
 async def _probes() -> AsyncIterator[Served]:
     troubles: dict[str, str] = {}
-    said: list[str] = []
-    sink = logger.add(lambda line: said.append(line.record["message"]))
-    try:
-        async with served(Probes(lambda: troubles.get("alive"), lambda: troubles.get("ready")), Settings(port=0)):
-            yield Served(int(said[-1].split()[2].rpartition(":")[2]), troubles)
-    finally:
-        logger.remove(sink)
+    probes = Probes(lambda: troubles.get("alive"), lambda: troubles.get("ready"))
+    async with served(probes, "127.0.0.1", 0) as (_, port):
+        yield Served(port, troubles)
 
 
 async def test_alive_and_ready() -> None:
@@ -88,5 +82,5 @@ async def test_a_head_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
 async def test_a_port_in_use_is_one_clear_line() -> None:
     async with _probes() as probes:
         with pytest.raises(ConfigurationError, match=f"APP_PORT={probes.port}"):
-            async with served(Probes(lambda: None, lambda: None), Settings(port=probes.port)):
+            async with served(Probes(lambda: None, lambda: None), "127.0.0.1", probes.port):
                 pass
