@@ -1,4 +1,4 @@
-"""`python -m app redrive`: dead letters back to the queue."""
+"""`python -m app redrive`: moves dead letters back to the queue."""
 
 import asyncio
 
@@ -11,19 +11,19 @@ from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.record import unobserved
-from app.worker.queue import ConsumedQueue, open_queues
-from app.worker.redrive import look
+from app.worker.consumed_queue import ConsumedQueue, open_queues
+from app.worker.redrive import count_by_reason
 from app.worker.redrive import redrive as move
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Show what is there, by reason, and move nothing.")
-@click.option("--limit", type=click.IntRange(min=1), help="Move at most so many, without a task of SQS.")
+@click.option("--dry-run", is_flag=True, help="Count the messages by reason, and move none.")
+@click.option("--limit", type=click.IntRange(min=1), help="Move at most this many, without a task of SQS.")
 def redrive(dry_run: bool, limit: int | None) -> None:
     """Move the messages of APP_DEAD_LETTER_QUEUE_URL back to APP_SQS_QUEUE_URL.
 
     On AWS, a task of SQS moves them. With --limit, and on emulators without such tasks, this command sends each
-    message without the reason's attributes, and then deletes it. --dry-run receives each message once, and returns it.
+    message without the reason's attributes, and then deletes it. --dry-run receives each message once, and releases it.
     """
     settings = load_settings()
     configure_logging(settings)
@@ -43,15 +43,15 @@ async def _redrive(settings: Settings, limit: int | None, *, dry_run: bool) -> N
         unobserved,
     )
     async with opened as (queue, dead):
-        await (_look if dry_run else _move)(queue, dead, limit)
+        await (_count if dry_run else _move)(queue, dead, limit)
 
 
-async def _look(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -> None:
-    found = await look(dead, limit)
-    for reason, number in found.reasons.items():
+async def _count(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -> None:
+    counts = await count_by_reason(dead, limit)
+    for reason, number in counts.by_reason.items():
         click.echo(f"{number:7,}  {reason}")
-    more = f", and {found.more:,} more that were not looked at" if found.more else ""
-    click.echo(f"{sum(found.reasons.values()):,} messages would go from {dead.name} to {queue.name}{more}")
+    more = f", and {counts.not_counted:,} more that were not counted" if counts.not_counted else ""
+    click.echo(f"{sum(counts.by_reason.values()):,} messages would go from {dead.name} to {queue.name}{more}")
 
 
 async def _move(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -> None:

@@ -16,9 +16,9 @@ from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_worker_observers
+from app.worker.handle import Process
 from app.worker.main import run
 from app.worker.retry import BASE_SECONDS
-from app.worker.settle import Process
 
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
 

@@ -1,1 +1,1 @@
-"""Process 2, SQS → billing: receives, processes, then deletes, delays or moves to the dead-letter queue."""
+"""Process 2, SQS → billing: receives and processes messages, then deletes, retries or dead-letters them."""

@@ -1,7 +1,7 @@
-"""Calls to SQS for messages that are settled: collected to batches of ten for a short time, repeated where they fail.
+"""Batched deletes and releases: collects entries for a short time into batches of ten, and repeats those that fail.
 
-A message that is done and whose delete did not arrive is received again, and its event found done: deleting is what
-may be repeated, not the work.
+If a delete does not arrive, SQS delivers the message again, and the worker finds its event done: a delete may be
+repeated, the work may not.
 """
 
 import asyncio
@@ -10,9 +10,9 @@ from typing import Generic, TypeVar
 
 from loguru import logger
 
-from app.worker.held import Held, Holding
-from app.worker.queue import MOST_ENTRIES, ConsumedQueue, Refusal
-from app.worker.retry import longest, pause
+from app.worker.consumed_queue import MAX_ENTRIES, ConsumedQueue, FailedEntry
+from app.worker.in_flight import InFlight, InFlightMessage
+from app.worker.retry import longest_visibility, pause
 
 Entry = TypeVar("Entry")
 COLLECT_SECONDS = 0.05
@@ -20,18 +20,19 @@ LONGEST_PAUSE_SECONDS = 5.0
 
 
 class Batches(Generic[Entry]):
-    """`call` gets at most ten, and says of each None or why not; `settle` is told of each that is done or refused.
+    """`call` sends at most ten entries and returns, for each, None or a FailedEntry.
 
-    An entry that failed for another reason waits for a later batch, as long as `wanted` says so.
+    `on_end` receives each entry that succeeded or failed for good. Any other failed entry is sent again in a later
+    batch, as long as `is_wanted` returns True.
     """
 
     def __init__(
         self,
-        call: Callable[[Sequence[Entry]], Awaitable[list[Refusal | None]]],
-        settle: Callable[[Entry, Refusal | None], None],
-        wanted: Callable[[Entry], bool],
+        call: Callable[[Sequence[Entry]], Awaitable[list[FailedEntry | None]]],
+        on_end: Callable[[Entry, FailedEntry | None], None],
+        is_wanted: Callable[[Entry], bool],
     ) -> None:
-        self._call, self._settle, self._wanted = call, settle, wanted
+        self._call, self._on_end, self._is_wanted = call, on_end, is_wanted
         self._waiting: list[Entry] = []
         self._timer: asyncio.TimerHandle | None = None
         self._calls: set[asyncio.Task[None]] = set()
@@ -39,7 +40,7 @@ class Batches(Generic[Entry]):
         self._closed = False
 
     def close(self) -> None:
-        """Nothing is called any more: the process ends now."""
+        """Drops the waiting entries and sends no more, because the process ends now."""
         self._closed = True
         self._waiting.clear()
 
@@ -47,13 +48,13 @@ class Batches(Generic[Entry]):
         if self._closed:
             return
         self._waiting.append(entry)
-        if len(self._waiting) >= MOST_ENTRIES and not self._failures:
+        if len(self._waiting) >= MAX_ENTRIES and not self._failures:
             self._start()
         else:
             self._start_in(COLLECT_SECONDS)
 
     async def flush(self) -> None:
-        """Calls without waiting for more entries, until none is left: the caller has a deadline."""
+        """Sends at once, without collecting, until no entry is left. The caller sets the deadline."""
         while self._waiting or self._calls:
             if self._waiting and not self._failures:
                 self._start()
@@ -67,82 +68,81 @@ class Batches(Generic[Entry]):
             self._timer = asyncio.get_running_loop().call_later(seconds, self._start)
 
     def _start(self) -> None:
-        """Calls with all that wait, ten at a time."""
+        """Sends the waiting entries in batches of ten."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        waiting, self._waiting = [entry for entry in self._waiting if self._wanted(entry)], []
-        for start in range(0, len(waiting), MOST_ENTRIES):
-            task = asyncio.create_task(self._send(waiting[start : start + MOST_ENTRIES]))
+        waiting, self._waiting = [entry for entry in self._waiting if self._is_wanted(entry)], []
+        for start in range(0, len(waiting), MAX_ENTRIES):
+            task = asyncio.create_task(self._send(waiting[start : start + MAX_ENTRIES]))
             self._calls.add(task)
             task.add_done_callback(self._calls.discard)
 
     async def _send(self, batch: list[Entry]) -> None:
         try:
-            refusals = await self._call(batch)
+            results = await self._call(batch)
             self._failures = 0
         except Exception as error:
-            logger.debug("No batch: {!r}", error)
-            self._again(batch)
+            logger.debug("A batch failed and will be sent again: {!r}", error)
+            self._repeat(batch)
             return
         again = []
-        for entry, refusal in zip(batch, refusals, strict=True):
-            if refusal is None or refusal.final:
-                self._settle(entry, refusal)
+        for entry, failed in zip(batch, results, strict=True):
+            if failed is None or failed.final:
+                self._on_end(entry, failed)
             else:
                 again.append(entry)
         if again:
-            self._again(again)
+            self._repeat(again)
 
-    def _again(self, batch: list[Entry]) -> None:
+    def _repeat(self, batch: list[Entry]) -> None:
         self._failures += 1
         self._waiting = batch + self._waiting
         self._start_in(pause(self._failures, LONGEST_PAUSE_SECONDS))
 
 
-class Deletions:
-    """Deletes what is done. `on_room` is called when messages are not held any more."""
+class Deleter:
+    """Deletes messages that are done. Calls `on_room` after each one, because it is not in flight any more."""
 
-    def __init__(self, queue: ConsumedQueue, holding: Holding, on_room: Callable[[], None]) -> None:
-        self._queue, self._holding, self._on_room = queue, holding, on_room
-        self._batches = Batches(self._call, self._settle, lambda held: not held.lost)
+    def __init__(self, queue: ConsumedQueue, in_flight: InFlight, on_room: Callable[[], None]) -> None:
+        self._queue, self._in_flight, self._on_room = queue, in_flight, on_room
+        self._batches = Batches(self._call, self._end, lambda message: not message.lost)
         self.flush, self.close = self._batches.flush, self._batches.close
 
-    def add(self, held: Held) -> None:
-        """`held` is extended until it is deleted."""
-        held.settle()
-        self._batches.add(held)
+    def delete(self, message: InFlightMessage) -> None:
+        """Deletes `message` with the next batch. Until then, the heartbeat extends it."""
+        message.begin_delete()
+        self._batches.add(message)
 
-    async def _call(self, batch: Sequence[Held]) -> list[Refusal | None]:
-        return await self._queue.delete([held.received.receipt for held in batch])
+    async def _call(self, batch: Sequence[InFlightMessage]) -> list[FailedEntry | None]:
+        return await self._queue.delete([message.received.receipt_handle for message in batch])
 
-    def _settle(self, held: Held, refusal: Refusal | None) -> None:
-        self._holding.release(held)
+    def _end(self, message: InFlightMessage, failed: FailedEntry | None) -> None:
+        self._in_flight.remove(message)
         self._on_room()
-        if refusal is not None:
-            logger.bind(message_id=held.received.message_id, cause=refusal.code).warning(
-                "A message that is done was not deleted: it will come once more"
+        if failed is not None:
+            logger.bind(message_id=message.received.message_id, cause=failed.code).warning(
+                "A message that is done was not deleted: SQS will deliver it once more"
             )
 
 
-class Returns:
-    """Makes messages visible again: later, those that failed; at once, those that another worker is to have.
+class Releaser:
+    """Makes messages visible again: failed messages after a delay, messages for other workers at once.
 
     If SQS stays unreachable, a message becomes visible when its visibility timeout ends.
     """
 
-    def __init__(self, queue: ConsumedQueue, holding: Holding) -> None:
-        self._queue, self._holding = queue, holding
+    def __init__(self, queue: ConsumedQueue, in_flight: InFlight) -> None:
+        self._queue, self._in_flight = queue, in_flight
         self._batches = Batches(self._call, lambda _, __: None, lambda entry: entry[0].is_hidden())
         self.flush, self.close = self._batches.flush, self._batches.close
 
-    def add(self, held: Held, seconds: int = 0) -> None:
-        """`seconds`: until it is visible; `held` is extended no more."""
-        self._holding.release(held)
-        self._batches.add((held, seconds))
+    def release(self, message: InFlightMessage, seconds: int = 0) -> None:
+        """Ends the extensions of `message`; the next batch makes it visible in `seconds`."""
+        self._in_flight.remove(message)
+        self._batches.add((message, seconds))
 
-    async def _call(self, batch: Sequence[tuple[Held, int]]) -> list[Refusal | None]:
-        async with self._holding.changing:
-            return await self._queue.change(
-                [(held.received.receipt, min(seconds, longest(held.age()))) for held, seconds in batch]
-            )
+    async def _call(self, batch: Sequence[tuple[InFlightMessage, int]]) -> list[FailedEntry | None]:
+        async with self._in_flight.visibility_lock:
+            changes = [(one.received, min(seconds, longest_visibility(one.age()))) for one, seconds in batch]
+            return await self._queue.change_visibility([(one.receipt_handle, seconds) for one, seconds in changes])

@@ -1,4 +1,4 @@
-"""Works on what was received: so many messages at a time, each to its end."""
+"""Runs a task for each message, at most APP_WORKER_CONCURRENCY at a time."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,26 +10,26 @@ from app.telemetry.logging import log_message
 from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord
 from app.telemetry.trace import current
-from app.worker.held import Held, Holding
-from app.worker.received import Received
-from app.worker.settle import Settlement
+from app.worker.handle import MessageHandler
+from app.worker.in_flight import InFlight, InFlightMessage
+from app.worker.received_message import ReceivedMessage
 
-# For processing that is cancelled to let go of its claim.
-LET_GO_SECONDS = 3.0
+# A cancelled task releases the claim of its event within this time.
+CANCEL_SECONDS = 3.0
 
 
 class Consumer:
-    """Begins what is ready while fewer than `concurrency` are worked on."""
+    """Begins ready messages while fewer than `concurrency` are in work. Calls `on_room` after each one."""
 
     def __init__(
         self,
-        holding: Holding,
-        settlement: Settlement,
+        in_flight: InFlight,
+        handler: MessageHandler,
         concurrency: int,
         observers: Observers[MessageRecord],
         on_room: Callable[[], None],
     ) -> None:
-        self._holding, self._settlement, self._concurrency = holding, settlement, concurrency
+        self._in_flight, self._handler, self._concurrency = in_flight, handler, concurrency
         self._observe, self._continue_trace = observers.of_records(log_message), observers.continue_trace
         self._on_room = on_room
         self._working: set[asyncio.Task[None]] = set()
@@ -39,62 +39,62 @@ class Consumer:
     def working(self) -> int:
         return len(self._working)
 
-    def take(self, messages: list[Received]) -> None:
-        """Messages that were just received; while stopping, they are returned at once."""
+    def take(self, messages: list[ReceivedMessage]) -> None:
+        """Takes messages that were just received. While stopping, it releases them at once."""
         for received in messages:
-            if (held := self._holding.take(received)) is not None:
-                self._settlement.order.add(held)
+            if (message := self._in_flight.add(received)) is not None:
+                self._handler.order.add(message)
         if self._stopping:
-            self._settlement.give_back(self._settlement.order.clear())
+            self._handler.release(self._handler.order.clear())
         self._begin()
 
-    def lose(self, held: Held, code: str) -> None:
-        """Another worker may have `held`: its task ends, and those behind it are returned."""
-        logger.bind(message_id=held.received.message_id, cause=code).warning("A message is not ours any more")
-        if held.task is not None:
-            held.task.cancel()
+    def lose(self, message: InFlightMessage, code: str) -> None:
+        """Cancels the task of `message`, which another worker may have, or releases the messages behind it."""
+        logger.bind(message_id=message.received.message_id, cause=code).warning("Another worker may have a message")
+        if message.task is not None:
+            message.task.cancel()
         else:
-            self._settlement.give_back(self._settlement.order.give_up(held))
+            self._handler.release(self._handler.order.give_up(message))
 
     def stop(self) -> None:
-        """Begins nothing more, and returns what waits."""
+        """Begins no further message, and releases the waiting ones."""
         self._stopping = True
-        self._settlement.give_back(self._settlement.order.clear())
+        self._handler.release(self._handler.order.clear())
 
     async def finish(self, seconds: float) -> None:
-        """Waits for what is worked on; after `seconds` it is cancelled and returned."""
+        """Waits at most `seconds` for the messages in work; cancels and releases the others."""
         if self._working:
             await asyncio.wait(self._working, timeout=seconds)
         for task in self._working:
             task.cancel()
         if self._working:
-            await asyncio.wait(self._working, timeout=LET_GO_SECONDS)
+            await asyncio.wait(self._working, timeout=CANCEL_SECONDS)
 
     def _begin(self) -> None:
         while not self._stopping and len(self._working) < self._concurrency:
-            if (held := self._settlement.order.take()) is None:
+            if (message := self._handler.order.take()) is None:
                 return
-            task = asyncio.create_task(self._work(held))
-            held.work(task)
+            task = asyncio.create_task(self._work(message))
+            message.start(task)
             self._working.add(task)
-            task.add_done_callback(self._worked)
+            task.add_done_callback(self._end)
 
-    def _worked(self, task: "asyncio.Task[None]") -> None:
+    def _end(self, task: "asyncio.Task[None]") -> None:
         self._working.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.opt(exception=error).error("A message was not settled: it will come again")
+            logger.opt(exception=error).error("A message was neither deleted nor released: SQS will deliver it again")
         self._begin()
         self._on_room()
 
-    async def _work(self, held: Held) -> None:
-        received = held.received
-        record = MessageRecord(received.message_id, waited=received.waited(time()), receives=received.receives)
+    async def _work(self, message: InFlightMessage) -> None:
+        received = message.received
+        record = MessageRecord(received.message_id, waited=received.waited(time()), receives=received.receive_count)
         record.trace = self._continue_trace(received.text("traceparent"))
-        current.set(record.trace)  # of this task alone
+        current.set(record.trace)  # in the context of this task alone
         try:
-            await self._settlement.settle(held, record)
+            await self._handler.handle(message, record)
         except asyncio.CancelledError:
-            self._settlement.abandon(held, record)
+            self._handler.abandon(message, record)
             raise
         finally:
             record.ended = perf_counter()

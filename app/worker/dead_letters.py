@@ -1,39 +1,41 @@
-"""The dead letter of a message that can never succeed: the message, with the reason. Pure."""
+"""The dead letter of a message that can never succeed: the message with the reason. Pure."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from app.worker.received import Received
+from app.worker.received_message import ReceivedMessage
 
-# "A message can have up to 10 attributes": of the original's, as many as fit beside ours.
+# "A message can have up to 10 attributes": a dead letter keeps as many of the original's as fit beside the reason's.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html
-MOST_ATTRIBUTES = 10
+MAX_ATTRIBUTES = 10
 REASON, DETAIL, RECEIVE_COUNT, EVENT_ID = "reason", "detail", "receive_count", "event_id"
-# What a redrive removes again.
-OURS = (REASON, DETAIL, RECEIVE_COUNT)
-# In the 4 KiB that APP_MAX_BODY_BYTES leaves of SQS's 1 MiB, whatever its characters.
-MOST_DETAIL = 500
-# What XML 1.0 does not have, which SQS refuses in attributes, too; and line breaks.
-_REFUSED = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")
+# A redrive removes these attributes again.
+REASON_ATTRIBUTES = (REASON, DETAIL, RECEIVE_COUNT)
+# Fits, whatever its characters, in the 4 KiB that APP_MAX_BODY_BYTES leaves of SQS's 1 MiB.
+MAX_DETAIL = 500
+# Line breaks, and the characters that XML 1.0 does not have: SQS rejects the latter in attributes, too.
+_REJECTED = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")
 
 
-def dead_letter(received: Received, code: str, detail: str, event_id: str | None, *, fifo: bool) -> dict[str, Any]:
-    """Returns the parameters of SendMessage: the body as it was, and the reason as attributes."""
-    ours = {REASON: _plain(code), DETAIL: _plain(detail), RECEIVE_COUNT: str(received.receives)}
+def dead_letter(
+    received: ReceivedMessage, code: str, detail: str, event_id: str | None, *, fifo: bool
+) -> dict[str, Any]:
+    """Returns the parameters of SendMessage: the original body, and the reason as attributes."""
+    reason = {REASON: _plain(code), DETAIL: _plain(detail), RECEIVE_COUNT: str(received.receive_count)}
     if event_id is not None and EVENT_ID not in received.attributes:
-        ours[EVENT_ID] = event_id
-    added = {name: {"DataType": "String", "StringValue": value} for name, value in ours.items()}
+        reason[EVENT_ID] = event_id
+    added = {name: {"DataType": "String", "StringValue": value} for name, value in reason.items()}
     kept = [(name, dict(value)) for name, value in received.attributes.items() if name not in added]
-    # The event's id is kept before others, which a foreign message may have.
+    # The event's id comes first, because a foreign message may have too many other attributes.
     kept.sort(key=lambda attribute: attribute[0] != EVENT_ID)
-    return parameters(received, {**added, **dict(kept[: MOST_ATTRIBUTES - len(added)])}, fifo=fifo)
+    return parameters(received, {**added, **dict(kept[: MAX_ATTRIBUTES - len(added)])}, fifo=fifo)
 
 
-def parameters(received: Received, attributes: Mapping[str, Any], *, fifo: bool) -> dict[str, Any]:
+def parameters(received: ReceivedMessage, attributes: Mapping[str, Any], *, fifo: bool) -> dict[str, Any]:
     """Returns the parameters of SendMessage for the same body with `attributes`.
 
-    On a FIFO queue SQS drops a second one that comes within five minutes.
+    A FIFO queue drops a second send within five minutes, because both have the same deduplication id.
     """
     found: dict[str, Any] = {"MessageBody": received.body, "MessageAttributes": attributes}
     if fifo:
@@ -44,4 +46,4 @@ def parameters(received: Received, attributes: Mapping[str, Any], *, fifo: bool)
 
 def _plain(text: str) -> str:
     """Returns `text` as an attribute's value, which may not be empty."""
-    return _REFUSED.sub(" ", text).strip()[:MOST_DETAIL] or "unknown"
+    return _REJECTED.sub(" ", text).strip()[:MAX_DETAIL] or "unknown"

@@ -1,6 +1,6 @@
-"""Probes on APP_HOST and APP_PORT: alive (the loop turns, and asks SQS) and ready, over a bare HTTP/1.1.
+"""The worker's probes over bare HTTP/1.1: alive (the event loop runs and polls SQS) and ready (not stopping).
 
-Neither checks a dependency: restarting the process does not repair a queue that is down.
+Neither probe checks a dependency, because restarting the process does not repair a queue that is down.
 """
 
 import asyncio
@@ -14,11 +14,11 @@ from app.errors import ConfigurationError
 HEAD_BYTES = 8 * 1024
 HEAD_SECONDS = 5.0
 Probe = Callable[[], str | None]
-"""None where it succeeds, else why not."""
+"""Returns None if the probe succeeds, else the reason."""
 
 
 class Probes:
-    """Answers GET and HEAD, one request a connection."""
+    """Answers GET and HEAD, one request per connection."""
 
     def __init__(self, alive: Probe, ready: Probe) -> None:
         self._probes = {"/healthz": ("alive", alive), "/readyz": ("ready", ready)}
@@ -30,7 +30,7 @@ class Probes:
                 writer.write(self._answer(head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")))
                 await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # who asked learns it from the closed connection
+            pass  # the client sees a closed connection
         finally:
             writer.close()
             with suppress(OSError):
@@ -43,8 +43,8 @@ class Probes:
         if method not in ("GET", "HEAD"):
             return _response(HTTPStatus.METHOD_NOT_ALLOWED, {"detail": "Allowed are GET and HEAD"}, method)
         name, probe = self._probes[path]
-        if (why := probe()) is not None:
-            return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"detail": why}, method)
+        if (reason := probe()) is not None:
+            return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"detail": reason}, method)
         return _response(HTTPStatus.OK, {"status": name}, method)
 
 

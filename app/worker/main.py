@@ -1,4 +1,4 @@
-"""The worker's composition root."""
+"""The worker's composition root, the only module of the worker that reads Settings."""
 
 import asyncio
 import signal
@@ -14,11 +14,11 @@ from app.sqs.queue import QueueAddress
 from app.telemetry.metrics.instruments import Description, Observed, gauge
 from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord
+from app.worker.consumed_queue import POLL_SECONDS, open_queues
+from app.worker.handle import DEAD_LETTER, LOST, RETRIED, RETURNED, Process
 from app.worker.health import Probes, served
-from app.worker.queue import POLL_SECONDS, open_queues
 from app.worker.retry import BASE_SECONDS
-from app.worker.settle import DEAD_LETTER, LOST, RETRIED, RETURNED, Process
-from app.worker.work import PREFETCH, Limits, Worker
+from app.worker.work import PREFETCH, Worker, WorkerLimits
 
 OpenProcess = Callable[[], AbstractAsyncContextManager[Process]]
 
@@ -31,7 +31,10 @@ def run(
     prefetch: int = PREFETCH,
     retry: float = BASE_SECONDS,
 ) -> None:
-    """Works until a signal, in logging that is configured already. Raises ConfigurationError."""
+    """Runs the worker until a signal ends it; the caller has configured logging. Raises ConfigurationError.
+
+    `prefetch`: messages that wait while all tasks are busy; `retry`: the longest delay of the first retry, in seconds.
+    """
     factory = uvloop.new_event_loop if settings.loop == "uvloop" else asyncio.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner, suppress(asyncio.CancelledError):
         runner.run(_run(settings, open_process, observers, prefetch, retry))
@@ -52,7 +55,7 @@ async def _run(
         settings.sqs_max_connections,
         observers.of_calls(),
     )
-    limits = Limits(
+    limits = WorkerLimits(
         concurrency=settings.worker_concurrency,
         prefetch=prefetch,
         visibility=settings.worker_visibility,
@@ -74,16 +77,19 @@ async def _run(
 
 
 def _on_signals(worker: Worker) -> None:
-    """First SIGTERM, SIGINT or SIGHUP: stop; SIGTERM or SIGINT again: end now. The exit code is 0 after both."""
+    """Stops the worker on the first SIGTERM, SIGINT or SIGHUP; a second SIGTERM or SIGINT ends it at once.
+
+    The exit code is 0 in both cases.
+    """
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     assert task is not None
 
     def on_signal(number: signal.Signals) -> None:
         if worker.not_ready() is None:
-            # In a terminal somebody waits for the end; a message of that poll stays hidden for a while.
+            # A user at a terminal does not wait for the poll under way; its messages stay hidden for a while.
             worker.stop(patient=number != signal.SIGINT)
-        elif number != signal.SIGHUP:  # the terminal was closed as well: no reason to hurry
+        elif number != signal.SIGHUP:  # closing the terminal sends it as well, which is no reason to hurry
             logger.warning("Second signal: ending now")
             worker.close()
             task.cancel()
@@ -93,7 +99,7 @@ def _on_signals(worker: Worker) -> None:
 
 
 def _measure(worker: Worker, observers: Observers[MessageRecord]) -> None:
-    """Announces the worker's outcomes and the gauges of what it holds to the metrics, before the first message."""
+    """Adds the worker's outcomes and gauges to the metrics before the first message."""
     if (metrics := observers.metrics) is None:
         return
     metrics.records.expect((outcome, None) for outcome in (RETRIED, DEAD_LETTER, LOST, RETURNED))
@@ -110,10 +116,10 @@ def _measure(worker: Worker, observers: Observers[MessageRecord]) -> None:
             gauge(
                 "invoice_webhook.worker.held",
                 "{message}",
-                "Messages received and not settled.",
-                lambda: len(worker.holding),
+                "Messages received, and neither deleted nor released.",
+                lambda: len(worker.in_flight),
             ),
             gauge("invoice_webhook.worker.working", "{task}", "Messages in work.", lambda: worker.consumer.working),
-            gauge("invoice_webhook.worker.poll_age", "s", "Since SQS last answered a poll.", worker.poll_age),
+            gauge("invoice_webhook.worker.poll_age", "s", "Time since SQS last answered a poll.", worker.poll_age),
         ]
     )

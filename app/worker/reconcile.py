@@ -1,8 +1,8 @@
-"""Compares what Chargebee says has happened with what was processed, and enqueues what is missing.
+"""Compares Chargebee's events with the processed ones, and enqueues the missing events.
 
-For what no retry brings back: webhooks that were refused for longer than Chargebee redelivers (3 days 7 hours), or
-messages that outlived the queue's retention. An event that is on its way is enqueued once more, and its claim sees to
-it that it is done once.
+This recovers events that no retry brings back. The service rejected their webhooks for longer than Chargebee redelivers
+(3 days 7 hours), or their messages outlived the queue's retention. If an event is enqueued twice, its claim in the
+table makes sure that it is done once.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ BATCH = 100
 ATTEMPTS = 5
 LONGEST_PAUSE_SECONDS = 10.0
 DoneOf = Callable[[Iterable[str]], Awaitable[set[str]]]
-"""Which of these event ids were processed."""
+"""Returns which of these event ids were processed."""
 Send = Callable[[Message], Awaitable[None]]
 
 
 class Summary(NamedTuple):
-    """`seen`: how many; `missing`: ids of those that were not processed; `invalid`: ids that the webhook refuses."""
+    """`seen`: number of events; `missing`: ids that were not processed; `invalid`: ids that the webhook rejects."""
 
     seen: int
     missing: list[str]
@@ -34,7 +34,10 @@ class Summary(NamedTuple):
 
 
 def filters(wanted: frozenset[str], since: int, until: int) -> dict[str, str]:
-    """Of List Events: https://apidocs.chargebee.com/docs/api/events/list-events. Times in unix seconds."""
+    """Returns the query of List Events for a time range, in unix seconds.
+
+    https://apidocs.chargebee.com/docs/api/events/list-events
+    """
     return {
         "event_type[in]": orjson.dumps(sorted(wanted)).decode(),
         "occurred_at[between]": orjson.dumps([str(since), str(until)]).decode(),
@@ -51,9 +54,9 @@ async def reconcile(
     fifo: bool,
     progress: Callable[[int], None],
 ) -> Summary:
-    """Looks at all `events`, which come in the order of their times; without `send` that is all.
+    """Compares all `events`, in the order of their times, and enqueues the missing ones if `send` is given.
 
-    `progress` gets the time of the last one, in unix seconds. Raises BillingFailed and QueueUnavailable.
+    `progress` receives the time of the last compared event, in unix seconds. Raises BillingFailed and QueueUnavailable.
     """
     seen = 0
     missing: list[str] = []
@@ -68,7 +71,7 @@ async def reconcile(
             try:
                 message = _message(event, wanted, fifo=fifo)
             except InvalidEvent as error:
-                logger.bind(event_id=event_id).warning("Not an event that the webhook takes: {}", error.detail)
+                logger.bind(event_id=event_id).warning("The webhook would reject this event: {}", error.detail)
                 invalid.append(event_id)
                 continue
             if send is not None:
@@ -78,7 +81,7 @@ async def reconcile(
 
 
 def _message(content: Mapping[str, Any], wanted: frozenset[str], *, fifo: bool) -> Message:
-    """As the webhook would have enqueued it. Raises InvalidEvent."""
+    """Returns the message that the webhook would have enqueued. Raises InvalidEvent."""
     body = orjson.dumps(content)
     event = parse_event(body, wanted)
     assert isinstance(event, Event), "List Events is filtered by the wanted types"

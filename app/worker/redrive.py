@@ -1,7 +1,7 @@
-"""Brings dead letters back to the queue: as a task of SQS (StartMessageMoveTask), or by hand where there is none.
+"""Moves dead letters back to the queue, by a task of SQS (StartMessageMoveTask) or one by one.
 
-By hand each message is sent first and deleted after, so that a failure in between doubles it and loses nothing; the
-reason's attributes are removed. SQS's own task leaves them, which the worker does not mind, and takes no limit.
+One by one, each message is sent without the reason's attributes, and then deleted: a failure in between doubles the
+message and loses none. SQS's own task has no limit and keeps the reason's attributes, which the worker ignores.
 """
 
 import asyncio
@@ -12,49 +12,49 @@ from typing import Any, NamedTuple
 from botocore.exceptions import ClientError
 
 from app.errors import ConfigurationError
-from app.worker.dead_letters import OURS, REASON, parameters
-from app.worker.queue import MOST_ENTRIES, ConsumedQueue
-from app.worker.received import Received
+from app.worker.consumed_queue import MAX_ENTRIES, ConsumedQueue
+from app.worker.dead_letters import REASON, REASON_ATTRIBUTES, parameters
+from app.worker.received_message import ReceivedMessage
 
 VISIBILITY_SECONDS = 120
-# A queue may answer a short poll with nothing though it has messages: https://docs.aws.amazon.com/AWSSimpleQueueService
+# A short poll may return nothing although the queue has messages: https://docs.aws.amazon.com/AWSSimpleQueueService
 # /latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
 WAIT_SECONDS = 2
-TASK_SECONDS = 2.0  # between two looks at a task
-MOVED_A_SECOND = 500  # SQS's highest
-# What emulators answer to an operation that they do not have, and SQS where the queue is nobody's dead-letter queue.
+TASK_SECONDS = 2.0  # between two requests for a task's status
+MAX_MOVED_PER_SECOND = 500  # SQS's maximum
+# The codes of emulators without such tasks, and of SQS if no queue uses this one as its dead-letter queue.
 NO_TASK = ("UnsupportedOperation", "InvalidAction", "UnknownOperation", "ResourceNotFoundException", "404", "501")
 Progress = Callable[[int, int], None]
-"""Messages moved, and messages to move."""
+"""Receives the number of messages moved, and the number to move."""
 
 
-class Found(NamedTuple):
-    """What a look at the dead letters has found. `reasons`: how many of each; `more`: not looked at."""
+class DeadLetterCounts(NamedTuple):
+    """The dead letters that a redrive would move, by reason. `not_counted`: messages past the limit."""
 
-    reasons: dict[str, int]
-    more: int
+    by_reason: dict[str, int]
+    not_counted: int
 
 
-async def look(dead: ConsumedQueue, limit: int | None) -> Found:
-    """What would be moved. Each message is received once, which counts, and handed back at the end."""
-    total = await _waiting(dead)
+async def count_by_reason(dead: ConsumedQueue, limit: int | None) -> DeadLetterCounts:
+    """Receives each message once, which counts towards maxReceiveCount, and releases all of them at the end."""
+    total = await _visible(dead)
     seen = [message async for messages in _received(dead, min(total, limit or total)) for message in messages]
-    for start in range(0, len(seen), MOST_ENTRIES):
-        await dead.change([(message.receipt, 0) for message in seen[start : start + MOST_ENTRIES]])
+    for start in range(0, len(seen), MAX_ENTRIES):
+        await dead.change_visibility([(message.receipt_handle, 0) for message in seen[start : start + MAX_ENTRIES]])
     reasons = Counter(message.text(REASON) or "moved by the queue" for message in seen)
-    return Found(dict(reasons.most_common()), max(total - len(seen), 0))
+    return DeadLetterCounts(dict(reasons.most_common()), max(total - len(seen), 0))
 
 
 async def redrive(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> int:
-    """How many were moved; at most `limit`. Raises the client's errors, ConfigurationError where a task fails."""
+    """Moves at most `limit` messages and returns how many. Raises ConfigurationError and the client's errors."""
     if limit is None and (started := await _start(queue, dead)):
         return await _follow(dead, started, progress)
-    return await by_hand(queue, dead, limit, progress)
+    return await move_one_by_one(queue, dead, limit, progress)
 
 
-async def by_hand(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> int:
-    """Moves what is there now: a worker that runs may send the same messages back meanwhile."""
-    total = await _waiting(dead)
+async def move_one_by_one(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> int:
+    """Moves as many messages as the queue has now, because a running worker may dead-letter them again meanwhile."""
+    total = await _visible(dead)
     total = min(total, limit or total)
     moved = 0
     async for messages in _received(dead, total):
@@ -63,40 +63,41 @@ async def by_hand(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, 
                 await queue.send(redriven(message, fifo=True))
         else:
             await asyncio.gather(*(queue.send(redriven(message, fifo=False)) for message in messages))
-        refusals = await dead.delete([message.receipt for message in messages])
-        moved += sum(refusal is None for refusal in refusals)
+        failures = await dead.delete([message.receipt_handle for message in messages])
+        moved += sum(failed is None for failed in failures)
         progress(moved, total)
     return moved
 
 
-def redriven(message: Received, *, fifo: bool) -> dict[str, Any]:
-    """Returns the parameters of SendMessage: what was sent at first, without the reason.
+def redriven(message: ReceivedMessage, *, fifo: bool) -> dict[str, Any]:
+    """Returns the parameters of SendMessage for the original message, without the reason.
 
-    Its deduplication id is new, since SQS would drop the event's own for five minutes; a repeat of ours is dropped.
+    The deduplication id is the dead letter's message id: SQS would drop the event's id for five minutes. It drops a
+    repeated redrive of the same dead letter.
     """
     return parameters(
-        message, {name: value for name, value in message.attributes.items() if name not in OURS}, fifo=fifo
+        message, {name: value for name, value in message.attributes.items() if name not in REASON_ATTRIBUTES}, fifo=fifo
     )
 
 
-async def _received(dead: ConsumedQueue, number: int) -> AsyncIterator[list[Received]]:
-    """Yields what it receives, until there were `number` messages, or there is nothing."""
+async def _received(dead: ConsumedQueue, number: int) -> AsyncIterator[list[ReceivedMessage]]:
+    """Yields the messages of each receive, until there were `number` messages or the queue is empty."""
     left = number
-    while left > 0 and (messages := await dead.receive(min(left, MOST_ENTRIES), VISIBILITY_SECONDS, WAIT_SECONDS)):
+    while left > 0 and (messages := await dead.receive(min(left, MAX_ENTRIES), VISIBILITY_SECONDS, WAIT_SECONDS)):
         yield messages
         left -= len(messages)
 
 
-async def _waiting(queue: ConsumedQueue) -> int:
+async def _visible(queue: ConsumedQueue) -> int:
     return int((await queue.attributes("ApproximateNumberOfMessages"))["ApproximateNumberOfMessages"])
 
 
 async def _start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
-    """Starts a task, and returns the dead-letter queue's ARN; None where there are no tasks."""
+    """Starts a task and returns the dead-letter queue's ARN, or None if the endpoint has no such tasks."""
     source = (await dead.attributes("QueueArn"))["QueueArn"]
     destination = (await queue.attributes("QueueArn"))["QueueArn"]
     try:
-        await dead.start_move(source, destination, MOVED_A_SECOND)
+        await dead.start_move(source, destination, MAX_MOVED_PER_SECOND)
     except ClientError as error:
         code = str(error.response.get("Error", {}).get("Code", ""))
         if code.rpartition(".")[2] in NO_TASK:
@@ -106,7 +107,7 @@ async def _start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
 
 
 async def _follow(dead: ConsumedQueue, source: str, progress: Progress) -> int:
-    """Until the task has ended, as far as SQS says."""
+    """Waits for the task's end and returns how many messages it moved. Raises ConfigurationError if it fails."""
     while True:
         task = await dead.last_move(source)
         moved = int(task.get("ApproximateNumberOfMessagesMoved", 0))

@@ -1,7 +1,7 @@
-"""Whether the queue itself moves honest messages away: its redrive policy.
+"""Warns if the queue's own redrive policy would move messages that the worker would still process.
 
-Each receive counts towards maxReceiveCount, also of a message that was handed back, or whose worker was killed. What
-can never succeed is moved by the worker, with a reason, so that the policy is left for what the worker cannot see.
+Each receive counts towards maxReceiveCount, even if the message was released, or its worker killed. The worker itself
+dead-letters messages that can never succeed, with a reason. The policy is left for what the worker cannot see.
 """
 
 import json
@@ -9,13 +9,13 @@ import json
 from loguru import logger
 
 from app.sqs.failures import code_of
-from app.worker.queue import ConsumedQueue
+from app.worker.consumed_queue import ConsumedQueue
 
-WANTED_RECEIVES = 1000  # SQS's highest
+WANTED_RECEIVES = 1000  # SQS's maximum
 
 
 async def check(queue: ConsumedQueue) -> bool:
-    """Warns of a lower maxReceiveCount. Whether SQS has answered."""
+    """Warns of a maxReceiveCount below WANTED_RECEIVES. Returns whether SQS has answered."""
     try:
         policy = (await queue.attributes("RedrivePolicy")).get("RedrivePolicy")
     except Exception as error:
@@ -23,8 +23,8 @@ async def check(queue: ConsumedQueue) -> bool:
         return False
     if policy is not None and (count := _receives(policy)) is not None and count < WANTED_RECEIVES:
         logger.warning(
-            "{}: its redrive policy has maxReceiveCount {}, wanted is {}: messages that are only late would be moved"
-            " to its dead-letter queue",
+            "{}: its redrive policy has maxReceiveCount {}, wanted is {}: SQS would move messages that are only late"
+            " to the dead-letter queue",
             queue.name,
             count,
             WANTED_RECEIVES,

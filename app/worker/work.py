@@ -1,4 +1,4 @@
-"""One worker: its parts put together, from its first poll until it has handed back what it holds."""
+"""Assembles a worker and runs it, from the first poll until the last message is deleted or released."""
 
 import asyncio
 from contextlib import suppress
@@ -10,29 +10,29 @@ from loguru import logger
 from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord
 from app.worker import redrive_policy
-from app.worker.batches import Deletions, Returns
+from app.worker.batches import Deleter, Releaser
 from app.worker.consume import Consumer
-from app.worker.held import Held, Holding
-from app.worker.order import Order
-from app.worker.queue import MOST_ENTRIES, POLL_SECONDS, ConsumedQueue
-from app.worker.receive import Receiver
-from app.worker.received import Received
+from app.worker.consumed_queue import MAX_ENTRIES, POLL_SECONDS, ConsumedQueue
+from app.worker.handle import MessageHandler, Process
+from app.worker.in_flight import InFlight, InFlightMessage
+from app.worker.order import MessageOrder
+from app.worker.poller import Poller
+from app.worker.received_message import ReceivedMessage
 from app.worker.retry import pause
-from app.worker.settle import Process, Settlement
 
-# Messages that a worker holds beyond those that it works on, so that none of its tasks waits.
+# Messages that wait while others are in work, so that no task waits for a poll.
 PREFETCH = 10
-# Of APP_GRACEFUL_TIMEOUT, for handing back what is not finished.
+# The part of the grace that is kept for the last deletes and releases.
 LAST_SECONDS, LAST_PART = 5.0, 1 / 3
-# Deletes that are under way may hold that many messages more than are worked on or wait.
-SETTLING = 2 * MOST_ENTRIES
+# Messages in flight only because their deletes are under way; past this number, the worker polls no more.
+MAX_DELETING = 2 * MAX_ENTRIES
 
 
-class Limits(NamedTuple):
-    """A worker's limits. Numbers of messages: `concurrency` in work, and `prefetch` that wait. Times in seconds.
+class WorkerLimits(NamedTuple):
+    """A worker's limits. `concurrency` messages are in work, and `prefetch` messages wait. Times in seconds.
 
-    `visibility`: how long SQS hides a message after a receive or an extension; `first_retry`: the bound of the first
-    retry's delay; `idle`: how long without a poll means not alive; `grace`: how long `run` may take after `stop`.
+    `visibility`: how long SQS hides a message after a receive or an extension. `first_retry`: the longest delay of the
+    first retry. `idle`: how long without a poll means not alive. `grace`: how long `run` may take after `stop`.
     """
 
     concurrency: int
@@ -44,11 +44,11 @@ class Limits(NamedTuple):
 
 
 class Worker:
-    """Receives messages and processes them. Made on the event loop, run once. `wanted`: types of events to process."""
+    """Receives messages and processes those of the `wanted` event types. Create it on the event loop; run it once."""
 
     def __init__(
         self,
-        limits: Limits,
+        limits: WorkerLimits,
         queues: tuple[ConsumedQueue, ConsumedQueue],
         process: Process,
         wanted: frozenset[str],
@@ -58,49 +58,48 @@ class Worker:
         self._stopping = asyncio.Event()
         self._patient = True
         self.received = 0
-        self.holding = Holding(self._queue, limits.visibility, self._lost)
-        self._receiver = Receiver(self._queue, limits.visibility, self._room, self._take)
-        look = self._receiver.look
-        self._deletions = Deletions(self._queue, self.holding, look)
-        self._returns = Returns(self._queue, self.holding)
-        self.order = Order(fifo=self._queue.fifo)
-        settlement = Settlement(
-            process, wanted, self.order, self._deletions, self._returns, queues[1], limits.first_retry
+        self.in_flight = InFlight(self._queue, limits.visibility, self._lost)
+        self._poller = Poller(self._queue, limits.visibility, self._room, self._take)
+        self._deleter = Deleter(self._queue, self.in_flight, self._poller.wake)
+        self._releaser = Releaser(self._queue, self.in_flight)
+        self.order = MessageOrder(fifo=self._queue.fifo)
+        handler = MessageHandler(
+            process, wanted, self.order, self._deleter, self._releaser, queues[1], limits.first_retry
         )
-        self.consumer = Consumer(self.holding, settlement, limits.concurrency, observers, look)
+        self.consumer = Consumer(self.in_flight, handler, limits.concurrency, observers, self._poller.wake)
 
     def stop(self, *, patient: bool = True) -> None:
-        """Takes nothing more. `patient`: waits for the poll that is under way, whose messages would stay hidden."""
+        """Begins no further poll. `patient`: waits for the poll under way, whose messages would stay hidden."""
         self._patient = patient
         self._stopping.set()
 
     def close(self) -> None:
-        """Nothing is handed back any more: the process ends now."""
-        self._deletions.close()
-        self._returns.close()
+        """Drops the deletes and releases that wait, because the process ends now."""
+        self._deleter.close()
+        self._releaser.close()
 
     def poll_age(self) -> float:
-        """Seconds since SQS last answered a poll."""
-        return self._receiver.since_answer()
+        """Returns the seconds since SQS last answered a poll."""
+        return self._poller.since_answer()
 
     def not_alive(self) -> str | None:
-        """Why it should be restarted."""
-        idle = self._receiver.idle()
+        """Returns why the process should be restarted, or None."""
+        idle = self._poller.idle()
         return f"The last poll was {idle:.0f} s ago" if idle > self._limits.idle else None
 
     def not_ready(self) -> str | None:
         return "This process is stopping" if self._stopping.is_set() else None
 
     async def run(self) -> None:
-        """Until `stop`, and then at most APP_GRACEFUL_TIMEOUT. Raises what its parts raise: a bug."""
-        polling, beating = asyncio.create_task(self._receiver.run()), asyncio.create_task(self.holding.beat())
-        looking = asyncio.create_task(self._look_at_policy())
+        """Runs until `stop`, and then for at most `grace` seconds. An exception of a part is a bug, and is raised."""
+        polling, beating = asyncio.create_task(self._poller.run()), asyncio.create_task(self.in_flight.heartbeat())
+        checking = asyncio.create_task(self._check_policy())
         stopped = asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait([polling, beating, stopped], return_when=asyncio.FIRST_COMPLETED)
             await self._drain(polling)
         finally:
-            for task in (stopped, looking, polling, beating):
+            for task in (stopped, checking, polling, beating):
                 task.cancel()
         for task in (polling, beating):
             with suppress(asyncio.CancelledError):
@@ -111,8 +110,8 @@ class Worker:
         grace = self._limits.grace
         deadline = perf_counter() + grace
         finishing = grace - min(LAST_SECONDS, grace * LAST_PART)
-        logger.info("Stopping: {} in work, {} handed back", self.consumer.working, len(self.order))
-        self._receiver.stop()
+        logger.info("Stopping: {} messages in work, {} released", self.consumer.working, len(self.order))
+        self._poller.stop()
         self.consumer.stop()
         if not self._patient:
             polling.cancel()
@@ -120,29 +119,29 @@ class Worker:
         polling.cancel()
         try:
             async with asyncio.timeout(max(deadline - perf_counter(), 0)):
-                await asyncio.gather(self._returns.flush(), self._deletions.flush())
+                await asyncio.gather(self._releaser.flush(), self._deleter.flush())
         except TimeoutError:
-            logger.warning("Not handed back in time: {} messages", len(self.holding))
+            logger.warning("{} messages were not released in time", len(self.in_flight))
 
-    async def _look_at_policy(self) -> None:
+    async def _check_policy(self) -> None:
         failures = 0
         while not await redrive_policy.check(self._queue):
             failures += 1
             await asyncio.sleep(pause(failures, POLL_SECONDS))
 
     def _room(self) -> int:
-        """For how many messages a poll may ask; 0 until a good part of ten fits, since each poll is a call."""
+        """Returns how many messages the next poll may ask for; 0 until it is worth a call."""
         most = self._limits.concurrency + self._limits.prefetch
         free = min(
             most - self.consumer.working - len(self.order),
-            most + SETTLING - len(self.holding),
+            most + MAX_DELETING - len(self.in_flight),
         )
-        worth = max(min(self._limits.prefetch, MOST_ENTRIES) // 2, 1)
+        worth = max(min(self._limits.prefetch, MAX_ENTRIES) // 2, 1)
         return free if free >= worth else 0
 
-    def _take(self, messages: list[Received]) -> None:
+    def _take(self, messages: list[ReceivedMessage]) -> None:
         self.received += len(messages)
         self.consumer.take(messages)
 
-    def _lost(self, held: Held, code: str) -> None:
-        self.consumer.lose(held, code)
+    def _lost(self, message: InFlightMessage, code: str) -> None:
+        self.consumer.lose(message, code)

@@ -15,7 +15,7 @@ from app.sqs.message import Message
 from app.sqs.native import open_queue
 from app.sqs.queue import QueueAddress
 from app.telemetry.record import unobserved
-from app.worker.queue import ConsumedQueue
+from app.worker.consumed_queue import ConsumedQueue
 from tests.harness.sqs_stand_in import SqsStandIn
 
 pytestmark = pytest.mark.anyio

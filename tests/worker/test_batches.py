@@ -7,10 +7,10 @@ import pytest
 
 from app.worker import batches
 from app.worker.batches import Batches
-from app.worker.queue import Refusal
+from app.worker.consumed_queue import FailedEntry
 
 pytestmark = pytest.mark.anyio
-Answer = Callable[[Sequence[int]], list[Refusal | None]]
+Answer = Callable[[Sequence[int]], list[FailedEntry | None]]
 
 
 class Called:
@@ -18,20 +18,20 @@ class Called:
 
     def __init__(self, answer: Answer) -> None:
         self.calls: list[list[int]] = []
-        self.settled: dict[int, Refusal | None] = {}
+        self.ended: dict[int, FailedEntry | None] = {}
         self.unwanted: set[int] = set()
         self._answer = answer
-        self.batches = Batches(self._call, self._settle, lambda entry: entry not in self.unwanted)
+        self.batches = Batches(self._call, self._end, lambda entry: entry not in self.unwanted)
 
-    async def _call(self, entries: Sequence[int]) -> list[Refusal | None]:
+    async def _call(self, entries: Sequence[int]) -> list[FailedEntry | None]:
         self.calls.append(list(entries))
         return self._answer(entries)
 
-    def _settle(self, entry: int, refusal: Refusal | None) -> None:
-        self.settled[entry] = refusal
+    def _end(self, entry: int, failed: FailedEntry | None) -> None:
+        self.ended[entry] = failed
 
 
-def _all_well(entries: Sequence[int]) -> list[Refusal | None]:
+def _all_well(entries: Sequence[int]) -> list[FailedEntry | None]:
     return [None] * len(entries)
 
 
@@ -52,7 +52,7 @@ async def test_ten_are_one_call() -> None:
     called = Called(_all_well)
     for number in range(11):
         called.batches.add(number)
-    await _until(lambda: len(called.settled) == 11)
+    await _until(lambda: len(called.ended) == 11)
     assert sorted(map(len, called.calls)) == [1, 10]
 
 
@@ -61,30 +61,30 @@ async def test_a_few_are_called_before_long() -> None:
     called.batches.add(1)
     called.batches.add(2)
     assert called.calls == []
-    await _until(lambda: called.settled == {1: None, 2: None})
+    await _until(lambda: called.ended == {1: None, 2: None})
     assert called.calls == [[1, 2]]
 
 
 async def test_a_failed_entry_is_repeated_alone() -> None:
     failing = {2}
 
-    def answer(entries: Sequence[int]) -> list[Refusal | None]:
-        refusals = [Refusal("InternalError", final=False) if entry in failing else None for entry in entries]
+    def answer(entries: Sequence[int]) -> list[FailedEntry | None]:
+        failures = [FailedEntry("InternalError", final=False) if entry in failing else None for entry in entries]
         failing.clear()
-        return refusals
+        return failures
 
     called = Called(answer)
     for number in (1, 2, 3):
         called.batches.add(number)
-    await _until(lambda: len(called.settled) == 3)
+    await _until(lambda: len(called.ended) == 3)
     assert called.calls == [[1, 2, 3], [2]]
 
 
 async def test_a_refusal_for_good_is_not_repeated() -> None:
-    refusal = Refusal("ReceiptHandleIsInvalid", final=True)
-    called = Called(lambda entries: [refusal for _ in entries])
+    failed = FailedEntry("ReceiptHandleIsInvalid", final=True)
+    called = Called(lambda entries: [failed for _ in entries])
     called.batches.add(1)
-    await _until(lambda: called.settled == {1: refusal})
+    await _until(lambda: called.ended == {1: failed})
     assert called.calls == [[1]]
 
 
@@ -92,7 +92,7 @@ async def test_a_call_that_fails_is_repeated() -> None:
     """With what has come meanwhile."""
     down = [True]
 
-    def answer(entries: Sequence[int]) -> list[Refusal | None]:
+    def answer(entries: Sequence[int]) -> list[FailedEntry | None]:
         if down:
             raise ConnectionError
         return _all_well(entries)
@@ -102,7 +102,7 @@ async def test_a_call_that_fails_is_repeated() -> None:
     await _until(lambda: len(called.calls) > 1)
     called.batches.add(2)
     down.clear()
-    await _until(lambda: called.settled == {1: None, 2: None})
+    await _until(lambda: called.ended == {1: None, 2: None})
 
 
 async def test_what_is_not_wanted_any_more_is_not_called() -> None:
@@ -119,7 +119,7 @@ async def test_flushing_waits_for_all() -> None:
     for number in range(25):
         called.batches.add(number)
     await called.batches.flush()
-    assert sorted(called.settled) == list(range(25))
+    assert sorted(called.ended) == list(range(25))
 
 
 async def test_once_closed_nothing_is_called() -> None:

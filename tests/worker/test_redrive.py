@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from app.worker.dead_letters import dead_letter
-from app.worker.received import Received
+from app.worker.received_message import ReceivedMessage
 from tests.harness import queues
 from tests.harness.queues import drain
 from tests.harness.service import clean_environment
@@ -37,7 +37,7 @@ def poisoned(pair: Pair, event_named: EventNamed) -> list[str]:
     typed = {name: {"DataType": "String", "StringValue": value} for name, value in SENT.items()}
     bodies = [_body(number, event_named) for number in range(3)]
     for body in bodies:
-        received = Received("m", "r", body, typed)
+        received = ReceivedMessage("m", "r", body, typed)
         sent = dead_letter(received, "invoice_not_found", "detail", None, fifo=False)
         pair.sqs.send_message(QueueUrl=pair.dead_url, **sent)
     return bodies

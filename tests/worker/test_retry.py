@@ -4,37 +4,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.worker.retry import MOST_SECONDS, VISIBILITY_SECONDS, bound, longest, pause, visible_in
+from app.worker.retry import MAX_SECONDS, VISIBILITY_SECONDS, longest_delay, longest_visibility, pause, retry_delay
 
 RECEIVES = st.integers(1, 10_000)
-HELD = st.floats(0, 2 * VISIBILITY_SECONDS)
+AGES = st.floats(0, 2 * VISIBILITY_SECONDS)
 
 
 @given(RECEIVES, st.floats(0, 1))
-def test_it_is_anything_between_nothing_and_the_bound(receives: int, share: float) -> None:
+def test_it_is_anything_between_nothing_and_the_bound(receive_count: int, share: float) -> None:
     """Uniform from 0 to min(15 min, 30 s · 2^(n-1))."""
-    seconds = visible_in(receives, 0, uniform=lambda low, high: low + share * (high - low))
-    assert seconds == round(share * min(900, 30 * 2 ** min(receives - 1, 20)))
+    seconds = retry_delay(receive_count, 0, uniform=lambda low, high: low + share * (high - low))
+    assert seconds == round(share * min(900, 30 * 2 ** min(receive_count - 1, 20)))
 
 
 def test_the_bound_doubles_up_to_a_quarter_of_an_hour() -> None:
-    assert [bound(number) for number in range(1, 8)] == [30, 60, 120, 240, 480, 900, 900]
-    assert bound(10**9) == MOST_SECONDS
+    assert [longest_delay(number) for number in range(1, 8)] == [30, 60, 120, 240, 480, 900, 900]
+    assert longest_delay(10**9) == MAX_SECONDS
 
 
 @given(RECEIVES, st.floats(0.01, 20_000), st.floats(0, 1))
-def test_what_the_other_side_names_counts_more(receives: int, retry_after: float, share: float) -> None:
+def test_what_the_other_side_names_counts_more(receive_count: int, retry_after: float, share: float) -> None:
     """At least Retry-After, at most twice, however often the message was received."""
-    seconds = visible_in(receives, 0, retry_after, lambda low, high: low + share * (high - low))
+    seconds = retry_delay(receive_count, 0, retry_after, lambda low, high: low + share * (high - low))
     assert retry_after <= seconds <= 2 * retry_after + 1
 
 
-@given(RECEIVES, HELD, st.none() | st.floats(0, 10**6))
-def test_sqs_accepts_it(receives: int, held: float, retry_after: float | None) -> None:
-    """Together with the time that it was held, never more than twelve hours."""
-    seconds = visible_in(receives, held, retry_after)
-    assert 0 <= seconds <= longest(held)
-    assert held + seconds <= VISIBILITY_SECONDS or seconds == 0
+@given(RECEIVES, AGES, st.none() | st.floats(0, 10**6))
+def test_sqs_accepts_it(receive_count: int, age: float, retry_after: float | None) -> None:
+    """Together with the time since it was received, never more than twelve hours."""
+    seconds = retry_delay(receive_count, age, retry_after)
+    assert 0 <= seconds <= longest_visibility(age)
+    assert age + seconds <= VISIBILITY_SECONDS or seconds == 0
 
 
 @pytest.mark.parametrize("failures", [1, 3, 1000])

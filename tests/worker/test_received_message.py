@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.worker.received import Received
+from app.worker.received_message import ReceivedMessage
 
 SENT = 1_767_322_800.25
 MESSAGE = {
@@ -15,16 +15,16 @@ MESSAGE = {
 
 
 def test_it_has_what_sqs_says() -> None:
-    received = Received.of(MESSAGE)
-    assert (received.message_id, received.receipt, received.body) == ("m", "r", "b")
-    assert (received.receives, received.sent_at, received.group) == (7, SENT, "g")
+    received = ReceivedMessage.of(MESSAGE)
+    assert (received.message_id, received.receipt_handle, received.body) == ("m", "r", "b")
+    assert (received.receive_count, received.sent_at, received.group) == (7, SENT, "g")
     assert received.text("event_id") == "ev_1"
     assert received.text("missing") is None
 
 
 def test_a_message_without_attributes() -> None:
-    received = Received.of({"MessageId": "m", "ReceiptHandle": "r", "Body": "b"})
-    assert (received.receives, received.sent_at, received.group) == (1, None, None)
+    received = ReceivedMessage.of({"MessageId": "m", "ReceiptHandle": "r", "Body": "b"})
+    assert (received.receive_count, received.sent_at, received.group) == (1, None, None)
     assert received.waited(SENT) is None
 
 
@@ -42,5 +42,5 @@ def test_a_message_without_attributes() -> None:
 def test_its_time_begins_with_the_webhook(received_at: str | None, waited: float) -> None:
     """Else with its sending."""
     attributes = {} if received_at is None else {"received_at": {"StringValue": received_at}}
-    received = Received("m", "r", "b", attributes, sent_at=SENT)
+    received = ReceivedMessage("m", "r", "b", attributes, sent_at=SENT)
     assert received.waited(SENT + 5) == pytest.approx(waited)

@@ -1,4 +1,4 @@
-"""The calls that a worker makes to SQS by aioboto3, each with a deadline; the observers receive a record of each."""
+"""The worker's calls to SQS by aioboto3: each has a deadline, and the observers receive its record."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -20,85 +20,83 @@ from app.sqs.failures import (
 )
 from app.sqs.queue import QueueAddress
 from app.telemetry.record import CallRecord, ObserveCall
-from app.worker.received import Received
+from app.worker.received_message import ReceivedMessage
 
 if TYPE_CHECKING:
     from types_aiobotocore_sqs import SQSClient
 
-MOST_ENTRIES = 10  # of a batch, and of a receive
-POLL_SECONDS = 20  # SQS's longest
+MAX_ENTRIES = 10  # per batch, and per receive
+POLL_SECONDS = 20  # SQS's maximum
 ATTEMPTS = 2
 CONNECTIONS = 64
 
 
-class Refusal(NamedTuple):
-    """Of one entry of a batch. `final`: repeating it changes nothing, since SQS calls it the sender's fault."""
+class FailedEntry(NamedTuple):
+    """A failed entry of a batch. `final`: SQS calls it the sender's fault, so a repetition changes nothing."""
 
     code: str
     final: bool
 
 
 class ConsumedQueue:
-    """One queue. Its URL is resolved by the first call that succeeds, and kept. Every method raises anything."""
+    """One queue. The first call that succeeds resolves its URL. Every method may raise any exception."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, call_timeout: float, observe: ObserveCall) -> None:
         self.name, self.fifo = address.name, address.fifo
         self._client: Any = client
-        self._address = address
-        self._call_timeout = call_timeout
-        self._observe = observe
+        self._address, self._call_timeout, self._observe = address, call_timeout, observe
         self._url: str | None = None
 
-    async def receive(self, most: int, visibility: int, wait: int = POLL_SECONDS) -> list[Received]:
-        """Up to `most` (ten) messages, hidden for `visibility` seconds; waits for the first one up to `wait`."""
+    async def receive(self, most: int, visibility: int, wait: int = POLL_SECONDS) -> list[ReceivedMessage]:
+        """Receives up to `most` (ten) messages, hidden for `visibility` seconds; waits up to `wait` for the first."""
         answer = await self._call(
             "ReceiveMessage",
             0,
             wait,
-            MaxNumberOfMessages=min(most, MOST_ENTRIES),
+            MaxNumberOfMessages=min(most, MAX_ENTRIES),
             WaitTimeSeconds=wait,
             VisibilityTimeout=visibility,
             MessageAttributeNames=["All"],
             MessageSystemAttributeNames=["All"],
         )
-        return [Received.of(message) for message in answer.get("Messages", [])]
+        return [ReceivedMessage.of(message) for message in answer.get("Messages", [])]
 
-    async def delete(self, receipts: Sequence[str]) -> list[Refusal | None]:
-        """At most ten."""
-        entries = [{"Id": str(number), "ReceiptHandle": receipt} for number, receipt in enumerate(receipts)]
-        return _refusals(await self._call("DeleteMessageBatch", len(entries), Entries=entries), entries)
+    async def delete(self, receipt_handles: Sequence[str]) -> list[FailedEntry | None]:
+        """Deletes at most ten messages."""
+        entries = [{"Id": str(number), "ReceiptHandle": handle} for number, handle in enumerate(receipt_handles)]
+        return _failed_entries(await self._call("DeleteMessageBatch", len(entries), Entries=entries), entries)
 
-    async def change(self, changes: Sequence[tuple[str, int]]) -> list[Refusal | None]:
-        """At most ten receipts, each with the seconds for which its message stays hidden from now on."""
+    async def change_visibility(self, changes: Sequence[tuple[str, int]]) -> list[FailedEntry | None]:
+        """Hides at most ten messages from now on: `changes` has each receipt handle with its seconds."""
         entries = [
-            {"Id": str(number), "ReceiptHandle": receipt, "VisibilityTimeout": seconds}
-            for number, (receipt, seconds) in enumerate(changes)
+            {"Id": str(number), "ReceiptHandle": handle, "VisibilityTimeout": seconds}
+            for number, (handle, seconds) in enumerate(changes)
         ]
-        return _refusals(await self._call("ChangeMessageVisibilityBatch", len(entries), Entries=entries), entries)
+        return _failed_entries(await self._call("ChangeMessageVisibilityBatch", len(entries), Entries=entries), entries)
 
     async def send(self, parameters: Mapping[str, Any]) -> None:
-        """One message, as SendMessage takes it without its QueueUrl; returns once SQS has acknowledged it."""
+        """Sends one message and returns when SQS has acknowledged it. `parameters`: SendMessage's, without QueueUrl."""
         answer = await self._call("SendMessage", 1, **parameters)
         require_acknowledgement(answer, parameters["MessageBody"], fifo=self.fifo)
 
     async def attributes(self, *names: str) -> dict[str, str]:
-        """Those of the queue that it has."""
+        """Returns the attributes of the queue that have these names."""
         answer = await self._call("GetQueueAttributes", 0, AttributeNames=list(names))
         return dict(answer.get("Attributes", {}))
 
     async def start_move(self, source: str, destination: str, most: int) -> None:
-        """A task that moves all messages from one ARN to the other, at most so many a second."""
+        """Starts a task that moves all messages from one ARN to the other, at most `most` per second."""
         await self._call(
             "StartMessageMoveTask", 0, SourceArn=source, DestinationArn=destination, MaxNumberOfMessagesPerSecond=most
         )
 
     async def last_move(self, source: str) -> dict[str, Any]:
-        """The newest task from that ARN."""
+        """Returns the newest task that moves messages from that ARN."""
         answer = await self._call("ListMessageMoveTasks", 0, SourceArn=source, MaxResults=1)
         return dict(answer["Results"][0])
 
     async def _call(self, operation: str, messages: int, longer: float = 0, **parameters: Any) -> dict[str, Any]:
-        """Makes one call within the deadline of a call and `longer` seconds, and returns the answer."""
+        """Makes one call and returns its answer. The deadline is the call time-out plus `longer` seconds."""
         record = CallRecord(operation, messages)
         try:
             async with asyncio.timeout(self._call_timeout + longer):
@@ -121,27 +119,15 @@ class ConsumedQueue:
         return self._url
 
 
-def _refusals(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[Refusal | None]:
+def _failed_entries(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[FailedEntry | None]:
     """Returns, for each entry, None or the failure. An entry in neither list or in both lists of the answer failed."""
     failed = {
-        entry["Id"]: Refusal(str(entry.get("Code")), final=entry.get("SenderFault") is True)
+        entry["Id"]: FailedEntry(str(entry.get("Code")), final=entry.get("SenderFault") is True)
         for entry in answer.get("Failed", [])
     }
     done = {entry["Id"] for entry in answer.get("Successful", [])} - failed.keys()
-    unanswered = Refusal("Unanswered", final=False)
+    unanswered = FailedEntry("Unanswered", final=False)
     return [None if entry["Id"] in done else failed.get(entry["Id"], unanswered) for entry in entries]
-
-
-def client_config(call_timeout: float, connections: int | None) -> AioConfig:
-    """Returns the client's time-outs and retries. Besides these, `ConsumedQueue` sets a deadline for each call."""
-    connect_timeout_of_an_attempt = call_timeout / ATTEMPTS
-    read_timeout_of_a_long_poll = POLL_SECONDS + call_timeout
-    return AioConfig(
-        connect_timeout=connect_timeout_of_an_attempt,
-        read_timeout=read_timeout_of_a_long_poll,
-        max_pool_connections=connections or CONNECTIONS,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-    )
 
 
 @asynccontextmanager
@@ -150,11 +136,15 @@ async def open_queues(
 ) -> AsyncIterator[tuple[ConsumedQueue, ConsumedQueue]]:
     """Yields the source queue and the dead-letter queue. Makes no call, because SQS may be down.
 
-    `call_timeout`: seconds for one API call, its retries included; a long poll may wait for POLL_SECONDS more.
+    `call_timeout`: seconds for one API call, retries included; a long poll may take POLL_SECONDS longer.
     """
-    async with aioboto3.Session().client("sqs", config=client_config(call_timeout, connections)) as client:
+    config = AioConfig(
+        connect_timeout=call_timeout / ATTEMPTS,  # of one attempt
+        read_timeout=POLL_SECONDS + call_timeout,  # of a long poll
+        max_pool_connections=connections or CONNECTIONS,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+    )
+    async with aioboto3.Session().client("sqs", config=config) as client:
         free_attempts(client)
-        yield (
-            ConsumedQueue(client, source, call_timeout, observe),
-            ConsumedQueue(client, dead_letters, call_timeout, observe),
-        )
+        queues = [ConsumedQueue(client, address, call_timeout, observe) for address in (source, dead_letters)]
+        yield queues[0], queues[1]

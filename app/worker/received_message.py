@@ -1,4 +1,4 @@
-"""A message as ReceiveMessage gives it.
+"""A message in an answer of ReceiveMessage.
 
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Message.html
 """
@@ -8,23 +8,24 @@ from datetime import datetime
 from typing import Any, NamedTuple, Self
 
 
-class Received(NamedTuple):
-    """One message. `attributes`: as SQS has them, with their types; `receives`: how often, so far, this one included.
+class ReceivedMessage(NamedTuple):
+    """One message. `attributes`: the message attributes with their types, as SQS returns them.
 
-    `sent_at`: seconds since the epoch; `group`: its MessageGroupId, which a standard queue may have, too.
+    `receive_count`: how many times the message was received, this time included. `sent_at`: seconds since the epoch.
+    `group`: the MessageGroupId, which a message of a standard queue may have as well.
     """
 
     message_id: str
-    receipt: str
+    receipt_handle: str
     body: str
     attributes: Mapping[str, Mapping[str, Any]]
-    receives: int = 1
+    receive_count: int = 1
     sent_at: float | None = None
     group: str | None = None
 
     @classmethod
     def of(cls, message: Mapping[str, Any]) -> Self:
-        """Raises KeyError and ValueError where the answer is not SQS's."""
+        """Returns a message of the answer. Raises KeyError or ValueError if the answer is not SQS's."""
         system = message.get("Attributes", {})
         sent = system.get("SentTimestamp")
         return cls(
@@ -38,18 +39,21 @@ class Received(NamedTuple):
         )
 
     def text(self, name: str) -> str | None:
-        """The message attribute of that name."""
+        """Returns the message attribute of that name."""
         value = self.attributes.get(name, {}).get("StringValue")
         return value if isinstance(value, str) and value else None
 
     def waited(self, now: float) -> float | None:
-        """Seconds from the webhook's arrival (`received_at`), else from sending, until `now`, since the epoch."""
+        """Returns the seconds from the webhook's arrival (`received_at`), else from the send, until `now`.
+
+        `now`: seconds since the epoch.
+        """
         since = self.sent_at
         try:
             moment = datetime.fromisoformat(self.text("received_at") or "")
         except ValueError:
             pass
         else:
-            # Without an offset it would be read as this machine's local time.
+            # Python would read a time without an offset as local time.
             since = moment.timestamp() if moment.tzinfo is not None else since
         return None if since is None else max(now - since, 0.0)

@@ -7,7 +7,7 @@ import pytest
 
 from app.sqs.queue import QueueAddress
 from app.telemetry.record import unobserved
-from app.worker.queue import ConsumedQueue, Refusal
+from app.worker.consumed_queue import ConsumedQueue, FailedEntry
 from tests.harness import queues
 from tests.harness.sqs_stand_in import SqsStandIn
 
@@ -25,5 +25,6 @@ async def test_an_entry_in_both_lists_of_an_answer(action: str, monkeypatch: pyt
             monkeypatch.setenv(name, value)
         async with aioboto3.Session().client("sqs") as client:
             queue = ConsumedQueue(client, QueueAddress.at(sqs.queue_url), 60, unobserved)
-            call = queue.delete(["a", "b", "c"]) if action.startswith("Delete") else queue.change([("a", 1)] * 3)
-            assert await call == [None, Refusal("InternalError", final=False), Refusal("Unanswered", final=False)]
+            deletes = action.startswith("Delete")
+            found = await (queue.delete(["a"] * 3) if deletes else queue.change_visibility([("a", 1)] * 3))
+        assert found == [None, *(FailedEntry(code, final=False) for code in ("InternalError", "Unanswered"))]

@@ -1,0 +1,107 @@
+"""Processes the event of a message, then deletes the message, retries it later, or dead-letters it."""
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from loguru import logger
+
+from app.errors import InvalidEvent, Postponed, Unprocessable
+from app.events import Event, UnwantedEvent, parse_event
+from app.sqs.failures import code_of
+from app.telemetry.record import MessageRecord
+from app.worker.batches import Deleter, Releaser
+from app.worker.consumed_queue import ConsumedQueue
+from app.worker.dead_letters import dead_letter
+from app.worker.in_flight import InFlightMessage
+from app.worker.order import MessageOrder
+from app.worker.retry import retry_delay
+
+Process = Callable[[Event], Awaitable[str]]
+"""Does the work of an event and returns its outcome. Raises BillingFailed. May be cancelled, and called again."""
+
+# The worker's own outcomes. `process` returns the outcome of a message that is done.
+RETRIED, DEAD_LETTER, LOST, RETURNED = "retried", "dead_letter", "lost", "returned"
+IGNORED = "ignored"
+NOT_AN_EVENT = "not_an_event"
+NO_DEAD_LETTER = "dead_letter_queue"
+
+
+class MessageHandler(NamedTuple):
+    """Handles one message at a time for each task; a failed message takes the later ones of its FIFO group along.
+
+    `wanted`: APP_EVENT_TYPES, as for the webhook; `first_retry`: the longest delay of the first retry, in seconds.
+    """
+
+    process: Process
+    wanted: frozenset[str]
+    order: MessageOrder
+    deleter: Deleter
+    releaser: Releaser
+    dead_letters: ConsumedQueue
+    first_retry: float
+
+    async def handle(self, message: InFlightMessage, record: MessageRecord) -> None:
+        """Processes `message` and ends it by what `process` returns or raises; `record` receives the outcome.
+
+        An unexpected exception is logged with its traceback and retried, because the next version may repair the bug.
+        """
+        try:
+            # The parser rejects a lone surrogate, which no JSON in UTF-8 has.
+            record.event = event = parse_event(message.received.body.encode(errors="surrogatepass"), self.wanted)
+        except InvalidEvent as error:
+            # The detail names the wrong places of the body, and never a value.
+            flaws = "; ".join(f"{'.'.join(map(str, flaw['loc'])) or 'body'}: {flaw['msg']}" for flaw in error.flaws[:3])
+            await self._dead_letter(message, record, NOT_AN_EVENT, f"{error.detail}: {flaws}")
+            return
+        if isinstance(event, UnwantedEvent):  # its content is not validated
+            self._complete(message, record, IGNORED)
+            return
+        try:
+            outcome = await self.process(event)
+        except Unprocessable as error:
+            await self._dead_letter(message, record, error.code, error.detail)
+        except Postponed as error:
+            self._retry(message, record, error.code, error.retry_after)
+        except Exception as error:
+            logger.opt(exception=True).bind(event_id=event.id).error("Unexpected error: the message will be retried")
+            self._retry(message, record, type(error).__name__)
+        else:
+            self._complete(message, record, outcome)
+
+    def abandon(self, message: InFlightMessage, record: MessageRecord) -> None:
+        """Ends a message whose task was cancelled, because another worker has it or shall have it at once."""
+        record.outcome = LOST if message.lost else RETURNED
+        behind = self.order.give_up(message)
+        self.release(behind if message.lost else [message, *behind])
+
+    def release(self, messages: list[InFlightMessage]) -> None:
+        """Makes the messages visible to other workers at once."""
+        for message in messages:
+            self.releaser.release(message)
+
+    async def _dead_letter(self, message: InFlightMessage, record: MessageRecord, code: str, detail: str) -> None:
+        """Sends the dead letter, then deletes the message. A failure in between doubles the letter, and loses none."""
+        event_id = None if record.event is None else record.event.id
+        try:
+            await self.dead_letters.send(
+                dead_letter(message.received, code, detail, event_id, fifo=self.dead_letters.fifo)
+            )
+        except Exception as error:
+            logger.bind(cause=code_of(error)).warning("The dead-letter queue did not take a message")
+            self._retry(message, record, NO_DEAD_LETTER)
+        else:
+            self._complete(message, record, DEAD_LETTER, code)
+
+    def _complete(self, message: InFlightMessage, record: MessageRecord, outcome: str, code: str | None = None) -> None:
+        record.outcome, record.code = outcome, code
+        self.deleter.delete(message)
+        self.order.complete(message)
+
+    def _retry(
+        self, message: InFlightMessage, record: MessageRecord, code: str, retry_after: float | None = None
+    ) -> None:
+        record.outcome, record.code = RETRIED, code
+        record.retry_in = retry_delay(message.received.receive_count, message.age(), retry_after, base=self.first_retry)
+        behind = self.order.give_up(message)
+        self.releaser.release(message, record.retry_in)
+        self.release(behind)

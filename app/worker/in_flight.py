@@ -1,0 +1,141 @@
+"""The messages in flight of this process, and the heartbeat that keeps them hidden from other workers.
+
+The heartbeat extends the visibility timeout of every message that was received and is neither deleted nor released:
+messages in work, messages that wait for a task, and messages that wait for their delete.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from loguru import logger
+
+from app.worker.consumed_queue import MAX_ENTRIES, ConsumedQueue
+from app.worker.received_message import ReceivedMessage
+from app.worker.retry import longest_visibility, pause
+
+EXTENSIONS = 3  # per APP_WORKER_VISIBILITY, so that an extension that fails can be repeated twice
+
+
+class InFlightMessage:
+    """A message from its receive to its end. Times are of the loop's clock.
+
+    `hidden_until`: the end of the visibility timeout that SQS has confirmed. `deleting`: a delete is under way, so SQS
+    may reject an extension because the message is deleted. `lost`: another worker may have the message.
+    """
+
+    def __init__(self, received: ReceivedMessage, visibility: float) -> None:
+        self.receive(received, visibility)
+        self.task: asyncio.Task[None] | None = None
+        self.deleting = False
+        self.lost = False
+
+    def receive(self, received: ReceivedMessage, visibility: float) -> None:
+        """Notes a receive, maybe a repeated one. Only the newest receipt handle is sure to be valid."""
+        self.received = received
+        self.received_at = asyncio.get_running_loop().time()
+        self.hidden_until = self.received_at + visibility
+
+    def age(self) -> float:
+        """Returns the seconds since the last receive."""
+        return asyncio.get_running_loop().time() - self.received_at
+
+    def is_hidden(self) -> bool:
+        return asyncio.get_running_loop().time() < self.hidden_until
+
+    def extend(self, began: float, seconds: float) -> None:
+        """Notes that SQS hides the message for `seconds`, counted from `began`, the start of the call."""
+        self.hidden_until = began + seconds
+
+    def start(self, task: "asyncio.Task[None]") -> None:
+        self.task = task
+
+    def begin_delete(self) -> None:
+        self.deleting = True
+
+    def lose(self) -> None:
+        self.lost = True
+
+
+class InFlight:
+    """All messages in flight, by message id. `on_lost` receives each message that another worker may have, and why.
+
+    Whoever changes visibility timeouts holds `visibility_lock`, so that no extension overtakes a release.
+    """
+
+    def __init__(self, queue: ConsumedQueue, visibility: int, on_lost: Callable[[InFlightMessage, str], None]) -> None:
+        self.visibility_lock = asyncio.Lock()
+        self._queue = queue
+        self._visibility = visibility
+        self._on_lost = on_lost
+        self._messages: dict[str, InFlightMessage] = {}
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def add(self, received: ReceivedMessage) -> InFlightMessage | None:
+        """Adds a message. Returns None if it is in flight already: SQS may deliver one twice, even to one worker."""
+        known = self._messages.get(received.message_id)
+        if known is not None:
+            known.receive(received, self._visibility)
+            return None
+        message = self._messages[received.message_id] = InFlightMessage(received, self._visibility)
+        return message
+
+    def remove(self, message: InFlightMessage) -> None:
+        """Ends the extensions of a message that is deleted, or about to be released."""
+        self._messages.pop(message.received.message_id, None)
+
+    async def heartbeat(self) -> None:
+        """Extends until it is cancelled: every third of APP_WORKER_VISIBILITY, and sooner after a failure."""
+        failures = 0
+        interval = self._visibility / EXTENSIONS
+        while True:
+            await asyncio.sleep(interval if not failures else pause(failures, interval))
+            failures = 0 if await self.extend_all() else failures + 1
+
+    async def extend_all(self) -> bool:
+        """Extends every message; calls `on_lost` for each one whose receipt handle SQS rejects.
+
+        Returns whether SQS has answered for all of them.
+        """
+        for message in list(self._messages.values()):
+            if not longest_visibility(message.age()):
+                self._lose(message, "HeldTooLong")
+        async with self.visibility_lock:
+            messages = list(self._messages.values())
+            batches = [messages[start : start + MAX_ENTRIES] for start in range(0, len(messages), MAX_ENTRIES)]
+            answered = await asyncio.gather(*map(self._extend, batches))
+        self._lose_expired()
+        return all(answered)
+
+    async def _extend(self, batch: list[InFlightMessage]) -> bool:
+        began = asyncio.get_running_loop().time()
+        seconds = [min(self._visibility, longest_visibility(message.age())) for message in batch]
+        changes = [(message.received.receipt_handle, time) for message, time in zip(batch, seconds, strict=True)]
+        try:
+            failures = await self._queue.change_visibility(changes)
+        except Exception as error:
+            logger.debug("The visibility timeouts were not extended: {!r}", error)
+            return False
+        for message, time, failed in zip(batch, seconds, failures, strict=True):
+            if failed is None:
+                message.extend(began, time)
+            elif failed.final:
+                self._lose(message, failed.code)
+        return not any(failed is not None and not failed.final for failed in failures)
+
+    def _lose(self, message: InFlightMessage, code: str) -> None:
+        if self._messages.get(message.received.message_id) is message and not message.deleting:
+            message.lose()
+            self.remove(message)
+            self._on_lost(message, code)
+
+    def _lose_expired(self) -> None:
+        """Loses each waiting message whose visibility timeout has ended, because SQS could not be reached in time.
+
+        Messages in work stay: their work may end before another worker begins, and the claim of the event keeps that
+        worker away.
+        """
+        for message in list(self._messages.values()):
+            if message.task is None and not message.is_hidden():
+                self._lose(message, "Expired")

@@ -1,0 +1,82 @@
+"""Polls SQS for as many messages as there is room for, until it is stopped."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from loguru import logger
+
+from app.sqs.failures import code_of
+from app.worker.consumed_queue import MAX_ENTRIES, POLL_SECONDS, ConsumedQueue
+from app.worker.received_message import ReceivedMessage
+from app.worker.retry import pause
+
+LONGEST_PAUSE_SECONDS = 15.0
+
+
+class Poller:
+    """Polls once at a time. `room` returns for how many messages; `take` receives the messages of each poll."""
+
+    def __init__(
+        self,
+        queue: ConsumedQueue,
+        visibility: int,
+        room: Callable[[], int],
+        take: Callable[[list[ReceivedMessage]], None],
+    ) -> None:
+        self._queue, self._visibility, self._room, self._take = queue, visibility, room, take
+        self._loop = asyncio.get_running_loop()
+        self._wake = asyncio.Event()
+        self._stopped = asyncio.Event()
+        self._failures = 0
+        self._active_at = self._loop.time()
+        self._answered_at = self._loop.time()
+
+    def wake(self) -> None:
+        """Ends the wait for room, because there may be some now."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Begins no further poll. `take` still receives the messages of the poll that is under way."""
+        self._stopped.set()
+        self._wake.set()
+
+    def idle(self) -> float:
+        """Returns the seconds since the poller last began or ended a poll, or found no room for one."""
+        return self._loop.time() - self._active_at
+
+    def since_answer(self) -> float:
+        """Returns the seconds since SQS last answered a poll."""
+        return self._loop.time() - self._answered_at
+
+    async def run(self) -> None:
+        while not self._stopped.is_set():
+            self._active_at = self._loop.time()
+            room = self._room()
+            if room > 0:
+                await self._poll(room)
+            else:
+                self._wake.clear()
+                await _wait(self._wake, POLL_SECONDS)
+
+    async def _poll(self, room: int) -> None:
+        try:
+            messages = await self._queue.receive(min(room, MAX_ENTRIES), self._visibility)
+        except Exception as error:
+            if not self._failures:
+                logger.warning("SQS does not answer ({}): the worker will retry", code_of(error))
+            self._failures += 1
+            await _wait(self._stopped, pause(self._failures, LONGEST_PAUSE_SECONDS))
+            return
+        self._active_at = self._answered_at = self._loop.time()
+        if self._failures:
+            logger.info("SQS answers again")
+            self._failures = 0
+        self._take(messages)
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    """Waits for `event`, for at most `seconds`."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
