@@ -1,13 +1,12 @@
-"""Does the billing work of a Chargebee event: it charges the pending invoice and closes it. Worker and v01 use it.
+"""Does the billing work of a Chargebee event: charges the pending invoice and closes it, for the worker and v01.
 
-process.py   the claim of an event, its outcome        work.py       one attempt at one invoice
-leases.py    who works on it, and until when           items.py      keys and updates of the table's items: pure
-billables.py the billable events in the table          charges.py    what is charged, and found again: pure
-dynamodb.py  the table                                 schema.py     how the table is made
-chargebee.py the API's operations                      answers.py    what its answers mean: pure
-calls.py     one call: slot, deadline, repetitions     rate.py       one budget of calls for all workers
-access.py    what it needs to reach table and API
-lines.py     the billing period of line items: pure    slots.py      the budget's item in the table
-blocking.py  the same work for v01, in one go          sdk.py        its client of Chargebee, what its clients raise
-README.md    its design, and why a crash is safe
+processing.py  claims an event, returns its outcome     attempt.py        one attempt at one invoice
+leases.py      who works on an event, until when        items.py          keys and updates of the table's items: pure
+billables.py   the billable events in the table         charges.py        makes and recognises charges: pure
+dynamodb.py    the table                                schema.py         creates the table
+chargebee.py   the API's operations                     answers.py        what the API's answers mean: pure
+api_calls.py   one call: slot, deadline, repetitions    rate.py           the rate limit that all workers share
+line_items.py  the billing period: pure                 slots.py          the rate limit's item in the table
+blocking.py    the same work with v01's clients         chargebee_sdk.py  v01's client of Chargebee, and its errors
+access.py      the table and the site, from settings    README.md         the design, and why a crash is safe
 """

@@ -1,4 +1,4 @@
-"""What the billing work needs to reach its table and Chargebee."""
+"""The access to the table and to Chargebee, which app/composition.py builds from Settings."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Chargebee's answers, in the terms of app.errors: pure.
+"""Translates Chargebee's answers into the errors of app.errors. Pure.
 
 https://apidocs.chargebee.com/docs/api/error-handling
 """
@@ -14,16 +14,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocessable
 
 PENDING, VOIDED = "pending", "voided"
-# Chargebee counts calls per minute, so a longer rest than two is an error of Chargebee's, or of a proxy in between.
+# Chargebee counts calls per minute, so a rest of more than two minutes is an error of Chargebee or of a proxy.
 LONGEST_REST = 120.0
-MOST_DIGITS = 20  # of a Retry-After
-# With these, the same call may succeed later, although the status is a 400.
+MAX_DIGITS = 20  # in a Retry-After
+# After these codes, the same call may succeed later, although the status is 400.
 _TRANSIENT = frozenset({"lock_timeout", "internal_temporary_error", "internal_error", "request_blocked"})
-_REFUSED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY})
+_REJECTED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY})
 
 
 class InvalidState(Exception):
-    """The invoice is not pending (any more)."""
+    """The invoice is not pending, or not pending any more."""
 
 
 class FoundLine(BaseModel):
@@ -36,7 +36,7 @@ class FoundLine(BaseModel):
 
 
 class FoundInvoice(BaseModel):
-    """What we read of an invoice: its status, and all of its line items once the pages are joined."""
+    """The fields that the work reads from an invoice. `line_items` has all lines after the pages are joined."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     id: str
@@ -56,7 +56,7 @@ class Answer(NamedTuple):
 
 
 def content_of(answer: Answer) -> Mapping[str, Any]:
-    """The JSON object of a call that succeeded. Raises InvalidState, BillingFailed."""
+    """Returns the JSON object of a call that succeeded. Raises InvalidState, BillingFailed."""
     content = _object(answer.body)
     if answer.status == HTTPStatus.OK and content is not None:
         return content
@@ -90,23 +90,23 @@ def _failure(answer: Answer, content: Mapping[str, Any]) -> BillingFailed | Inva
     code = content.get("api_error_code")
     status = answer.status
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        # A wrong key is nobody's fault among the events: they wait until a person has corrected it.
+        # A wrong key is not the event's fault: events wait until a person has corrected the key.
         return Postponed("Chargebee does not accept the API key", f"chargebee_{HTTPStatus(status).name.lower()}")
     if not isinstance(code, str) or not code.isidentifier():
         return ChargebeeUnavailable(f"Chargebee has answered {status}", f"chargebee_http_{status}", _wait(answer))
     if code == "invalid_state_for_request":
         return InvalidState()
-    if status not in _REFUSED or code in _TRANSIENT:
+    if status not in _REJECTED or code in _TRANSIENT:
         return ChargebeeUnavailable(f"Chargebee has answered {status} {code}", code, _wait(answer))
-    return _refusal(status, code)
+    return _rejection(status, code)
 
 
-def _refusal(status: int, code: str) -> BillingFailed:
+def _rejection(status: int, code: str) -> BillingFailed:
     if status != HTTPStatus.NOT_FOUND:
-        return Unprocessable(f"Chargebee has refused the call for ever: {code}", code)
+        return Unprocessable(f"Chargebee rejects the call, and would do so again: {code}", code)
     if code == "resource_not_found":
         return Unprocessable("Chargebee has no such invoice", "invoice_not_found")
-    # `site_not_found` and the like: a wrong APP_CHARGEBEE_URL.
+    # `site_not_found` and similar codes mean a wrong APP_CHARGEBEE_URL.
     return Postponed(f"Chargebee has answered {status} {code}", code)
 
 
@@ -115,7 +115,7 @@ def _wait(answer: Answer) -> float | None:
     value = answer.headers.get("Retry-After", "")
     if not (value.isascii() and value.isdigit()):
         return None
-    seconds = float(value[:MOST_DIGITS])
+    seconds = float(value[:MAX_DIGITS])
     if seconds > LONGEST_REST:
-        logger.warning("A Retry-After of {} seconds, shortened to {:g}", value[:MOST_DIGITS], LONGEST_REST)
+        logger.warning("A Retry-After of {} seconds, shortened to {:g}", value[:MAX_DIGITS], LONGEST_REST)
     return min(seconds, LONGEST_REST)

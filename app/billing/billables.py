@@ -1,7 +1,7 @@
-"""The billable events of a customer, in the table: found, reserved for an invoice, billed.
+"""Finds the billable events of a customer in the table, reserves them for an invoice, and marks them as billed.
 
-A reservation comes before the charge: what has no `invoice_id` was never charged, and what another invoice has
-reserved is never charged on this one, though their periods overlap.
+A reservation precedes the charge: an event without `invoice_id` was never charged. An event that is reserved for
+another invoice is never charged on this one, even if the periods of both overlap.
 """
 
 import time
@@ -11,22 +11,22 @@ from dataclasses import replace
 from app.billing.charges import Billable, between, billable_key, chargeable
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
 from app.billing.items import Update, text, typed
-from app.billing.lines import Period
+from app.billing.line_items import Period
 
 
 class Billables:
-    """Those of one customer, as one invoice sees them."""
+    """The billable events of one customer that one invoice may charge."""
 
     def __init__(self, table: Table, customer_id: str, invoice_id: str) -> None:
         self._table = table
         self._customer, self._invoice = customer_id, invoice_id
 
     async def find(self, period: Period) -> list[Billable]:
-        """Those that no other invoice has. Raises Unprocessable (an item is not one), TableUnavailable."""
+        """Returns the events that no other invoice has. Raises Unprocessable for a bad item, TableUnavailable."""
         first, last = between(period)
         items = self._table.query(
             KeyConditionExpression="#pk = :customer AND #sk BETWEEN :first AND :last",
-            # What is no text is an item for a person to see: `chargeable` refuses it.
+            # An `invoice_id` that is no text needs a person, so `chargeable` rejects the item.
             FilterExpression="attribute_not_exists(#invoice_id) OR #invoice_id IN (:invoice, :empty)"
             " OR NOT attribute_type(#invoice_id, :text)",
             ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
@@ -42,7 +42,7 @@ class Billables:
         return [chargeable(self._customer, item) async for item in items]
 
     async def reserve(self, billables: Sequence[Billable]) -> list[Billable]:
-        """Those that are this invoice's now; another one may have been faster. Raises TableUnavailable."""
+        """Returns the events that are now reserved; another invoice may have been faster. Raises TableUnavailable."""
         ours: list[Billable] = []
         for start in range(0, len(billables), TRANSACTION):
             ours += await self._reserve(billables[start : start + TRANSACTION])
@@ -63,15 +63,15 @@ class Billables:
         return billables
 
     async def free(self, billables: Sequence[Billable]) -> None:
-        """Takes reservations back, of what is not on the invoice. Raises TableUnavailable."""
+        """Removes the reservations of events that are not on the invoice. Raises TableUnavailable."""
         for billable in billables:
             try:
                 await self._table.update(self._freed(billable))
             except ConditionFailed:
-                continue  # it was free
+                continue  # not reserved for this invoice any more, or billed
 
     async def free_all(self) -> None:
-        """Takes all reservations back, whatever their period. Raises TableUnavailable."""
+        """Removes all reservations of the invoice, whatever their period. Raises TableUnavailable."""
         items = self._table.query(
             KeyConditionExpression="#pk = :customer AND begins_with(#sk, :billable)",
             FilterExpression="#invoice_id = :invoice AND attribute_not_exists(#billed_at)",
@@ -85,7 +85,7 @@ class Billables:
         await self.free([chargeable(self._customer, item) async for item in items])
 
     def billed(self, billables: Sequence[Billable]) -> list[Update]:
-        """The updates that mark them as billed, once the invoice is closed."""
+        """Returns the updates that mark the events as billed, after the invoice is closed."""
         return [
             self._update(billable, "SET #billed_at = :now", "#invoice_id = :invoice", now=int(time.time()))
             for billable in billables
@@ -93,7 +93,7 @@ class Billables:
         ]
 
     async def mark(self, updates: Sequence[Update]) -> None:
-        """Makes them, where the event is not done with them. Raises TableUnavailable."""
+        """Writes updates that `billed` has returned, if the event does not end with them. Raises TableUnavailable."""
         for start in range(0, len(updates), TRANSACTION):
             await self._table.write(updates[start : start + TRANSACTION])
 

@@ -1,8 +1,8 @@
 """The blocking clients of the billing work, for v01: boto3, and Chargebee's own SDK. Each call blocks its thread.
 
-What goes wrong is a BillingUnavailable: Chargebee sends the webhook again, and the work goes on from where it stands.
-It may be repeated from any point: a charge has an idempotency key, which Chargebee keeps for 30 minutes, and its
-reference in the line's description, which stays.
+Failures are BillingUnavailable: Chargebee sends the webhook again, and the work continues from where it stopped. Every
+step may be repeated. Each charge has an idempotency key, which Chargebee keeps for 30 minutes, and a reference in the
+line's description, which stays.
 """
 
 import time
@@ -15,10 +15,10 @@ from botocore.config import Config
 
 from app.billing import charges
 from app.billing.access import BillingAccess
+from app.billing.chargebee_sdk import IDEMPOTENCY_KEY, failing, open_site
 from app.billing.charges import Billable
 from app.billing.items import Update
-from app.billing.lines import Line, added, period
-from app.billing.sdk import IDEMPOTENCY_KEY, failing, open_site
+from app.billing.line_items import Line, added, period
 from app.errors import BillingUnavailable
 from app.events import Event, Invoice
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     import chargebee
     from types_boto3_dynamodb import DynamoDBClient
 
-CONFLICT = "invalid_state_for_request"  # closed already, most likely
+CONFLICT = "invalid_state_for_request"  # most likely, the invoice is already closed
 PENDING = "pending"
-OURS = "attribute_exists(#pk) AND (attribute_not_exists(#invoice_id) OR #invoice_id = :invoice)"
+FREE_OR_OWN = "attribute_exists(#pk) AND (attribute_not_exists(#invoice_id) OR #invoice_id = :invoice)"
 ATTEMPTS = 2
 TABLE_SECONDS = 10.0
 
 
-class Found(NamedTuple):
-    """The invoice as Chargebee has it, with all of its lines."""
+class InvoiceState(NamedTuple):
+    """The invoice at Chargebee: whether it is pending, and all of its lines."""
 
     pending: bool
     lines: list[Line]
 
 
 class BlockingBilling:
-    """The steps of the work, for an event with an invoice. All of them raise BillingUnavailable.
+    """The steps of the work for an event with an invoice. Every step may raise BillingUnavailable.
 
-    Until 1.3.0 this release reserved nothing before it charged, so an unreserved event may be on the invoice, too.
+    Until 1.3.0 this release charged without reserving, so an unreserved event may be on the invoice, too.
     """
 
     def __init__(self, dynamodb: "DynamoDBClient", table: str, site: "chargebee.Chargebee") -> None:
@@ -51,8 +51,8 @@ class BlockingBilling:
         self._table = table
         self._invoices: Any = site.Invoice
 
-    def read(self, event: Event) -> Found:
-        """The event's invoice: the work may have been begun, and the event has not all lines of a long one."""
+    def read(self, event: Event) -> InvoiceState:
+        """Retrieves the invoice, because an earlier attempt may have changed it, and a long one has more lines."""
         lines: list[Line] = []
         page: dict[str, Any] = {}
         while True:
@@ -61,14 +61,14 @@ class BlockingBilling:
             lines += invoice.line_items or []
             offset = getattr(invoice, "line_items_next_offset", None)
             if offset is None:
-                return Found(invoice.status == PENDING, lines)
+                return InvoiceState(invoice.status == PENDING, lines)
             page = {"line_items_offset": offset}
 
-    def unbilled(self, event: Event, found: Found) -> list[Billable]:
-        """What the customer used in the invoice's period and no other invoice has; once it is closed, what it has."""
+    def unbilled(self, event: Event, state: InvoiceState) -> list[Billable]:
+        """Returns the period's events that no other invoice has. If the invoice is closed: those that are on it."""
         invoice = _invoice(event)
         with failing("DynamoDB"):
-            first, last = charges.between(period(found.lines, invoice.line_items, event.occurred_at))
+            first, last = charges.between(period(state.lines, invoice.line_items, event.occurred_at))
             customer = f"customer#{invoice.customer_id}"
             values: Any = {":pk": {"S": customer}, ":first": {"S": first}, ":last": {"S": last}}
             pages = self._dynamodb.get_paginator("query").paginate(
@@ -79,11 +79,11 @@ class BlockingBilling:
             )
             free = [item for page in pages for item in page["Items"] if not charges.is_of_another(item, invoice.id)]
             ours = [charges.chargeable(invoice.customer_id, item) for item in free]
-        return ours if found.pending else charges.charged(ours, added(found.lines, invoice.line_items))
+        return ours if state.pending else charges.charged(ours, added(state.lines, invoice.line_items))
 
-    def add(self, event: Event, found: Found, billables: Sequence[Billable]) -> None:
-        """Adds those that the invoice does not have, with a call for each."""
-        there = charges.charged(billables, added(found.lines, _invoice(event).line_items))
+    def add(self, event: Event, state: InvoiceState, billables: Sequence[Billable]) -> None:
+        """Adds the charges that the invoice does not have yet, with one call for each."""
+        there = charges.charged(billables, added(state.lines, _invoice(event).line_items))
         for billable in charges.without(billables, there):
             reserved = self._reserved(event, billable)
             charge = {"amount": billable.amount, "description": charges.described(billable)}
@@ -91,16 +91,16 @@ class BlockingBilling:
                 self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", reserved))
 
     def _reserved(self, event: Event, billable: Billable) -> Billable:
-        """Reserves it for the invoice, unless an earlier attempt has."""
+        """Reserves the event for the invoice, unless an earlier attempt has done so."""
         if billable.invoice_id is not None:
             return billable
         now = int(time.time())
         self._update(event, billable, "SET #invoice_id = :invoice, #reserved_at = :now", now)
         return replace(billable, reserved_at=now)
 
-    def close(self, event: Event, found: Found) -> None:
-        """Returns once the invoice is closed, by this call or by another one."""
-        if found.pending:
+    def close(self, event: Event, state: InvoiceState) -> None:
+        """Closes the invoice, unless another call has closed it."""
+        if state.pending:
             try:
                 with failing("Chargebee"):
                     self._invoices.close(_invoice(event).id, {}, _key(event, "close"))
@@ -109,23 +109,23 @@ class BlockingBilling:
                     raise
 
     def mark(self, event: Event, billables: Sequence[Billable]) -> None:
-        """Notes in the table which invoice has them, with a call for each."""
+        """Writes to the table which invoice has the events, with one call for each."""
         for billable in billables:
             self._update(event, billable, "SET #invoice_id = :invoice, #billed_at = :now", int(time.time()))
 
     def _update(self, event: Event, billable: Billable, change: str, now: int) -> None:
         key = charges.billable_key(_invoice(event).customer_id, billable)
-        update = Update(key, change, OURS, invoice=_invoice(event).id, now=now)
+        update = Update(key, change, FREE_OR_OWN, invoice=_invoice(event).id, now=now)
         with failing("DynamoDB"):
             self._dynamodb.update_item(**update.parameters(self._table))
 
 
 def build_billing(access: BillingAccess) -> BlockingBilling:
-    """Returns the work, with a client of boto3's default session and one of Chargebee's SDK. Neither has called yet.
+    """Builds a client of boto3's default session and one of Chargebee's SDK. Neither makes a call yet.
 
-    Both have time-outs for connecting and for each read, so that only an answer that keeps dripping has no deadline.
-    boto3 repeats a call once. The SDK does not: its repetition sleeps for as long as Chargebee's Retry-After says, and
-    never gives up on a 429.
+    Both have time-outs for connecting and for each read, so only an answer that arrives slowly, piece by piece, has no
+    deadline. boto3 repeats a call once. The SDK's own repetition is off, because it sleeps for Chargebee's whole
+    Retry-After and never gives up on a 429.
     """
     config = Config(
         connect_timeout=TABLE_SECONDS / ATTEMPTS,

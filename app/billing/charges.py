@@ -1,4 +1,4 @@
-"""Billable events, and the functions that recognise their charges on an invoice. Pure.
+"""Billable events, and the functions that make and recognise their charges on an invoice. Pure.
 
 Chargebee keeps an idempotency key for 30 minutes and redelivers an event for 3 days 7 hours. After those minutes, only
 the invoice itself shows what is on it, so each charge's description ends with the billable event's reference:
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.billing.items import Item, Key, number, text
-from app.billing.lines import Line, Period
+from app.billing.line_items import Line, Period
 from app.errors import Unprocessable
 
 # https://apidocs.chargebee.com/docs/api/invoices, "Add one-time charge to a pending invoice"
@@ -89,7 +89,7 @@ def chargeable(customer_id: str, item: Item) -> Billable:
 
 
 def is_of_another(item: Item, invoice_id: str) -> bool:
-    """Whether another invoice has the billable event. What is no text is for `chargeable` to refuse."""
+    """Returns whether another invoice has the billable event. `chargeable` rejects an `invoice_id` that is no text."""
     return item.get("invoice_id", {}).get("S") not in (None, "", invoice_id)
 
 
@@ -117,7 +117,7 @@ def described(billable: Billable) -> str:
 
 
 def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billable]:
-    """Returns the events of `reserved` that are on the invoice; `lines`: the ad-hoc ones that came after the event.
+    """Returns the events of `reserved` that are on the invoice; `lines`: the ad-hoc lines that came after the event.
 
     A line is the charge of an event if it ends with the event's reference and has its amount. Until 1.3.0 a reference
     was the id alone, ` [<id>]`. Each line accounts for one event.
@@ -141,7 +141,7 @@ def without(billables: Iterable[Billable], others: Iterable[Billable]) -> list[B
 
 
 def _length(text: str) -> int:
-    """In UTF-16 units, as Java counts; never less than in characters."""
+    """Returns the length in UTF-16 units, as Java counts; it is never less than the number of characters."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

@@ -1,4 +1,4 @@
-"""The table by aioboto3: one client for the life of the process, and a deadline for every call."""
+"""Calls the table by aioboto3, with one client per process and a deadline for every call."""
 
 import asyncio
 import time
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 ATTEMPTS = 3
 CALL_SECONDS = 5.0
 CONFLICT_PAUSES = (0.05, 0.2)  # seconds
-TRANSACTION = 100  # actions of one TransactWriteItems, at most
-# A value that no table can hold. "… does not match the schema" is the deployment's fault, not the event's.
+TRANSACTION = 100  # the most actions that TransactWriteItems takes
+# DynamoDB can never take such a value. "… does not match the schema" is the deployment's fault, not the event's.
 INVALID = frozenset({"ValidationException", "ValidationError"})
-# Without its ClientRequestToken, botocore makes one for each call: its own repetitions of it are idempotent.
+# TransactWriteItems needs no ClientRequestToken: botocore adds one to each call, so its repetitions are idempotent.
 
 
 class ConditionFailed(Exception):
-    """`items`: for each update, the item that did not meet its condition; None for those that met it."""
+    """A condition was not met. `items`: for each update, the item that failed its condition, else None."""
 
     def __init__(self, items: Sequence[Item | None]) -> None:
         super().__init__("a condition was not met")
@@ -37,7 +37,7 @@ class ConditionFailed(Exception):
 
 
 class Table:
-    """`calls`: how many there were of each operation."""
+    """One table. `calls`: number of calls per operation."""
 
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._client = client
@@ -45,7 +45,7 @@ class Table:
         self.calls: Counter[str] = Counter()
 
     async def update(self, update: Update) -> Item:
-        """The new item. Raises ConditionFailed, TableUnavailable."""
+        """Writes one update and returns the new item. Raises ConditionFailed, TableUnavailable."""
         parameters = update.parameters(self.name) | {"ReturnValues": "ALL_NEW"}
         answer = await self._call("UpdateItem", **parameters)
         if "Attributes" not in answer:
@@ -54,7 +54,7 @@ class Table:
         return item
 
     async def transact(self, updates: Sequence[Update]) -> None:
-        """All of the updates (at most TRANSACTION), or none. Raises ConditionFailed, TableUnavailable."""
+        """Writes all updates (at most TRANSACTION) or none. Raises ConditionFailed, TableUnavailable."""
         actions: list[Any] = [{"Update": update.parameters(self.name)} for update in updates]
         for pause in (*CONFLICT_PAUSES, None):
             try:
@@ -66,11 +66,11 @@ class Table:
                 await asyncio.sleep(pause)
 
     async def write(self, updates: Sequence[Update]) -> None:
-        """One update by UpdateItem, which costs half, several by `transact`. Raises as they do."""
+        """Writes one update by UpdateItem, which costs half, or several by `transact`. Raises the same errors."""
         await (self.update(updates[0]) if len(updates) == 1 else self.transact(updates))
 
     async def query(self, **parameters: Any) -> AsyncIterator[Item]:
-        """The items of all pages, read consistently. Raises TableUnavailable."""
+        """Yields the items of all pages, read consistently. Raises TableUnavailable."""
         start: dict[str, Any] = {}
         while True:
             answer = await self._call("Query", TableName=self.name, ConsistentRead=True, **parameters, **start)
@@ -81,7 +81,7 @@ class Table:
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     async def get_all(self, keys: Sequence[dict[str, Any]]) -> list[Item]:
-        """The items there are, of at most 100 keys. Raises TableUnavailable."""
+        """Returns the items that exist, of at most 100 keys. Raises TableUnavailable."""
         found: list[Item] = []
         request: Any = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
         while request:
@@ -96,14 +96,14 @@ class Table:
             async with asyncio.timeout(CALL_SECONDS):
                 answer = await getattr(self._client, xform_name(operation))(**parameters)
             if not answer["ResponseMetadata"].get("RequestId"):
-                raise NotAcknowledgedError  # a proxy's page would be a condition that was met
+                raise NotAcknowledgedError  # otherwise a proxy's page would count as a condition that was met
             return answer
         except Exception as error:
             _raise(error)
 
 
 def now_ms() -> int:
-    """The time as items have it, unix ms."""
+    """Returns the current time in unix ms, the unit of the table's items."""
     return time.time_ns() // 1_000_000
 
 
@@ -128,7 +128,7 @@ def _raise(error: Exception) -> None:
 
 
 def client_config(connections: int) -> AioConfig:
-    """The client's time-outs and retries, within CALL_SECONDS."""
+    """Returns the client's time-outs and retries, which fit into CALL_SECONDS."""
     return AioConfig(
         connect_timeout=CALL_SECONDS / ATTEMPTS,
         read_timeout=CALL_SECONDS,

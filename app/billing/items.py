@@ -1,7 +1,7 @@
-"""The items of the table: their keys, and the updates of an event's claim and of its invoice's item. Pure.
+"""The keys of the table's items, and the updates of an event's claim and of an invoice's item. Pure.
 
-One table, `pk` and `sk` strings. README.md beside this file has the design. Times are in unix ms, `expires` in unix
-seconds.
+The table's keys `pk` and `sk` are strings. README.md beside this file has the design. Times are in unix ms, `expires`
+in unix seconds.
 """
 
 import re
@@ -37,16 +37,16 @@ def typed(value: Value) -> dict[str, str]:
 
 
 class Update:
-    """A conditional change of one item. Attributes are written `#name`, since several names are reserved words.
+    """A conditional change of one item. Attributes are written `#name`, because several names are reserved words.
 
-    `values`: those of `:name` in the change and the condition.
+    `values`: the value of each `:name` in the change and in the condition.
     """
 
     def __init__(self, key: Key, change: str, condition: str, /, **values: Value) -> None:
         self.key, self.change, self.condition, self.values = key, change, condition, values
 
     def parameters(self, table: str) -> dict[str, Any]:
-        """Those of UpdateItem, and of an Update within TransactWriteItems."""
+        """Returns the parameters of UpdateItem, or of an Update within TransactWriteItems."""
         names = sorted(set(re.findall(r"#(\w+)", f"{self.change} {self.condition}")))
         parameters: dict[str, Any] = {
             "TableName": table,
@@ -62,7 +62,7 @@ class Update:
 
 
 def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
-    """`free`: a claim that ended before may be taken over."""
+    """Claims an event. `free`: a claim whose lease ended before this time may be taken over."""
     return Update(
         claim_key(event_id),
         "SET #owner = :owner, #lease_until = :until, #status = :working, #expires_at = :expires ADD #attempts :one",
@@ -77,7 +77,7 @@ def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> 
 
 
 def recorded(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
-    """Done without work, and so without a claim."""
+    """Marks an event as done that needs no work, and so had no claim."""
     return Update(
         claim_key(event_id),
         "SET #owner = :owner, #status = :done, #outcome = :outcome, #expires_at = :expires",
@@ -89,16 +89,16 @@ def recorded(event_id: str, owner: str, outcome: str, *, expires: int) -> Update
     )
 
 
-def order(
+def take_invoice(
     invoice_id: str, event_id: str, owner: str, version: int | None, *, until: int, free: int, expires: int
 ) -> Update:
-    """The same event may take the invoice again at once, since its claim is held."""
-    unless_held = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
+    """Leases an invoice. The same event may lease it again at once, because that event is claimed."""
+    unless_leased = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
     unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
     return Update(
         invoice_key(invoice_id),
         "SET #owner = :owner, #lease_until = :until, #event_id = :event, #expires_at = :expires",
-        unless_held if version is None else f"{unless_newer} AND {unless_held}",
+        unless_leased if version is None else f"{unless_newer} AND {unless_leased}",
         owner=owner,
         until=until,
         event=event_id,
@@ -109,12 +109,13 @@ def order(
 
 
 def renewals(event_id: str, invoice_id: str | None, owner: str, until: int) -> list[Update]:
-    """`invoice_id`: where it is held too."""
+    """Extends the lease of an event, and of its invoice if `invoice_id` is given."""
     keys = [claim_key(event_id)] + ([invoice_key(invoice_id)] if invoice_id is not None else [])
     return [Update(key, "SET #lease_until = :until", "#owner = :owner", until=until, owner=owner) for key in keys]
 
 
 def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
+    """Marks a claimed event as done."""
     return Update(
         claim_key(event_id),
         "SET #status = :done, #outcome = :outcome, #lease_until = :ended, #expires_at = :expires REMOVE #code",
@@ -129,7 +130,7 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
 
 
 def processed(invoice_id: str, owner: str, version: int | None, *, expires: int) -> Update:
-    """The invoice is let go of; `version` of it is processed, and older ones are superseded."""
+    """Ends the lease of the invoice. `version` is processed from now on, and older versions are superseded."""
     change, known = "SET #lease_until = :ended, #expires_at = :expires", {}
     if version is not None:
         change, known = f"{change}, #resource_version = :version", {"version": version}
@@ -137,9 +138,9 @@ def processed(invoice_id: str, owner: str, version: int | None, *, expires: int)
 
 
 def released(event_id: str, invoice_id: str | None, owner: str, code: str) -> list[Update]:
-    """Not done: `code` says why. `invoice_id`: where it is let go of too."""
-    change, ours = "SET #lease_until = :ended", "#owner = :owner"
-    claim = Update(claim_key(event_id), f"{change}, #code = :code", ours, ended=0, code=code, owner=owner)
+    """Ends the lease of an event that is not done, and of its invoice if `invoice_id` is given. `code`: the cause."""
+    change, owned = "SET #lease_until = :ended", "#owner = :owner"
+    claim = Update(claim_key(event_id), f"{change}, #code = :code", owned, ended=0, code=code, owner=owner)
     if invoice_id is None:
         return [claim]
-    return [claim, Update(invoice_key(invoice_id), change, ours, ended=0, owner=owner)]
+    return [claim, Update(invoice_key(invoice_id), change, owned, ended=0, owner=owner)]

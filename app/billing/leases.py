@@ -1,11 +1,11 @@
-"""Who works on an event and on its invoice: the claim, the lease, and their end.
+"""The lease of an attempt on an event and on its invoice: claims, renews and ends it.
 
-A token of its own for each attempt is the owner: two attempts of one process are two owners, and an attempt whose
-claim was made though its answer was lost knows it again.
+Each attempt has its own token, which is the owner in the table. So two attempts of one process are two owners, and an
+attempt recognises its own claim if the answer to the claim was lost.
 
-Clocks: a lease's end is written in the time of its owner, and read in the time of others. The owner counts on its
-monotonic clock from before the call that wrote it; others wait longer than what is written, by SKEW of a lease. So
-the clocks of two workers may differ by a twelfth of APP_BILLING_LEASE: 5 s of 60 s.
+The owner writes a lease's end by its own clock, and others read it by theirs. The owner counts on its monotonic clock,
+from before the call that wrote the end. Others wait longer than the written end, by SKEW of a lease. So the clocks of
+two workers may differ by a twelfth of APP_BILLING_LEASE: 5 s of 60 s.
 """
 
 import asyncio
@@ -14,26 +14,26 @@ import time
 from collections.abc import Sequence
 
 from app.billing import items
-from app.billing.calls import Guard
+from app.billing.api_calls import Caller
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table, now_ms
 from app.billing.items import Item, Update, number, text
 from app.errors import ClaimedElsewhere
 
 SKEW = 1 / 12
-# The longest that SQS keeps a message is 14 days; Chargebee redelivers for 3 days 7 hours.
+# SQS keeps a message for at most 14 days; Chargebee redelivers for 3 days 7 hours.
 KEPT_SECONDS = 15 * 24 * 3600
 
 
 class AlreadyDone(Exception):
-    """The event was done before."""
+    """An earlier attempt has done the event."""
 
 
 class Superseded(Exception):
     """A newer version of the invoice has been processed."""
 
 
-class Lease(Guard):
-    """One attempt at one event, for `seconds` at a time; its invoice is held too once `take_invoice` has returned."""
+class Lease(Caller):
+    """One attempt's lease of an event, for `seconds` at a time; `take_invoice` adds the invoice to the lease."""
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
         super().__init__(event_id)
@@ -46,18 +46,18 @@ class Lease(Guard):
 
     @property
     def remaining(self) -> float:
-        """Seconds until others may take over."""
+        """Returns the seconds until others may take over."""
         return self._ends - time.monotonic()
 
     async def record(self, outcome: str) -> None:
-        """Done at once, since there is no work. Raises AlreadyDone, TableUnavailable."""
+        """Marks the event as done at once, because there is no work. Raises AlreadyDone, TableUnavailable."""
         try:
             await self._table.update(items.recorded(self.event_id, self.token, outcome, expires=_expires()))
         except ConditionFailed:
             raise AlreadyDone from None
 
     async def claim(self) -> None:
-        """Raises AlreadyDone, ClaimedElsewhere, TableUnavailable."""
+        """Claims the event. Raises AlreadyDone, ClaimedElsewhere, TableUnavailable."""
         sent = time.monotonic()
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
@@ -66,23 +66,23 @@ class Lease(Guard):
             item = failed.items[0] or {}
             if text(item, "status") == "done":
                 raise AlreadyDone from None
-            self._require_ours(item, "Another worker works on this event")
+            self._require_owner(item, "Another worker works on this event")
         self._ends = sent + self.seconds
 
     async def take_invoice(self, invoice_id: str, version: int | None) -> None:
         """Keeps other events of the invoice away. Raises Superseded, ClaimedElsewhere, TableUnavailable."""
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
-            await self._table.update(items.order(invoice_id, self.event_id, self.token, version, **times))
+            await self._table.update(items.take_invoice(invoice_id, self.event_id, self.token, version, **times))
         except ConditionFailed as failed:
             item = failed.items[0] or {}
             if version is not None and (number(item, "resource_version") or 0) > version:
                 raise Superseded from None
-            self._require_ours(item, "Another worker works on an event of this invoice")
+            self._require_owner(item, "Another worker works on an event of this invoice")
         self._invoice_id = invoice_id
 
     async def renew(self) -> None:
-        """Raises ClaimedElsewhere where it is lost, TableUnavailable."""
+        """Renews the lease. Raises ClaimedElsewhere if it is lost, TableUnavailable."""
         async with self._renewing:
             sent = time.monotonic()
             try:
@@ -93,7 +93,7 @@ class Lease(Guard):
             self._ends = sent + self.seconds
 
     async def allowance(self, seconds: float) -> float:
-        """The deadline for a call of `seconds`, so that it ends before the lease does. Renews where that is short.
+        """Returns the deadline for a call of `seconds`, at most the lease's end. Renews a lease that is shorter.
 
         Raises ClaimedElsewhere, TableUnavailable.
         """
@@ -104,7 +104,7 @@ class Lease(Guard):
         return min(seconds, self.remaining)
 
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
-        """The event is done, together with `updates` of other items. Raises ClaimedElsewhere, TableUnavailable."""
+        """Marks the event as done, and writes `updates` of other items. Raises ClaimedElsewhere, TableUnavailable."""
         last = [items.done(self.event_id, self.token, outcome, expires=_expires())]
         if self._invoice_id is not None:
             last.append(items.processed(self._invoice_id, self.token, version, expires=_expires()))
@@ -117,11 +117,11 @@ class Lease(Guard):
         except ConditionFailed as failed:
             claim = failed.items[len(many)] if len(failed.items) > len(many) else None
             if claim and text(claim, "status") == "done" and text(claim, "owner") == self.token:
-                return  # by a call whose answer was lost
+                return  # an earlier call succeeded, but its answer was lost
             raise lost() from None
 
     async def release(self, code: str) -> None:
-        """Lets others in, but no other event of an invoice that a call may still change. Raises TableUnavailable."""
+        """Ends the lease, but keeps an invoice that an unanswered call may still change. Raises TableUnavailable."""
         invoice_id = None if self.unanswered else self._invoice_id
         try:
             await self._table.write(items.released(self.event_id, invoice_id, self.token, code))
@@ -134,8 +134,8 @@ class Lease(Guard):
     def _free(self) -> int:
         return now_ms() - round(1000 * SKEW * self.seconds)
 
-    def _require_ours(self, item: Item, detail: str) -> None:
-        """After an update whose condition failed: its first try may have succeeded without an answer."""
+    def _require_owner(self, item: Item, detail: str) -> None:
+        """Raises ClaimedElsewhere unless this attempt owns `item`: an unanswered first try may have succeeded."""
         if text(item, "owner") != self.token:
             left = max(0, (number(item, "lease_until") or 0) - self._free()) / 1000
             raise ClaimedElsewhere(detail, "claimed_elsewhere", retry_after=left)

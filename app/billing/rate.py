@@ -1,12 +1,13 @@
-"""One budget of API calls for all workers: slots, reserved through the table.
+"""The rate limit that all workers share: each reserves slots for its API calls in the DynamoDB table.
 
-GCRA without a burst (https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm): slots are (60 + SLACK) / limit seconds
-apart, so 60 s + SLACK hold no more of them than the limit. A call is made within LATE of its slot; the rest of SLACK is
-for the network's delays and the difference of the workers' clocks. 60 / (60 + SLACK) = 95 % of the limit can be used.
+The algorithm is GCRA without a burst (https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm). Slots are
+(60 + SLACK) / limit seconds apart, so 60 s + SLACK contain no more slots than the limit. A call is made within LATE of
+its slot; the rest of SLACK is for delays of the network and differences of the workers' clocks. So workers can use
+60 / (60 + SLACK) = 95 % of the limit.
 
-All that ask at the same time are served by one write, as in group commit. Callers that wait for their slots will soon
-ask again: a write takes one more for each of them, within AHEAD seconds. What is not used is lost, so nothing is taken
-in advance where calls are rare.
+One write reserves the slots of all callers that ask at the same time, as in group commit. Callers that wait for their
+slots will soon ask again, so a write reserves one more slot for each of them, within AHEAD seconds. Unused slots are
+lost, so nothing is reserved in advance if calls are rare.
 """
 
 import asyncio
@@ -15,30 +16,30 @@ from collections import deque
 from dataclasses import dataclass
 
 from app.billing.dynamodb import Table, now_ms
-from app.billing.slots import MOST, Slots
+from app.billing.slots import MAX_SLOTS, Slots
 from app.errors import ChargebeeUnavailable, TableUnavailable
 
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
-TRIES = 20  # writes for one batch
+TRIES = 20  # writes per batch
 
 
 @dataclass
 class _Waiting:
-    """`patience`: seconds; `slot`: unix ms."""
+    """A caller that waits. `patience` in seconds, `slot` in unix ms."""
 
     patience: float
     slot: "asyncio.Future[float]"
 
 
-class Budget:
-    """`per_minute`: the limit of the plan."""
+class SharedRateLimit:
+    """The limit of the Chargebee plan, in API calls per minute."""
 
     def __init__(self, table: Table, per_minute: int) -> None:
         self.interval = (WINDOW + SLACK) / per_minute
         self._slots = Slots(table, self.interval)
         self.patience = self._slots.patience
-        # The end of the last rest, in unix ms and by the monotonic clock: the former may be corrected.
+        # The end of the last rest, in unix ms and by the monotonic clock, because the system clock may be corrected.
         self._not_before = self._rest_ends = 0.0
         self._waiting: list[_Waiting] = []
         self._sleeping = 0
@@ -46,28 +47,28 @@ class Budget:
         self._reserving: asyncio.Task[None] | None = None
 
     async def slot(self, patience: float) -> float:
-        """Returns when a call may be made: the slot, which holds for LATE.
+        """Waits for a slot and returns its time, in unix ms. The slot is valid for LATE seconds.
 
-        Raises ChargebeeUnavailable where that would take longer than `patience` seconds, TableUnavailable.
+        Raises ChargebeeUnavailable if the wait would be longer than `patience` seconds, TableUnavailable.
         """
         while True:
             at = await self._reserve(patience)
             self._sleeping += 1
             try:
                 await asyncio.sleep((at - now_ms()) / 1000)
-                if self.holds(at):
+                if self.is_valid(at):
                     return at
-                await asyncio.sleep(self.interval)  # no write after the other, where a clock was corrected
+                await asyncio.sleep(self.interval)  # a corrected clock must not cause one write after the other
             finally:
                 self._sleeping -= 1
 
-    def holds(self, slot: float) -> bool:
-        """Not when it was overslept, nor when a 429 has told everyone to wait since."""
+    def is_valid(self, slot: float) -> bool:
+        """Returns whether the slot may be used: it is not over, and no 429 has stopped all workers since."""
         resting = slot < self._not_before and time.monotonic() < self._rest_ends
         return not resting and now_ms() - slot <= 1000 * LATE
 
     async def push_back(self, seconds: float) -> None:
-        """Lets all workers rest for that long, except for slots that they have reserved. Raises TableUnavailable."""
+        """Makes all workers rest for `seconds`, except for slots reserved before. Raises TableUnavailable."""
         self._not_before = max(self._not_before, now_ms() + 1000 * seconds)
         self._rest_ends = max(self._rest_ends, time.monotonic() + seconds + LATE)
         await self._slots.rest(self._not_before)
@@ -80,13 +81,13 @@ class Budget:
         return await waiting.slot
 
     async def _serve(self) -> None:
-        """A write for all that wait, then for those that have come meanwhile."""
+        """Serves the waiting callers with one write, then those that came meanwhile."""
         while self._waiting:
-            batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
-            batch = [waiting for waiting in batch if not waiting.slot.done()]  # others were cancelled
+            batch, self._waiting = self._waiting[:MAX_SLOTS], self._waiting[MAX_SLOTS:]
+            batch = [waiting for waiting in batch if not waiting.slot.done()]  # a cancelled caller has no need
             try:
                 await self._serve_batch(batch)
-            except BaseException as error:  # whatever it is, nobody may wait for ever
+            except BaseException as error:  # no caller may wait for ever
                 _fail(batch, error)
                 if not isinstance(error, Exception):
                     raise
@@ -101,22 +102,22 @@ class Budget:
             first = await self._slots.take(slots, max(waiting.patience for waiting in batch))
             if first is not None:
                 self._spare.extend(first + 1000 * number * self.interval for number in range(slots))
-        # Each write failed for its condition, or its slots were too late.
-        _fail(batch, TableUnavailable("The budget of API calls cannot be written", "budget_contended"))
+        # The condition of each write failed, or its slots were too late.
+        _fail(batch, TableUnavailable("The rate limit's item cannot be written", "budget_contended"))
 
     def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Hands out the slots there are, in order."""
+        """Assigns the spare slots in order, and returns the callers without one."""
         for number, waiting in enumerate(batch):
-            while self._spare and not self.holds(self._spare[0]):
+            while self._spare and not self.is_valid(self._spare[0]):
                 self._spare.popleft()
             if not self._spare:
                 return batch[number:]
-            if not waiting.slot.done():  # it may have been cancelled meanwhile
+            if not waiting.slot.done():  # the caller may have been cancelled meanwhile
                 waiting.slot.set_result(self._spare.popleft())
         return []
 
     def _without_impatient(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Refuses those whose slot would come too late."""
+        """Fails the callers whose slot would be too late, and returns the others."""
         wait = self._slots.wait()
         error = ChargebeeUnavailable("The limit of API calls is reached", "rate_limit_reached", retry_after=wait)
         _fail([waiting for waiting in batch if waiting.patience < wait], error)
@@ -127,4 +128,4 @@ def _fail(batch: list[_Waiting], error: BaseException) -> None:
     for waiting in batch:
         if not waiting.slot.done():
             waiting.slot.set_exception(error)
-            waiting.slot.exception()  # marks it as retrieved: a cancelled caller never will
+            waiting.slot.exception()  # marks the exception as retrieved, which a cancelled caller never does

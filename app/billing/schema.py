@@ -1,4 +1,4 @@
-"""The table as it is made: by `python -m app setup`; deploy/aws/billing.yaml says the same to CloudFormation."""
+"""Creates the table, for `python -m app setup`. deploy/aws/billing.yaml defines the same table for CloudFormation."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ CONFIG = Config(connect_timeout=5, read_timeout=10, retries={"mode": "standard",
 
 
 def table(name: str) -> dict[str, Any]:
-    """The parameters of CreateTable."""
+    """Returns the parameters of CreateTable."""
     return {
         "TableName": name,
         "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
@@ -28,9 +28,9 @@ def table(name: str) -> dict[str, Any]:
 
 
 def set_up(name: str, *, dry_run: bool = False) -> list[str]:
-    """Makes the table and its TTL where they are missing; what was done, or would be, a line each.
+    """Creates the table and its TTL if they are missing. Returns what was done, or would be done, in two lines.
 
-    The endpoint, the region and the credentials are those of the AWS SDK. Raises ConfigurationError.
+    The AWS SDK's variables set the endpoint, the region and the credentials. Raises ConfigurationError.
     """
     client: DynamoDBClient = boto3.client("dynamodb", config=CONFIG)
     try:

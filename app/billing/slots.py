@@ -1,4 +1,4 @@
-"""The budget's item in the table: the time of the next free slot, which every worker moves on."""
+"""The rate limit's item in the table: the time of the next free slot, which every worker moves forward."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,16 +11,16 @@ from app.billing.dynamodb import ConditionFailed, Table, now_ms
 from app.billing.items import RATE, Item, Update, Value
 from app.errors import TableUnavailable, Unprocessable
 
-MOST = 100  # slots in one write
-# No item yet, or one that somebody has damaged.
+MAX_SLOTS = 100  # per write
+# There is no item yet, or its time is no number.
 _NONE = "attribute_not_exists(#next_at) OR NOT attribute_type(#next_at, :number)"
-# The longest wait for a slot, in seconds and in slots: before the first call for an event, which has cost nothing
-# yet; BEGUN times that later on, where giving up would cost another retrieval of the invoice.
+# The longest wait for a slot before an event's first call, in seconds and in slots. Later in the event's work it is
+# BEGUN times longer, because giving up would cost another retrieval of the invoice.
 PATIENCE, PATIENCE_SLOTS, BEGUN = 30.0, 3, 10
 
 
 class Slots:
-    """The slots, `interval` seconds apart. `next`: the next free one as last seen, unix ms."""
+    """The slots, `interval` seconds apart. `next`: the next free slot as last seen, in unix ms."""
 
     def __init__(self, table: Table, interval: float) -> None:
         self._table = table
@@ -38,7 +38,7 @@ class Slots:
         return seconds if seconds <= self._farthest() else 0.0
 
     async def take(self, number: int, patience: float) -> float | None:
-        """Reserves so many slots; returns the first, in unix ms, or None if the next one is not where it was.
+        """Reserves `number` slots. Returns the first, in unix ms, or None if another worker has moved `next`.
 
         Raises TableUnavailable.
         """
@@ -47,7 +47,10 @@ class Slots:
             change, condition = "SET #next_at = :after", f"#next_at < :now OR {_NONE}"
             values: dict[str, Value] = {"now": _decimal(now), "after": _decimal(now + block), "number": "N"}
         elif self.next > now + 1000 * self._farthest():
-            logger.warning("The next call to Chargebee was planned in {:.0f} s: begins anew", (self.next - now) / 1000)
+            logger.warning(
+                "The next call to Chargebee was planned in {:.0f} s, which cannot be right: the slots begin again now",
+                (self.next - now) / 1000,
+            )
             change, condition = "SET #next_at = :after", "#next_at > :farthest"
             values = {"farthest": _decimal(now + 1000 * self._farthest()), "after": _decimal(now + block)}
         else:
@@ -71,14 +74,14 @@ class Slots:
 
     def _farthest(self) -> float:
         """Returns the seconds to the farthest slot that a worker with a right clock can have, with a margin."""
-        return self.patience(begun=True) + MOST * self.interval + 2 * LONGEST_REST
+        return self.patience(begun=True) + MAX_SLOTS * self.interval + 2 * LONGEST_REST
 
     async def _write(self, change: str, condition: str, values: Mapping[str, Value]) -> Item:
         """Raises ConditionFailed, TableUnavailable."""
         try:
             return await self._table.update(Update(RATE, change, condition, **values))
-        except Unprocessable as error:  # by no event: somebody has changed the item
-            raise TableUnavailable("The budget of API calls is damaged", "budget_damaged") from error
+        except Unprocessable as error:  # no event is at fault: a person has changed the item
+            raise TableUnavailable("The rate limit's item is damaged", "budget_damaged") from error
 
 
 def _decimal(ms: float) -> Decimal:

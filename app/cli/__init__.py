@@ -1,4 +1,4 @@
-"""The command line: one file per command, imported only when it is called."""
+"""The command line. Each command has a file, which is imported only when the command is called."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from app.errors import ConfigurationError
 from app.settings.text import masked
 
 COMMANDS = ("web", "worker", "setup", "redrive", "reconcile", "queue")
-# Commands of 1.3, and what has taken their place. Until 2.0.
+# Commands of 1.3 and their replacements, kept until 2.0.
 MOVED = {
     **{
         name: f"python -m local {name}"
@@ -25,7 +25,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Commands(click.Group):
-    """The commands `names`, each in the module of its name in `package`; `moved`: old names, and the new commands."""
+    """A group of commands, each in the module of its name in `package`. `moved`: old names and their new commands."""
 
     def __init__(self, *, package: str, names: Sequence[str], moved: Mapping[str, str] | None = None, **options: Any):
         super().__init__(context_settings=CONTEXT, **options)
@@ -57,7 +57,7 @@ def cli() -> None:
 
 
 def run(command: click.Command, name: str) -> None:
-    """Runs the command line `name`; a ConfigurationError becomes one line per wrong value, not a traceback."""
+    """Runs the command line `name`. Prints a ConfigurationError as one line per wrong value, without a traceback."""
     try:
         command(prog_name=name)
     except ConfigurationError as error:

@@ -1,4 +1,4 @@
-"""`python -m app queue`: the messages in the queue."""
+"""`python -m app queue`: counts or shows the messages in the queue."""
 
 import json
 import re
@@ -15,12 +15,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @click.command()
-@click.option("--peek", "look", is_flag=True, help="Show the messages without removing them.")
+@click.option("--peek", is_flag=True, help="Show the messages without removing them.")
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many to show.")
 @click.option(
     "--json", "as_json", is_flag=True, help="With --peek: one JSON line per message, with attributes and body."
 )
-def queue(look: bool, limit: int, as_json: bool) -> None:
+def queue(peek: bool, limit: int, as_json: bool) -> None:
     """Count the messages in a queue, or show them with --peek.
 
     The queue is that of APP_SQS_QUEUE_URL. --peek receives the messages, which counts towards maxReceiveCount, so a
@@ -30,7 +30,7 @@ def queue(look: bool, limit: int, as_json: bool) -> None:
     inspector = QueueInspector(url)
     counts = inspector.counts()
     say(f"{url}: {counts.waiting:,} messages waiting, {counts.in_flight:,} in flight, {counts.delayed:,} delayed")
-    if look:
+    if peek:
         say("warning: --peek receives the messages of a real queue, and each receive counts")
         show(inspector.receive(limit), as_json)
 

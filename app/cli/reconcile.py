@@ -1,4 +1,4 @@
-"""`python -m app reconcile`: Chargebee's events that were not processed, enqueued."""
+"""`python -m app reconcile`: enqueues Chargebee's events that were not processed."""
 
 import asyncio
 import re
@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import click
 
 from app.billing.access import BillingAccess
-from app.billing.process import open_billing
+from app.billing.processing import open_billing
 from app.composition import billing_access, send_limits
 from app.errors import BillingFailed, ConfigurationError, QueueUnavailable
 from app.settings import Settings, load_settings
@@ -26,7 +26,7 @@ SHOWN = 20
 
 
 class Duration(click.ParamType[int]):
-    """`90s`, `15m`, `6h`, `3d`; in seconds."""
+    """A duration such as `90s`, `15m`, `6h` or `3d`, converted to seconds."""
 
     name = "duration"
 
@@ -39,23 +39,23 @@ class Duration(click.ParamType[int]):
 
 
 @click.command()
-@click.option("--since", type=Duration(), default="3d", show_default=True, help="How far back to look.")
+@click.option("--since", type=Duration(), default="3d", show_default=True, help="How old the compared events may be.")
 @click.option(
     "--settled",
     type=Duration(),
     default="15m",
     show_default=True,
-    help="Leave out younger events, which may be under way.",
+    help="Skip younger events, which may still be on their way.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what is missing, and enqueue nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the missing events, and enqueue none.")
 def reconcile(since: int, settled: int, dry_run: bool) -> None:
-    """Compare Chargebee's List Events with the events that were processed, and enqueue what is missing.
+    """Compare Chargebee's List Events with the events that were processed, and enqueue the missing ones.
 
-    Only events of the types in APP_EVENT_TYPES are enqueued, to APP_SQS_QUEUE_URL, as the webhook does it. An event in
-    the dead-letter queue counts as missing. Claims are kept for at least four days: an older event counts as missing,
-    and is not charged twice.
+    Only events of the types in APP_EVENT_TYPES are enqueued, to APP_SQS_QUEUE_URL, as the webhook does. An event in
+    the dead-letter queue counts as missing. Claims are kept for 15 days: an older event counts as missing, but is not
+    charged twice.
 
-    The table is that of APP_BILLING_TABLE, the site that of APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY.
+    APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """
     settings = load_settings()
     configure_logging(settings)
@@ -73,7 +73,7 @@ async def _compare(settings: Settings, access: BillingAccess, since: int, until:
     address = QueueAddress.at(settings.require_queue_url())
     sending = nullcontext() if dry_run else open_queue(address, send_limits(settings))
     owner = f"reconcile-{uuid.uuid4().hex[:8]}"
-    # Events come in the order of their times, so that these tell how much is done; how many there are, nothing tells.
+    # Nothing tells how many events there are. They come in the order of their times, so the time shows the progress.
     bar = click.progressbar(length=until - since, label="Events", file=sys.stderr)
     async with open_billing(access, owner) as billing, sending as queue:
         with bar:
@@ -95,5 +95,5 @@ def _show(summary: Summary, *, dry_run: bool) -> None:
     missing, invalid = len(summary.missing), len(summary.invalid)
     click.echo(
         f"{summary.seen:,} events at Chargebee: {summary.seen - missing:,} processed, {missing:,} missing,"
-        f" {'none' if dry_run else f'{missing - invalid:,}'} enqueued, {invalid:,} that the webhook refuses"
+        f" {'none' if dry_run else f'{missing - invalid:,}'} enqueued, {invalid:,} that the webhook rejects"
     )

@@ -1,4 +1,4 @@
-"""`python -m app setup`: the table of the billing work."""
+"""`python -m app setup`: creates the table of the billing work."""
 
 import click
 
@@ -9,12 +9,12 @@ from app.sqs.sdk import require_sdk
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done.")
 def setup(dry_run: bool) -> None:
-    """Create the DynamoDB table of the billing work, with its TTL; what exists already stays as it is.
+    """Create the DynamoDB table of the billing work, with its TTL. An existing table stays as it is.
 
-    The table is that of APP_BILLING_TABLE; endpoint, region and credentials are those of the AWS SDK's variables
-    (AWS_ENDPOINT_URL for an emulator). In production it is made by infrastructure: deploy/aws/billing.yaml.
+    APP_BILLING_TABLE names the table. The AWS SDK's variables set the endpoint (AWS_ENDPOINT_URL for an emulator), the
+    region and the credentials. In production, deploy/aws/billing.yaml creates the table.
     """
     settings = load_settings()
     if settings.billing_table is None:

@@ -1,4 +1,4 @@
-"""`python -m app worker`: receive and process."""
+"""`python -m app worker`: receives and processes messages."""
 
 import os
 import socket
@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import click
 
-from app.billing.process import open_billing
+from app.billing.processing import open_billing
 from app.composition import billing_access
 from app.settings import Settings, load_settings
 from app.settings.text import listing
@@ -30,14 +30,17 @@ def worker() -> None:
     APP_SQS_QUEUE_URL, APP_DEAD_LETTER_QUEUE_URL, APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY must be
     set. Region, credentials and endpoint of AWS are configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
 
-    After SIGTERM or Ctrl-C, the worker receives no more messages, finishes those that it works on, and returns the
-    others, within APP_GRACEFUL_TIMEOUT. A second signal exits at once.
+    After SIGTERM or Ctrl-C, the worker receives no more messages, finishes the messages in work, and releases the
+    others, within APP_GRACEFUL_TIMEOUT. A second signal ends it at once.
     """
     work()
 
 
 def work(*, retry: float = BASE_SECONDS) -> None:
-    """Runs the worker of the environment. `retry`: the first retry's bound, seconds. Raises ConfigurationError."""
+    """Runs a worker with the environment's settings. Raises ConfigurationError.
+
+    `retry`: the longest delay of the first retry, in seconds.
+    """
     settings = load_settings()
     configure_logging(settings)
     access = billing_access(settings)

@@ -9,8 +9,8 @@ from typing import Any
 import boto3
 import pytest
 
-from app.billing import dynamodb, process, rate
-from app.billing.process import Billing, open_billing
+from app.billing import dynamodb, processing, rate
+from app.billing.processing import Billing, open_billing
 from app.billing.schema import set_up
 from app.composition import billing_access
 from app.settings import Settings
@@ -40,7 +40,7 @@ def api() -> Iterator[ChargebeeApi]:
 def stage(embedded: EmbeddedAws, api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     for name, value in embedded.environment().items():
         monkeypatch.setenv(name, value)
-    for module, name in ((dynamodb, "CALL_SECONDS"), (process, "RELEASE_SECONDS"), (rate, "LATE")):
+    for module, name in ((dynamodb, "CALL_SECONDS"), (processing, "RELEASE_SECONDS"), (rate, "LATE")):
         monkeypatch.setattr(module, name, PATIENCE)
     name = f"billing-{uuid.uuid4().hex}"
     set_up(name)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.billing.process import Billing
+from app.billing.processing import Billing
 
 
 class Killed(BaseException):

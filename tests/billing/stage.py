@@ -10,7 +10,7 @@ import httpx
 
 from app.billing.charges import Billable, chargeable
 from app.billing.items import claim_key, invoice_key
-from app.billing.process import Billing
+from app.billing.processing import Billing
 from app.events import Event
 from local import billables as laptop
 from local.chargebee.process import ChargebeeApi

@@ -19,7 +19,7 @@ from app.billing.charges import (
     idempotency_key,
     without,
 )
-from app.billing.lines import ADHOC, LATEST_SECOND, Period, added, period
+from app.billing.line_items import ADHOC, LATEST_SECOND, Period, added, period
 from app.errors import Unprocessable
 from tests.billing.stage import item_of
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.billing.process import Billing
+from app.billing.processing import Billing
 from app.errors import ChargebeeUnavailable, ClaimedElsewhere
 from tests.billing.conftest import OpenBilling
 from tests.billing.mortal import Killed, Mortal

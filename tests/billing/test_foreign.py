@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.billing.answers import Answer
-from app.billing.calls import MOST_BYTES
+from app.billing.api_calls import MAX_BYTES
 from app.errors import ChargebeeUnavailable
 from tests.billing.conftest import OpenBilling
 from tests.billing.stage import Stage, event_body, event_of, some
@@ -88,7 +88,7 @@ def _whole(body: bytes, *headers: bytes) -> bytes:
 
 @pytest.mark.parametrize(
     "faulty",
-    [_whole(b"x" * (MOST_BYTES + 1)), _whole(gzip.compress(b"x" * 100 * MOST_BYTES), b"Content-Encoding: gzip")],
+    [_whole(b"x" * (MAX_BYTES + 1)), _whole(gzip.compress(b"x" * 100 * MAX_BYTES), b"Content-Encoding: gzip")],
     indirect=True,
     ids=["long", "compressed"],
 )

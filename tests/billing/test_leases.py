@@ -9,7 +9,7 @@ from app.billing import leases
 from app.billing.dynamodb import Table, now_ms, open_table
 from app.billing.items import claim_key, invoice_key, number, typed
 from app.billing.leases import AlreadyDone, Lease, Superseded
-from app.billing.process import keep
+from app.billing.processing import keep_leased
 from app.errors import ClaimedElsewhere, TableUnavailable
 from tests.billing.stage import Stage
 
@@ -136,5 +136,5 @@ async def test_a_lease_that_cannot_be_renewed_is_lost_when_it_ends(
 
     monkeypatch.setattr(table, "write", down)
     with pytest.raises(ClaimedElsewhere):
-        await keep(lease)
+        await keep_leased(lease)
     assert tries > 1

@@ -1,4 +1,4 @@
-"""One budget of calls for all workers."""
+"""The rate limit that all workers share."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from app.billing import rate
 from app.billing.answers import LONGEST_REST, Answer
 from app.billing.dynamodb import ConditionFailed, Table, now_ms, open_table
 from app.billing.items import RATE
-from app.billing.rate import SLACK, TRIES, WINDOW, Budget
+from app.billing.rate import SLACK, TRIES, WINDOW, SharedRateLimit
 from app.errors import ChargebeeUnavailable, TableUnavailable
 from tests.billing.conftest import OpenBilling
 from tests.billing.stage import Stage, event_body, event_of, some
@@ -27,17 +27,17 @@ PER_MINUTE = 6000
 WORKER = """
 import asyncio, sys
 from app.billing.dynamodb import open_table
-from app.billing.rate import Budget
+from app.billing.rate import SharedRateLimit
 
 async def main():
     slots = []
     async with open_table(sys.argv[1], connections=20) as table:
-        budget = Budget(table, int(sys.argv[2]))
+        rate_limit = SharedRateLimit(table, int(sys.argv[2]))
         print("ready", flush=True)
         sys.stdin.readline()
         async def calls():
             while len(slots) < 70:
-                slots.append(await budget.slot(30))
+                slots.append(await rate_limit.slot(30))
         await asyncio.gather(*(calls() for _ in range(10)))
         print(table.calls["UpdateItem"], *slots)
 
@@ -77,16 +77,16 @@ def test_processes_share_the_slots(stage: Stage) -> None:
 def test_more_than_nine_tenths_of_the_limit_can_be_used() -> None:
     """And never more than all of it, whatever part of SLACK a call is late."""
     for limit in (1, 2, 150, 1000, 3500):
-        interval = Budget(None, limit).interval  # type: ignore[arg-type]  # no call is made
+        interval = SharedRateLimit(None, limit).interval  # type: ignore[arg-type]  # no call is made
         assert 0.9 * limit < WINDOW / interval < limit
         assert (WINDOW + SLACK) / interval <= limit + 1e-9
 
 
 async def test_one_caller_gets_nearly_every_slot(table: Table) -> None:
     """None is reserved for nobody."""
-    budget = Budget(table, PER_MINUTE)
-    slots = await asyncio.gather(*(budget.slot(30) for _ in range(60)))
-    assert max(slots) - min(slots) < 1000 * budget.interval * 60 * 1.1
+    rate_limit = SharedRateLimit(table, PER_MINUTE)
+    slots = await asyncio.gather(*(rate_limit.slot(30) for _ in range(60)))
+    assert max(slots) - min(slots) < 1000 * rate_limit.interval * 60 * 1.1
     assert table.calls["UpdateItem"] <= 4
 
 
@@ -94,9 +94,9 @@ async def test_who_would_wait_too_long_is_told_so(table: Table, stage: Stage) ->
     """And takes no slot."""
     until = now_ms() + 100_000
     stage.dynamodb.put_item(TableName=stage.table, Item={**RATE, "next_at": {"N": str(until)}})
-    budget = Budget(table, PER_MINUTE)
+    rate_limit = SharedRateLimit(table, PER_MINUTE)
     with pytest.raises(ChargebeeUnavailable) as refused:
-        await budget.slot(30)
+        await rate_limit.slot(30)
     assert 30 < (refused.value.retry_after or 0) <= 100
     assert refused.value.code == "rate_limit_reached"
     assert stage.dynamodb.get_item(TableName=stage.table, Key=RATE)["Item"]["next_at"] == {"N": str(until)}
@@ -105,7 +105,7 @@ async def test_who_would_wait_too_long_is_told_so(table: Table, stage: Stage) ->
 @pytest.mark.slow
 async def test_a_429_holds_everyone_back(table: Table) -> None:
     """Slots that this process has reserved for before are thrown away; of several answers the longest counts."""
-    ours, theirs = Budget(table, 20), Budget(table, 20)
+    ours, theirs = SharedRateLimit(table, 20), SharedRateLimit(table, 20)
     await ours.slot(30)
     waiting = asyncio.create_task(ours.slot(30))
     while not ours._sleeping and not waiting.done():  # noqa: ASYNC110  # counted, not signalled
@@ -139,16 +139,16 @@ async def test_an_absurd_retry_after_rests_for_two_minutes(
 async def test_a_budget_that_was_pushed_too_far_begins_anew(table: Table, stage: Stage, ahead: int) -> None:
     """A worker with a wrong clock, or an earlier version, has written it; nobody needs to delete the item."""
     stage.dynamodb.put_item(TableName=stage.table, Item={**RATE, "next_at": {"N": str(now_ms() + ahead)}})
-    budgets = [Budget(table, PER_MINUTE) for _ in range(2)]
-    slots = await asyncio.gather(*(budget.slot(30) for budget in budgets for _ in range(5)))
+    rate_limits = [SharedRateLimit(table, PER_MINUTE) for _ in range(2)]
+    slots = await asyncio.gather(*(rate_limit.slot(30) for rate_limit in rate_limits for _ in range(5)))
     assert len(set(slots)) == 10
     assert max(slots) < now_ms() + 10_000
 
 
 async def test_a_caller_that_gives_up_stops_nobody(table: Table) -> None:
     """Its slot is lost, or goes to another one."""
-    budget = Budget(table, PER_MINUTE)
-    tasks = [asyncio.create_task(budget.slot(30)) for _ in range(10)]
+    rate_limit = SharedRateLimit(table, PER_MINUTE)
+    tasks = [asyncio.create_task(rate_limit.slot(30)) for _ in range(10)]
     await asyncio.sleep(0)
     for task in tasks[::2]:
         task.cancel()
@@ -160,7 +160,7 @@ async def test_without_the_table_there_is_no_budget(stage: Stage) -> None:
     """No call is made past it."""
     async with open_table("missing", connections=20) as table:
         with pytest.raises(TableUnavailable):
-            await Budget(table, PER_MINUTE).slot(30)
+            await SharedRateLimit(table, PER_MINUTE).slot(30)
 
 
 DAMAGED = [{"S": "soon"}, {"NULL": True}, {"BOOL": True}, {"L": []}, {"M": {}}, {"B": b"1"}, {"NS": ["1"]}, None]
@@ -172,10 +172,10 @@ async def test_a_damaged_budget_begins_anew(table: Table, stage: Stage, value: A
     item = RATE if value is None else {**RATE, "next_at": value}
     for rests in (False, True):
         stage.dynamodb.put_item(TableName=stage.table, Item=item)
-        budget = Budget(table, PER_MINUTE)
+        rate_limit = SharedRateLimit(table, PER_MINUTE)
         if rests:
-            await budget.push_back(0.01)
-        assert now_ms() - await budget.slot(30) < 60_000
+            await rate_limit.push_back(0.01)
+        assert now_ms() - await rate_limit.slot(30) < 60_000
         assert "N" in stage.dynamodb.get_item(TableName=stage.table, Key=RATE)["Item"]["next_at"]
 
 
@@ -186,19 +186,19 @@ async def test_a_table_that_refuses_each_write_is_not_asked_without_end(
     refuse = AsyncMock(side_effect=ConditionFailed([{}]))
     monkeypatch.setattr(table, "update", refuse)
     with pytest.raises(TableUnavailable) as failed:
-        await Budget(table, PER_MINUTE).slot(30)
+        await SharedRateLimit(table, PER_MINUTE).slot(30)
     assert failed.value.code == "budget_contended"
     assert refuse.await_count == TRIES
 
 
 async def test_a_clock_that_was_ahead_at_a_429(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rest ends on time although the clock is corrected, because the monotonic clock measures it."""
-    budget = Budget(table, PER_MINUTE)
+    rate_limit = SharedRateLimit(table, PER_MINUTE)
     with monkeypatch.context() as ahead:
         ahead.setattr(rate, "now_ms", lambda: now_ms() + 86_400_000)
         ahead.setattr(rate, "LATE", 0.0)
-        await budget.push_back(0.0)
-    assert await asyncio.wait_for(budget.slot(30), 60) < now_ms() + 1000
+        await rate_limit.push_back(0.0)
+    assert await asyncio.wait_for(rate_limit.slot(30), 60) < now_ms() + 1000
 
 
 async def test_an_answer_of_429_is_waited_for(stage: Stage, billing: OpenBilling) -> None:

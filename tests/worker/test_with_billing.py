@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.billing.process import open_billing
+from app.billing.processing import open_billing
 from app.composition import billing_access
 from local.embedded_aws import EmbeddedAws
 from tests.billing.conftest import settings_of

@@ -1,4 +1,4 @@
-"""Chargebee's own SDK, which blocks, with our URL and time-outs; and the failures of v01's blocking clients."""
+"""Builds a client of Chargebee's SDK, which blocks, and translates the errors of v01's blocking clients."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,8 +28,8 @@ def open_site(access: BillingAccess) -> "chargebee.Chargebee":
         connection_time_out=seconds,
         read_time_out=seconds,
     )
-    # The SDK derives it from the name of a site. And it takes http only where the class says so, not the object
-    # (chargebee 3.29, http_request.py).
+    # The SDK derives the endpoint from the name of a site, and reads `verify_ca_certs` from the class, not from the
+    # object: without it, the SDK rejects http (chargebee 3.29, http_request.py).
     site.env.api_endpoint = f"{access.site_url}/api/{site.env.API_VERSION}"
     chargebee.Chargebee.verify_ca_certs = scheme == "https"
     return site
@@ -37,15 +37,15 @@ def open_site(access: BillingAccess) -> "chargebee.Chargebee":
 
 @contextmanager
 def failing(what: str) -> Iterator[None]:
-    """Turns whatever a client raises into our error; what can never be billed, into the sender's."""
+    """Turns any error of a client into BillingUnavailable, or into InvalidEvent if the invoice can never be billed."""
     try:
         yield
     except Unprocessable as error:
-        if error.code != "invalid_period":  # an item of the table, which a person can correct
+        if error.code != "invalid_period":  # a person can correct the table's item
             raise BillingUnavailable("The billing work could not be done; send it again", error.code) from None
         flaw: Flaw = {"loc": ["content", "invoice"], "msg": error.detail, "type": error.code}
         raise InvalidEvent("The invoice cannot be billed", [flaw]) from None
     except Exception as error:
-        # The SDK raises a bare Exception for an answer that is not JSON.
+        # The SDK raises a bare Exception if an answer is not JSON.
         cause = getattr(error, "api_error_code", None) or code_of(error)
         raise BillingUnavailable("The billing work could not be done; send it again", f"{what}: {cause}") from error

@@ -1,6 +1,6 @@
-"""The work on one pending invoice, under its lease: find, reserve, charge, close.
+"""One attempt at a pending invoice, under its lease: find, reserve, charge, close.
 
-Each step may be the last one of an attempt. README.md says why the next attempt charges nothing twice.
+An attempt may end after any step. README.md says why the next attempt charges nothing twice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,13 +12,13 @@ from app.billing.charges import Billable, charged, without
 from app.billing.dynamodb import Table
 from app.billing.items import Update
 from app.billing.leases import Lease
-from app.billing.lines import Line, added, period
+from app.billing.line_items import Line, added, period
 from app.errors import ChargebeeUnavailable, Unprocessable
 from app.events import Invoice
 
 
-class Work:
-    """One attempt. `occurred_at`: the event's, unix seconds."""
+class BillingAttempt:
+    """One attempt. `occurred_at`: the event's time in unix seconds."""
 
     def __init__(self, table: Table, chargebee: Chargebee, lease: Lease, invoice: Invoice, occurred_at: int) -> None:
         self._chargebee, self._lease, self._invoice = chargebee, lease, invoice
@@ -26,11 +26,11 @@ class Work:
         self._billables = Billables(table, invoice.customer_id, invoice.id)
 
     async def bill(self) -> tuple[bool, list[Update]]:
-        """Whether the invoice is closed, and the updates that say what is billed. Raises BillingFailed."""
+        """Returns whether the invoice is closed, and the updates that mark events as billed. Raises BillingFailed."""
         try:
             return await self._bill()
         except Unprocessable as error:
-            if error.code == "invoice_not_found":  # and so nothing is on it: another invoice may have them
+            if error.code == "invoice_not_found":  # so it has no charges, and another invoice may have them
                 await self._billables.free_all()
             raise
 
@@ -42,8 +42,8 @@ class Work:
         if reserved and found is None:  # an earlier attempt may have charged them
             found = await self._retrieve()
         if found is not None and not found.is_pending:
-            # What came after an earlier attempt's reservation came too late; without one, everything did.
-            return await self._settle(found, reserved or billables)
+            # Events that came after an earlier attempt's reservation are too late; without a reservation, all are.
+            return await self._finish_closed(found, reserved or billables)
         ours = reserved + await self._billables.reserve(without(billables, reserved))
         try:
             return await self._charge(ours, self._charged(reserved, found) if found else [])
@@ -51,27 +51,27 @@ class Work:
             found = await self._retrieve()
             if found.is_pending:
                 raise ChargebeeUnavailable("The invoice is pending, but not open", "invalid_state") from None
-            return await self._settle(found, ours)
+            return await self._finish_closed(found, ours)
 
     async def _charge(self, ours: list[Billable], there: list[Billable]) -> tuple[bool, list[Update]]:
-        """Adds what is not `there`, and closes. Raises InvalidState, BillingFailed."""
+        """Adds the charges that are not `there`, and closes. Raises InvalidState, BillingFailed."""
         for billable in without(ours, there):
             await self._chargebee.add_charge(self._lease, self._invoice.id, billable)
         if not ours and not self._invoice.line_items:
             found = await self._retrieve()
             if found.is_pending and not found.line_items:
-                return False, []  # Chargebee closes no invoice without a line
+                return False, []  # Chargebee does not close an invoice without a line
         await self._chargebee.close(self._lease, self._invoice.id)
         return True, self._billables.billed(ours)
 
-    async def _settle(self, found: FoundInvoice, ours: list[Billable]) -> tuple[bool, list[Update]]:
-        """The invoice is closed: by an earlier attempt, or by someone else. Raises Unprocessable."""
+    async def _finish_closed(self, found: FoundInvoice, ours: list[Billable]) -> tuple[bool, list[Update]]:
+        """Ends the attempt at an invoice that an earlier attempt or someone else has closed. Raises Unprocessable."""
         if found.status == VOIDED:
             raise Unprocessable("The invoice has been voided", "invoice_voided")
         there = self._charged([one for one in ours if one.invoice_id is not None], found)
         billed = self._billables.billed(there)
         if missing := without(ours, there):
-            # Nobody can add them any more: a person decides. They are free for another invoice of their period.
+            # A closed invoice takes no charges, so a person decides. Another invoice of the period may charge them.
             await self._billables.free(missing)
             await self._billables.mark(billed)
             detail = f"The invoice was closed without {len(missing)} of {len(ours)} charges"

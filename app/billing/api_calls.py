@@ -1,4 +1,4 @@
-"""One call of Chargebee's API: its slot, its deadline, its repetitions."""
+"""Makes one call of Chargebee's API: waits for a slot, sets the deadline, repeats the call if it fails."""
 
 import asyncio
 import random
@@ -11,23 +11,23 @@ from typing import Any
 import aiohttp
 
 from app.billing.answers import Answer, content_of
-from app.billing.rate import Budget
+from app.billing.rate import SharedRateLimit
 from app.errors import ChargebeeUnavailable
 from app.sqs.failures import without_tracebacks
 
 ATTEMPTS = 3
 # A page of a hundred events with long invoices fits.
-MOST_BYTES = 8 * 1024 * 1024
-PAUSE = 0.5  # seconds before the second attempt, doubled before the third; half of it at random
+MAX_BYTES = 8 * 1024 * 1024
+PAUSE = 0.5  # seconds before the second attempt, doubled before the third; up to half of it is random
 TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
-# Chargebee's limit is one of a minute; without Retry-After the budget rests for a part of it.
+# Chargebee's limit is per minute; after a 429 without Retry-After, all workers rest for a part of it.
 REST = 5.0
 
 
-class Guard:
-    """The attempt that makes a call, which learns here what it has asked of Chargebee. For reading, this one is enough.
+class Caller:
+    """The attempt that makes the calls, and what it has asked of Chargebee. Calls that only read need no subclass.
 
-    `begun`: a call was made. `unanswered`: one that writes had no answer, and may still be at work at Chargebee.
+    `begun`: a call was made. `unanswered`: a writing call got no answer, so Chargebee may still be executing it.
     """
 
     def __init__(self, event_id: str = "") -> None:
@@ -49,31 +49,33 @@ class Guard:
         self.unanswered = False
 
 
-class Calls:
-    """`counted`: how many there were of each operation, repetitions included. `lease` and `timeout` in seconds."""
+class ApiCalls:
+    """Calls of one site. `counted`: calls per operation, repetitions included. `lease` and `timeout` in seconds."""
 
-    def __init__(self, session: aiohttp.ClientSession, budget: Budget, timeout: float, lease: float) -> None:
-        self._session, self._budget = session, budget
+    def __init__(
+        self, session: aiohttp.ClientSession, rate_limit: SharedRateLimit, timeout: float, lease: float
+    ) -> None:
+        self._session, self._rate_limit = session, rate_limit
         self._timeout, self._lease = timeout, lease
         self.counted: Counter[str] = Counter()
 
-    async def make(self, guard: Guard, operation: str, path: str, **request: Any) -> Mapping[str, Any]:
-        """The JSON that Chargebee has answered; `request` as aiohttp takes it. Raises InvalidState, BillingFailed.
+    async def make(self, caller: Caller, operation: str, path: str, **request: Any) -> Mapping[str, Any]:
+        """Returns the JSON object of the answer; `request`: aiohttp's options. Raises InvalidState, BillingFailed.
 
-        The attempts end within one lease: the idempotency key must outlive them.
+        The attempts end within one lease, because the idempotency key must outlive them.
         """
         began: float | None = None
         for attempt in range(ATTEMPTS):
-            patience = self._budget.patience(begun=guard.begun)
+            patience = self._rate_limit.patience(begun=caller.begun)
             if began is not None:
                 patience = min(patience, began + self._lease - self._timeout - time.monotonic())
-            seconds = await self._admit(guard, patience)
+            seconds = await self._admit(caller, patience)
             began = began or time.monotonic()
             try:
-                return await self._attempt(guard, operation, path, seconds, request)
+                return await self._attempt(caller, operation, path, seconds, request)
             except ChargebeeUnavailable as error:
                 if error.code in TOO_MANY:
-                    await self._budget.push_back(error.retry_after or REST)
+                    await self._rate_limit.push_back(error.retry_after or REST)
                 elif attempt == ATTEMPTS - 1 or error.retry_after is not None:
                     raise
                 if attempt == ATTEMPTS - 1 or time.monotonic() + self._timeout > began + self._lease:
@@ -81,30 +83,30 @@ class Calls:
                 await asyncio.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))  # noqa: S311  # no secret
         raise AssertionError("the last attempt returns or raises")
 
-    async def _admit(self, guard: Guard, patience: float) -> float:
-        """Waits for a slot; the call's deadline in seconds."""
+    async def _admit(self, caller: Caller, patience: float) -> float:
+        """Waits for a slot and returns the call's deadline in seconds."""
         while True:
-            slot = await self._budget.slot(patience)
-            seconds = await guard.allowance(self._timeout)
-            if self._budget.holds(slot):  # not where the lease had to be renewed, slowly
+            slot = await self._rate_limit.slot(patience)
+            seconds = await caller.allowance(self._timeout)
+            if self._rate_limit.is_valid(slot):  # a slow renewal of the lease may have outlasted the slot
                 return seconds
 
     async def _attempt(
-        self, guard: Guard, operation: str, path: str, seconds: float, request: dict[str, Any]
+        self, caller: Caller, operation: str, path: str, seconds: float, request: dict[str, Any]
     ) -> Mapping[str, Any]:
         self.counted[operation] += 1
-        guard.begin()
+        caller.begin()
         if "data" not in request:
             return content_of(await self._send("GET", path, seconds, request))
         try:
             answer = await self._send("POST", path, seconds, request)
         except BaseException:
-            guard.miss_answer()
+            caller.miss_answer()
             raise
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            guard.miss_answer()  # a gateway does not know
+            caller.miss_answer()  # a gateway does not know whether Chargebee executed the call
         elif answer.status != HTTPStatus.TOO_MANY_REQUESTS:
-            guard.have_answer()
+            caller.have_answer()
         return content_of(answer)
 
     async def _send(self, method: str, path: str, seconds: float, request: dict[str, Any]) -> Answer:
@@ -121,9 +123,9 @@ class Calls:
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:
-    """Returns the body of an answer. Raises ChargebeeUnavailable if it is longer than MOST_BYTES."""
+    """Returns the body of an answer. Raises ChargebeeUnavailable if it is longer than MAX_BYTES."""
     try:
-        await response.content.readexactly(MOST_BYTES + 1)
+        await response.content.readexactly(MAX_BYTES + 1)
     except asyncio.IncompleteReadError as error:
         return error.partial
-    raise ChargebeeUnavailable(f"Chargebee's answer is longer than {MOST_BYTES} bytes", "chargebee_unreadable")
+    raise ChargebeeUnavailable(f"Chargebee's answer is longer than {MAX_BYTES} bytes", "chargebee_unreadable")

@@ -1,4 +1,4 @@
-"""What becomes of an event: exactly one outcome, however often it is processed."""
+"""Processes an event under its claim. However often an event is processed, its work is done once."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterable
@@ -8,36 +8,36 @@ from typing import Any, Literal, TypeVar
 from loguru import logger
 
 from app.billing.access import BillingAccess
+from app.billing.attempt import BillingAttempt
 from app.billing.chargebee import Chargebee, open_chargebee
 from app.billing.dynamodb import Table, open_table
 from app.billing.items import claim_key, text
 from app.billing.leases import AlreadyDone, Lease, Superseded, lost
-from app.billing.rate import Budget
-from app.billing.work import Work
+from app.billing.rate import SharedRateLimit
 from app.errors import BillingFailed, TableUnavailable
 from app.events import PENDING_INVOICE_CREATED, Event, Invoice
 
 T = TypeVar("T")
 Outcome = Literal["closed", "recorded", "already", "superseded"]
 RELEASE_SECONDS = 2.0
-RENEWALS = 3  # in the time of one lease
-TRIES = 4  # in the time between two of them, while the table cannot be reached
-BATCH = 100  # keys of one BatchGetItem
+RENEWALS = 3  # per lease
+TRIES = 4  # per renewal, while the table cannot be reached
+BATCH = 100  # the most keys that BatchGetItem takes
 
 
 class Billing:
-    """`owner`: this process, among the workers."""
+    """The billing work of one process. `owner`: its name among the workers."""
 
     def __init__(self, table: Table, chargebee: Chargebee, owner: str, lease_seconds: float) -> None:
         self.table, self.chargebee = table, chargebee
         self._owner, self._lease_seconds = owner, lease_seconds
 
     async def process(self, event: Event) -> Outcome:
-        """`closed`: the invoice is closed, now or by an earlier attempt. `recorded`: there was nothing to do (another
-        type, or an invoice without lines and charges). `already`: the event was done before. `superseded`: a newer
-        version of its invoice was.
+        """Does the work of `event` and returns the outcome. If cancelled, releases the claim. Raises BillingFailed.
 
-        Cancelled, it lets go of the event. Raises BillingFailed.
+        `closed`: the invoice is closed, now or by an earlier attempt. `recorded`: there was nothing to do (another
+        type, or an invoice without lines and charges). `already`: the event was done before. `superseded`: a newer
+        version of its invoice was processed before.
         """
         invoice = event.content.invoice
         wanted = invoice if event.event_type == PENDING_INVOICE_CREATED else None
@@ -52,14 +52,14 @@ class Billing:
         try:
             return await self._work(lease, wanted, event.occurred_at)
         except asyncio.CancelledError:
-            await _let_go(lease, "cancelled")
+            await _release(lease, "cancelled")
             raise
         except Exception as error:
-            await _let_go(lease, error.code if isinstance(error, BillingFailed) else type(error).__name__)
+            await _release(lease, error.code if isinstance(error, BillingFailed) else type(error).__name__)
             raise
 
     async def done(self, event_ids: Iterable[str]) -> set[str]:
-        """Those of the events that were processed, within the time that claims are kept. Raises TableUnavailable."""
+        """Returns which events were processed, as far back as claims are kept. Raises TableUnavailable."""
         ids = list(dict.fromkeys(event_ids))
         found: set[str] = set()
         for start in range(0, len(ids), BATCH):
@@ -73,16 +73,16 @@ class Billing:
         except Superseded:
             await lease.finish("superseded")
             return "superseded"
-        work = Work(self.table, self.chargebee, lease, invoice, occurred_at)
-        closed, updates = await while_held(lease, work.bill())
+        work = BillingAttempt(self.table, self.chargebee, lease, invoice, occurred_at)
+        closed, updates = await while_leased(lease, work.bill())
         outcome: Outcome = "closed" if closed else "recorded"
         await lease.finish(outcome, invoice.version, updates)
         return outcome
 
 
-async def while_held(lease: Lease, work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, which is cancelled where the lease is lost. Raises what it raises, and ClaimedElsewhere."""
-    working, renewing = asyncio.create_task(work), asyncio.create_task(keep(lease))
+async def while_leased(lease: Lease, work: Coroutine[Any, Any, T]) -> T:
+    """Returns the result of `work`. If the lease is lost, cancels `work` and raises ClaimedElsewhere."""
+    working, renewing = asyncio.create_task(work), asyncio.create_task(keep_leased(lease))
     try:
         await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -92,12 +92,12 @@ async def while_held(lease: Lease, work: Coroutine[Any, Any, T]) -> T:
         for task in (working, renewing):
             task.cancel()
         await asyncio.wait({working, renewing})
-        # A task has its error, whose traceback has this frame: a cycle would outlive the event.
+        # A task refers to its error, whose traceback refers to this frame: the cycle would outlive the event.
         del working, renewing, task
 
 
-async def keep(lease: Lease) -> None:
-    """Renews until it is cancelled. Raises ClaimedElsewhere where the lease is lost."""
+async def keep_leased(lease: Lease) -> None:
+    """Renews the lease until it is cancelled. Raises ClaimedElsewhere if the lease is lost."""
     usual = pause = lease.seconds / RENEWALS
     while True:
         await asyncio.sleep(pause)
@@ -110,13 +110,13 @@ async def keep(lease: Lease) -> None:
             pause = usual / TRIES
 
 
-async def _let_go(lease: Lease, code: str) -> None:
-    """So that the next attempt need not wait for the end of the lease; where this fails, it does."""
+async def _release(lease: Lease, code: str) -> None:
+    """Releases the lease, so that the next attempt need not wait for its end. If this fails, the attempt waits."""
     try:
         async with asyncio.timeout(RELEASE_SECONDS):
             await lease.release(code)
     except (BillingFailed, TimeoutError):
-        logger.debug("The claim of {} ends by itself", lease.event_id)
+        logger.debug("The claim of {} was not released: it ends with its lease", lease.event_id)
 
 
 @asynccontextmanager
@@ -124,6 +124,6 @@ async def open_billing(access: BillingAccess, owner: str) -> AsyncIterator[Billi
     """Yields the billing work; its clients connect on the first call."""
     async with AsyncExitStack() as stack:
         table = await stack.enter_async_context(open_table(access.table, access.connections))
-        budget = Budget(table, access.rate)
-        chargebee = await stack.enter_async_context(open_chargebee(access, budget))
+        rate_limit = SharedRateLimit(table, access.rate)
+        chargebee = await stack.enter_async_context(open_chargebee(access, rate_limit))
         yield Billing(table, chargebee, owner, access.lease)

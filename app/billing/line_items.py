@@ -1,25 +1,25 @@
-"""The line items of an invoice: which kind they are of, and the billing period that they give. Pure."""
+"""The line items of an invoice: tells ad-hoc lines from others, and derives the billing period. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from app.errors import Unprocessable
 
-# The kind of line that add_charge makes: https://apidocs.chargebee.com/docs/api/invoices, line_items.entity_type
+# add_charge makes lines of this type: https://apidocs.chargebee.com/docs/api/invoices, line_items.entity_type
 ADHOC = "adhoc"
-# The last second that is below the end of a period in the table, whose sort keys have ten digits for the time.
+# The last second that a period may end at: the table's sort keys have ten digits for the time.
 LATEST_SECOND = 9_999_999_998
 
 
 class Period(NamedTuple):
-    """From `start` to `end`, both included, in unix seconds."""
+    """A billing period, `start` and `end` included, in unix seconds."""
 
     start: int
     end: int
 
 
 class Line(Protocol):
-    """A line item, of an event or of Chargebee's answer. `unit_amount`: minor units."""
+    """A line item of an event or of Chargebee's answer. `unit_amount`: minor units."""
 
     @property
     def unit_amount(self) -> int: ...
