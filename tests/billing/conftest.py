@@ -1,4 +1,4 @@
-"""One DynamoDB and one stand-in for all tests of this folder; a table for each."""
+"""Starts one DynamoDB and one stand-in for all tests of this folder, and gives each test its own table."""
 
 import asyncio
 import uuid

@@ -1,7 +1,7 @@
 """A worker that is killed at a chosen call: before it is made, or before its answer is read.
 
-What a killed process would not do, it does not do either: every later call fails too, the one that lets go of the
-lease included.
+After the kill, it does nothing that a killed process could not do: every later call fails too, even the one that
+releases the lease.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ from app.billing.processing import Billing
 
 
 class Killed(BaseException):
-    """SIGKILL."""
+    """Stands for SIGKILL."""
 
 
 class Mortal:

@@ -1,4 +1,4 @@
-"""What the tests of the billing work put into the table and the stand-in, and what they find there."""
+"""Fills the table and the stand-in for the tests of the billing work, and reads what they contain afterwards."""
 
 import asyncio
 import json
@@ -99,7 +99,7 @@ class Stage(NamedTuple):
         return next(one for one in self.audit()["invoices"] if one["id"] == invoice_id)
 
     def close(self, invoice_id: str) -> None:
-        """As a person does in Chargebee."""
+        """Closes the invoice as a person does in Chargebee."""
         url = f"{self.api.url}/api/v2/invoices/{invoice_id}/close"
         httpx.post(url, auth=(self.api.api_key, ""), timeout=60).raise_for_status()
 
@@ -115,7 +115,7 @@ class Stage(NamedTuple):
         return self.dynamodb.get_item(TableName=self.table, Key=claim_key(event_id)).get("Item", {})
 
     def end_leases(self, body: dict[str, Any]) -> None:
-        """As if APP_BILLING_LEASE had passed since the last renewal."""
+        """Ends the leases, as if APP_BILLING_LEASE had passed since the last renewal."""
         for key in (claim_key(body["id"]), invoice_key(body["content"]["invoice"]["id"])):
             if "Item" in self.dynamodb.get_item(TableName=self.table, Key=key):
                 self.set(key, "lease_until", {"N": "1"})
@@ -130,7 +130,7 @@ class Stage(NamedTuple):
         )
 
     def require_billed_once(self, body: dict[str, Any], billables: Sequence[Billable]) -> None:
-        """Each of them is on the invoice once, which was closed once, and the table says so."""
+        """Asserts that each charge is on the invoice once, the invoice was closed once, and the table says so."""
         invoice = body["content"]["invoice"]
         found = self.invoice(invoice["id"])
         assert sorted(charge["billable"] for charge in found["charges"]) == sorted(one.id for one in billables)

@@ -1,4 +1,4 @@
-"""What an answer of Chargebee's means."""
+"""The meaning of Chargebee's answers."""
 
 import json
 
@@ -39,7 +39,7 @@ def _answer(status: int, code: str | None, **headers: str) -> Answer:
 def test_a_status_and_a_code_have_one_meaning(
     status: int, code: str | None, error: type[Exception] | None, means: str
 ) -> None:
-    """Poison is only what Chargebee itself has refused."""
+    """Only a call that Chargebee itself has rejected makes the event unprocessable."""
     if error is None:
         assert content_of(_answer(status, code)) == {"api_error_code": code}
         return
@@ -51,7 +51,7 @@ def test_a_status_and_a_code_have_one_meaning(
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"null", b"\xff"])
 def test_an_answer_that_is_not_chargebees_is_no_success(body: bytes) -> None:
-    """A proxy's page, for example."""
+    """Such an answer may be a proxy's page."""
     with pytest.raises(ChargebeeUnavailable):
         content_of(Answer(200, {}, body))
 
@@ -73,14 +73,14 @@ def test_an_answer_that_is_not_chargebees_is_no_success(body: bytes) -> None:
     ],
 )
 def test_retry_after_is_kept(value: str, seconds: float | None) -> None:
-    """In seconds."""
+    """The worker reads Retry-After in seconds."""
     with pytest.raises(ChargebeeUnavailable) as failed:
         content_of(_answer(429, "api_request_limit_exceeded", **{"Retry-After": value}))
     assert failed.value.retry_after == seconds
 
 
 def test_an_invoice_without_its_fields_is_unreadable() -> None:
-    """What has been charged is not guessed."""
+    """The worker does not guess what has been charged."""
     for content in ({}, {"invoice": {"id": "x"}}, {"invoice": {"id": "x", "status": "pending", "line_items": [{}]}}):
         with pytest.raises(ChargebeeUnavailable):
             invoice_of(content, "x")

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_events_are_listed_over_all_pages(stage: Stage, billing: OpenBilling) -> None:
-    """With the filters that `reconcile` needs, oldest first."""
+    """The filters are those that `reconcile` needs; the oldest event comes first."""
     at = START + 777
     bodies = [event_body() | {"occurred_at": at + number} for number in range(230)]
     stage.register(*bodies)
@@ -40,7 +40,7 @@ async def test_an_invoice_has_the_lines_of_all_pages(stage: Stage, billing: Open
 
 
 async def test_ids_with_odd_characters_stay_within_their_segment(stage: Stage, billing: OpenBilling) -> None:
-    """An id is data, not a path."""
+    """An id is quoted, so that it never changes the path."""
     body = event_body(id="draft inv?x=%2F&ü")
     stage.register(body)
     async with billing() as worker:
@@ -51,7 +51,7 @@ async def test_ids_with_odd_characters_stay_within_their_segment(stage: Stage, b
 
 
 async def test_a_slow_call_is_cut_off_and_repeated_with_its_key(stage: Stage, billing: OpenBilling) -> None:
-    """It may have been done all the same: the lease of the invoice is not given away then."""
+    """Chargebee may have executed the call all the same, so the lease of the invoice is kept."""
     body = event_body()
     stage.register(body)
     stage.behave(latency=1.5)
@@ -67,7 +67,7 @@ async def test_a_slow_call_is_cut_off_and_repeated_with_its_key(stage: Stage, bi
 
 
 async def test_repetitions_end_within_a_lease(stage: Stage, billing: OpenBilling) -> None:
-    """An idempotency key must outlive them."""
+    """The attempts end within one lease, because an idempotency key must outlive them."""
     body = event_body()
     stage.behave(latency=5)
     async with billing(chargebee_timeout=0.9, billing_lease=1) as worker:

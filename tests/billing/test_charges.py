@@ -1,4 +1,4 @@
-"""What is charged and found again: pure, for any text and any ids."""
+"""Charges are made and recognised, for any text and any ids."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -62,7 +62,7 @@ def test_a_charge_is_recognised_by_any_description(name: str, text: str) -> None
 
 @given(st.lists(DESCRIPTIONS, max_size=9), st.lists(IDS, unique=True, max_size=9))
 def test_no_line_of_a_subscription_is_a_charge_of_ours(descriptions: list[str], names: list[str]) -> None:
-    """Whatever the plan is called, also with the whole reference of a reserved billable event."""
+    """The name of a plan does not matter, even if it has the whole reference of a reserved billable event."""
     billables = [_billable(name) for name in names]
     lines = [Line(description=text) for text in [*descriptions, *map(described, billables)]]
     assert _on(billables, lines) == []
@@ -88,7 +88,7 @@ def test_a_line_of_the_event_is_no_charge_of_ours() -> None:
 
 
 def test_a_line_of_another_amount_is_no_charge_of_ours() -> None:
-    """Neither with the whole reference, nor with the id alone."""
+    """A line is no charge, whether it ends with the whole reference or with the id alone."""
     billable = _billable("2026-07")
     for text in ("Extra work [2026-07]", described(billable)):
         assert _on([billable], [Line(description=text, entity_type=ADHOC, unit_amount=2)]) == []
@@ -123,7 +123,7 @@ EVENT_IDS = st.from_regex(r"[A-Za-z0-9_-]{1,40}", fullmatch=True)
 
 @given(EVENT_IDS, IDS, IDS, SECONDS, SECONDS)
 def test_an_idempotency_key_fits_and_is_of_one_event(event_id: str, one: str, other: str, at: int, then: int) -> None:
-    """At most 100 characters that a header may hold; another id or time has another key, the same ones the same."""
+    """A key has at most 100 characters that a header may hold. It differs for each id and time, and is stable."""
     billables = [Billable(name, 1, "", when, "inv", 1) for name in (one, other) for when in (at, then)]
     keys = {billable.reference: idempotency_key(event_id, "add_charge", billable) for billable in billables}
     for key in keys.values():
@@ -143,7 +143,7 @@ def test_the_key_of_an_earlier_version_is_kept() -> None:
 
 @given(st.lists(DESCRIPTIONS, min_size=2, max_size=2), DESCRIPTIONS)
 def test_the_period_is_that_of_the_subscription(names: list[str], adhoc: str) -> None:
-    """Whatever its lines are called; a charge, ours or another one, does not change it."""
+    """The names of the lines do not change the period, and neither does any charge."""
     lines = [Line(200, 300, names[0]), Line(100, 250, names[1], "addon_item_price")]
     assert period(lines, [], 999) == Period(100, 300)
     assert period([*lines, Line(5, 5000, adhoc, ADHOC)], [], 999) == Period(100, 300)
@@ -177,7 +177,7 @@ def test_sort_keys_are_between_those_of_the_period_that_holds_them(start: int, e
 
 @given(IDS, TEXTS, SECONDS, st.integers(1, 10**12))
 def test_a_billable_event_survives_the_table(name: str, text: str, at: int, amount: int) -> None:
-    """As an item and back."""
+    """A billable event survives the way into an item and back."""
     billable = Billable(name, amount, text, at)
     assert chargeable("c", item_of("c", billable)) == billable
 
@@ -187,7 +187,7 @@ def test_a_billable_event_survives_the_table(name: str, text: str, at: int, amou
     [("b", 0, "invalid_amount"), ("b", -1, "invalid_amount"), ("a b", 1, "invalid_id"), ("a]", 1, "invalid_id")],
 )
 def test_what_cannot_be_charged_is_refused(name: str, amount: int, code: str) -> None:
-    """Chargebee wants an amount of 1 or more, and we the reference."""
+    """Chargebee requires an amount of at least 1, and the worker requires a valid reference."""
     with pytest.raises(Unprocessable) as failed:
         Billable(name, amount, "", 0).require_chargeable()
     assert failed.value.code == code

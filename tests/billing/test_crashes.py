@@ -27,7 +27,7 @@ def _prepared(stage: Stage, **invoice: Any) -> dict[str, Any]:
 
 
 async def _attempt(billing: OpenBilling, owner: str, body: dict[str, Any], at: int | None, after: bool) -> str | None:
-    """The outcome; None where the worker was killed."""
+    """Returns the outcome, or None if the worker was killed."""
     async with billing(owner) as worker:
         return await _attempt_by(worker, body, at, after)
 
@@ -42,7 +42,7 @@ async def _attempt_by(worker: Billing, body: dict[str, Any], at: int | None, aft
 
 
 async def test_a_first_attempt_takes_as_few_calls_as_it_needs(stage: Stage, billing: OpenBilling) -> None:
-    """Five calls of the table for the event, and one for each call of Chargebee's, where they do not wait."""
+    """An event takes five calls of the table, and one for each call of Chargebee's if the calls do not wait."""
     body = _prepared(stage)
     async with billing() as worker:
         with pytest.MonkeyPatch.context() as patch:
@@ -61,7 +61,7 @@ async def test_a_first_attempt_takes_as_few_calls_as_it_needs(stage: Stage, bill
 async def test_a_kill_at_any_step_charges_everything_once(
     stage: Stage, billing: OpenBilling, step: int, after: bool
 ) -> None:
-    """The lease keeps the next worker away; when it has ended, that one finishes."""
+    """The lease keeps the next worker away. After the lease's end, the next worker finishes."""
     stage.behave(idempotency_seconds=1e-6)
     body = _prepared(stage)
     assert await _attempt(billing, "killed", body, step, after) is None
@@ -83,7 +83,7 @@ async def test_a_kill_at_any_step_charges_everything_once(
 def test_any_number_of_kills_charges_everything_once(
     stage: Stage, billing: OpenBilling, kills: list[tuple[int, bool]]
 ) -> None:
-    """Also where the attempts that end the work of others are killed themselves."""
+    """The attempts that finish the work of others may be killed as well."""
     stage.behave(idempotency_seconds=1e-6)
     body = _prepared(stage)
 
@@ -99,7 +99,7 @@ def test_any_number_of_kills_charges_everything_once(
 
 
 async def test_a_cancelled_worker_lets_go_at_once(stage: Stage, billing: OpenBilling) -> None:
-    """As on SIGTERM, when the time for stopping is over. Its last call still goes on at Chargebee, under a lock."""
+    """SIGTERM does so when the time for stopping is over. Chargebee still executes the last call, under a lock."""
     stage.behave(latency=2)
     body = _prepared(stage)
     async with billing("stopped") as worker:

@@ -1,4 +1,4 @@
-"""Answers with 200 that are not Chargebee's, and answers without an end: none of them is a charge or a close."""
+"""Answers with 200 that are not Chargebee's, and endless answers, count neither as a charge nor as a close."""
 
 import gzip
 import json
@@ -38,7 +38,7 @@ def _answering(worker: Any, patch: pytest.MonkeyPatch, suffix: str, answer: Call
 async def test_a_200_without_the_invoice(
     stage: Stage, billing: OpenBilling, content: object, operation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The event comes again, and nothing counts as billed."""
+    """The event will be retried, and nothing counts as billed."""
     body = event_body()
     customer = body["content"]["invoice"]["customer_id"]
     stage.register(body)
@@ -67,7 +67,7 @@ async def test_a_close_that_leaves_the_invoice_pending(
 
 
 async def test_pages_without_an_end(stage: Stage, billing: OpenBilling, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that names itself as the next one is not read for ever."""
+    """The worker does not read a page for ever that names itself as the next one."""
     body = event_body(line_items_next_offset="[1]")
     name = body["content"]["invoice"]["id"]
     page = {"invoice": {"id": name, "status": "pending", "line_items_next_offset": "same"}}
@@ -93,7 +93,7 @@ def _whole(body: bytes, *headers: bytes) -> bytes:
     ids=["long", "compressed"],
 )
 async def test_an_answer_is_bounded(billing: OpenBilling, faulty: str) -> None:
-    """Before it is buffered; a compressed one is not expanded, since nobody asked for it."""
+    """The answer is cut off before it is buffered. A compressed one is not expanded, since nothing asked for it."""
     event = event_body(line_items_next_offset="[1]")
     async with billing(chargebee_url=faulty) as worker:
         with pytest.raises(ChargebeeUnavailable):

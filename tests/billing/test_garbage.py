@@ -1,4 +1,4 @@
-"""A call that fails leaves no frame of ours in a cycle, neither one of the table nor one of Chargebee."""
+"""A failed call, of the table or of Chargebee, leaves no frame of this project in a cycle."""
 
 import gc
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ async def test_a_call_of_chargebee(stage: Stage, billing: OpenBilling, faulty: s
 async def test_a_200_that_is_not_dynamodbs(
     stage: Stage, billing: OpenBilling, faulty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is no claim: a proxy's page would let two workers have the same event."""
+    """The answer is no claim: a proxy's page would let two workers have the same event."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", faulty)
     async with billing() as worker:
         with pytest.raises(TableUnavailable):

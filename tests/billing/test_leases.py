@@ -30,7 +30,7 @@ def _lease(table: Table, owner: str = "worker", event_id: str = "ev_1", seconds:
 async def test_a_claim_keeps_others_away_until_it_has_ended(
     table: Table, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And for a twelfth of it longer, since clocks differ. The same process is another owner too."""
+    """A lease keeps others away for a twelfth longer, because clocks differ. The same process is another owner."""
     await _lease(table).claim()
     now = now_ms()
     monkeypatch.setattr(leases, "now_ms", lambda: now)
@@ -44,7 +44,7 @@ async def test_a_claim_keeps_others_away_until_it_has_ended(
 
 
 async def test_of_many_claims_at_once_one_succeeds(table: Table) -> None:
-    """The others name the rest of the lease as the time to come back."""
+    """The other claims fail with the rest of the lease as the time to retry."""
     results = await asyncio.gather(*(_lease(table).claim() for _ in range(20)), return_exceptions=True)
     refused = [result for result in results if isinstance(result, ClaimedElsewhere)]
     assert len(refused) == 19
@@ -52,7 +52,7 @@ async def test_of_many_claims_at_once_one_succeeds(table: Table) -> None:
 
 
 async def test_a_claim_whose_answer_was_lost_is_known_again(table: Table) -> None:
-    """botocore repeats the call, and finds its own token."""
+    """botocore repeats the call, and the attempt finds its own token."""
     lease = _lease(table)
     await lease.claim()
     await lease.claim()
@@ -63,7 +63,7 @@ async def test_a_claim_whose_answer_was_lost_is_known_again(table: Table) -> Non
 
 
 async def test_a_done_event_stays_done(table: Table, stage: Stage) -> None:
-    """Also for an owner that comes back late."""
+    """A late owner finds that it has lost the claim."""
     late = _lease(table)
     await late.claim()
     stage.set(claim_key("ev_1"), "lease_until", {"N": "1"})
@@ -80,7 +80,7 @@ async def test_a_done_event_stays_done(table: Table, stage: Stage) -> None:
 
 
 async def test_an_invoice_is_held_by_one_event(table: Table) -> None:
-    """Another event of it waits; a call without an answer keeps it waiting, but not the same event."""
+    """Another event of the invoice waits, and an unanswered call keeps it waiting; the same event may continue."""
     first, other = _lease(table), _lease(table, event_id="ev_2")
     await first.claim()
     await first.take_invoice("inv_1", 5)
@@ -105,7 +105,7 @@ async def test_an_invoice_is_held_by_one_event(table: Table) -> None:
 
 
 async def test_a_call_gets_no_more_time_than_the_lease_has_left(table: Table, stage: Stage) -> None:
-    """What is short is renewed first; what cannot be renewed is over."""
+    """A short lease is renewed first; a lease that cannot be renewed is lost."""
     lease = _lease(table)
     await lease.claim()
     await lease.take_invoice("inv_1", 1)
@@ -124,7 +124,7 @@ async def test_a_call_gets_no_more_time_than_the_lease_has_left(table: Table, st
 async def test_a_lease_that_cannot_be_renewed_is_lost_when_it_ends(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until then, an unreachable table is tried again."""
+    """Until then, the renewal is repeated while the table cannot be reached."""
     lease = _lease(table, seconds=6)
     await lease.claim()
     tries = 0

@@ -1,4 +1,4 @@
-"""Events and items that can never be billed end at once, for a person to see; they are not repeated without end."""
+"""Events and items that can never be billed end at once, for a person; they are not repeated without end."""
 
 from typing import Any
 from unittest.mock import AsyncMock
@@ -23,7 +23,7 @@ LATE = 17_723_196_000  # eleven digits, as of a time in milliseconds that lost s
     ids=["ends before it begins", "an end of eleven digits", "both of eleven digits", "more than DynamoDB's digits"],
 )
 async def test_a_period_that_cannot_be(stage: Stage, billing: OpenBilling, lines: list[dict[str, Any]]) -> None:
-    """It has its own code, and nothing is charged."""
+    """The failure has its own code, and nothing is charged."""
     body = event_body(line_items=lines)
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], some(1))
@@ -46,7 +46,7 @@ async def test_an_event_from_the_far_future(stage: Stage, billing: OpenBilling) 
 
 @pytest.mark.parametrize("version", [10**38, -1, 1.5, "1"])
 async def test_a_version_that_dynamodb_cannot_hold_is_none(stage: Stage, billing: OpenBilling, version: object) -> None:
-    """An event is not refused for its order."""
+    """The work does not reject an event for its order."""
     body = event_body(resource_version=version)
     stage.register(body)
     async with billing() as worker:
@@ -54,7 +54,7 @@ async def test_a_version_that_dynamodb_cannot_hold_is_none(stage: Stage, billing
 
 
 async def test_an_item_with_another_key_is_not_left_out(stage: Stage, billing: OpenBilling) -> None:
-    """Nobody could reserve it, and the invoice would be closed without it."""
+    """No invoice could reserve the item, and the invoice would be closed without it."""
     body = event_body()
     customer = body["content"]["invoice"]["customer_id"]
     stage.register(body)
@@ -91,7 +91,7 @@ def test_what_an_error_of_the_table_means(code: str, message: str, error: type[E
 
 
 async def test_a_value_that_the_table_refuses(stage: Stage, billing: OpenBilling) -> None:
-    """DynamoDB says so, in a call and in a transaction."""
+    """DynamoDB rejects the value, in a call and in a transaction."""
     long = Update(billable_key("x" * 3000, some(1)[0]), "SET #a = :a", "attribute_not_exists(#pk)", a=1)
     async with billing() as worker:
         for updates in ([long], [long, long]):

@@ -36,13 +36,13 @@ async def test_an_invoice_gets_its_charges_and_is_closed(stage: Stage, billing: 
     assert billed == [False, True, True, True, False]
 
 
-async def test_a_claim_is_kept_for_longer_than_chargebee_redelivers(stage: Stage, billing: OpenBilling) -> None:
-    """The table deletes it at `expires_at`, in at least four days."""
+async def test_a_claim_is_kept_for_longer_than_a_message(stage: Stage, billing: OpenBilling) -> None:
+    """The table deletes the claim at `expires_at`, after the 14 days for which SQS keeps a message at most."""
     body = event_body()
     stage.register(body)
     async with billing() as worker:
         await worker.process(event_of(body))
-    assert int(stage.claim(body["id"])["expires_at"]["N"]) > time.time() + 4 * 24 * 3600
+    assert int(stage.claim(body["id"])["expires_at"]["N"]) > time.time() + 14 * 24 * 3600
     ttl = stage.dynamodb.describe_time_to_live(TableName=stage.table)["TimeToLiveDescription"]
     assert ttl == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires_at"}
 
@@ -66,7 +66,7 @@ async def test_an_invoice_without_lines_and_charges_is_recorded(stage: Stage, bi
 
 
 async def test_without_lines_everything_until_the_event_is_charged(stage: Stage, billing: OpenBilling) -> None:
-    """There is no period to be read."""
+    """An invoice without lines has no period."""
     body = event_body(line_items=[])
     stage.register(body)
     until = some(2, body["occurred_at"] - 1)
@@ -92,7 +92,7 @@ async def test_line_items_that_chargebee_left_out_are_fetched(stage: Stage, bill
 
 @pytest.mark.slow
 async def test_more_charges_than_a_transaction_holds(stage: Stage, billing: OpenBilling) -> None:
-    """They are reserved and marked in several."""
+    """Several transactions reserve and mark the events."""
     body = event_body()
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], some(230))
@@ -119,7 +119,7 @@ async def test_an_older_version_of_an_invoice_is_superseded(stage: Stage, billin
 
 @pytest.mark.parametrize("same_event", [True, False])
 async def test_two_workers_at_once_bill_an_invoice_once(stage: Stage, billing: OpenBilling, same_event: bool) -> None:
-    """One of them works; the other one is told to come back when the lease has ended."""
+    """One worker does the work; the other one learns when the lease ends."""
     body = event_body()
     stage.register(body)
     stage.behave(latency=0.05)
@@ -136,7 +136,7 @@ async def test_two_workers_at_once_bill_an_invoice_once(stage: Stage, billing: O
 
 
 async def test_two_invoices_of_one_period_share_the_charges(stage: Stage, billing: OpenBilling) -> None:
-    """A customer may have several: each billable event is on one of them."""
+    """A customer may have several invoices: each billable event is on one of them."""
     one = event_body()
     other = event_body(customer_id=one["content"]["invoice"]["customer_id"])
     stage.register(one, other)
@@ -200,7 +200,7 @@ async def test_a_worker_that_has_lost_its_lease_stops(stage: Stage, billing: Ope
 async def test_an_invoice_that_was_closed_without_its_charges_is_for_a_person(
     stage: Stage, billing: OpenBilling, shortened: dict[str, str]
 ) -> None:
-    """Nobody can add them any more: they are free again, and the dead letter says why."""
+    """A closed invoice takes no charges: the events are free again, and the dead letter says why."""
     body = event_body(**shortened)
     invoice = body["content"]["invoice"]
     stage.register(body)
@@ -258,7 +258,7 @@ async def test_an_invoice_that_does_not_exist_is_poison(stage: Stage, billing: O
 
 
 async def test_a_charge_that_chargebee_never_takes_is_poison(stage: Stage, billing: OpenBilling) -> None:
-    """It is found before anything is charged."""
+    """The work finds the bad item before it charges anything."""
     body = event_body()
     stage.register(body)
     zero = [one.__class__("b9", 0, "nothing", START) for one in some(1)]
@@ -282,7 +282,7 @@ async def test_a_charge_that_chargebee_never_takes_is_poison(stage: Stage, billi
 async def test_what_is_not_the_fault_of_the_event_postpones_it(
     stage: Stage, billing: OpenBilling, settings: dict[str, str], error: type[BillingFailed], code: str
 ) -> None:
-    """It waits until a person has corrected the deployment; the code says what happened, and nothing is charged."""
+    """The event waits until a person has corrected the deployment. The code names the cause; nothing is charged."""
     body = event_body()
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], some(1))
@@ -295,7 +295,7 @@ async def test_what_is_not_the_fault_of_the_event_postpones_it(
 
 
 async def test_lost_answers_charge_nothing_twice(stage: Stage, billing: OpenBilling) -> None:
-    """Of calls that fail, half have done their work: the same key repeats the answer, or the invoice shows it."""
+    """Half of the failed calls were executed: the same key repeats the answer, or the invoice shows the charge."""
     bodies = [event_body() for _ in range(10)]
     stage.register(*bodies)
     stage.behave(errors=0.3, seed=7)

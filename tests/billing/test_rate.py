@@ -52,7 +52,7 @@ async def table(stage: Stage) -> AsyncIterator[Table]:
 
 
 def test_processes_share_the_slots(stage: Stage) -> None:
-    """No two have the same; 60 s hold no more than the limit, with room for 3 s of delay; a write serves several."""
+    """No two processes get one slot. 60 s contain at most the limit, even with 3 s of delay. A write serves several."""
     command = [sys.executable, "-c", WORKER, stage.table, str(PER_MINUTE)]
     workers = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ)
@@ -75,7 +75,7 @@ def test_processes_share_the_slots(stage: Stage) -> None:
 
 
 def test_more_than_nine_tenths_of_the_limit_can_be_used() -> None:
-    """And never more than all of it, whatever part of SLACK a call is late."""
+    """The calls never exceed the limit, whatever part of SLACK a call is late."""
     for limit in (1, 2, 150, 1000, 3500):
         interval = SharedRateLimit(None, limit).interval  # type: ignore[arg-type]  # no call is made
         assert 0.9 * limit < WINDOW / interval < limit
@@ -83,7 +83,7 @@ def test_more_than_nine_tenths_of_the_limit_can_be_used() -> None:
 
 
 async def test_one_caller_gets_nearly_every_slot(table: Table) -> None:
-    """None is reserved for nobody."""
+    """No slot is reserved without a caller."""
     rate_limit = SharedRateLimit(table, PER_MINUTE)
     slots = await asyncio.gather(*(rate_limit.slot(30) for _ in range(60)))
     assert max(slots) - min(slots) < 1000 * rate_limit.interval * 60 * 1.1
@@ -91,7 +91,7 @@ async def test_one_caller_gets_nearly_every_slot(table: Table) -> None:
 
 
 async def test_who_would_wait_too_long_is_told_so(table: Table, stage: Stage) -> None:
-    """And takes no slot."""
+    """An impatient caller takes no slot."""
     until = now_ms() + 100_000
     stage.dynamodb.put_item(TableName=stage.table, Item={**RATE, "next_at": {"N": str(until)}})
     rate_limit = SharedRateLimit(table, PER_MINUTE)
@@ -121,7 +121,7 @@ async def test_a_429_holds_everyone_back(table: Table) -> None:
 async def test_an_absurd_retry_after_rests_for_two_minutes(
     stage: Stage, billing: OpenBilling, digits: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not for the thirty years that Chargebee, or a proxy in between, has named."""
+    """The workers do not rest for the thirty years that Chargebee, or a proxy in between, has named."""
     body = event_body()
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], some(1))
@@ -146,7 +146,7 @@ async def test_a_budget_that_was_pushed_too_far_begins_anew(table: Table, stage:
 
 
 async def test_a_caller_that_gives_up_stops_nobody(table: Table) -> None:
-    """Its slot is lost, or goes to another one."""
+    """A cancelled caller's slot is lost, or another caller gets it."""
     rate_limit = SharedRateLimit(table, PER_MINUTE)
     tasks = [asyncio.create_task(rate_limit.slot(30)) for _ in range(10)]
     await asyncio.sleep(0)
@@ -157,7 +157,7 @@ async def test_a_caller_that_gives_up_stops_nobody(table: Table) -> None:
 
 
 async def test_without_the_table_there_is_no_budget(stage: Stage) -> None:
-    """No call is made past it."""
+    """A caller without a reserved slot makes no call."""
     async with open_table("missing", connections=20) as table:
         with pytest.raises(TableUnavailable):
             await SharedRateLimit(table, PER_MINUTE).slot(30)
@@ -168,7 +168,7 @@ DAMAGED = [{"S": "soon"}, {"NULL": True}, {"BOOL": True}, {"L": []}, {"M": {}}, 
 
 @pytest.mark.parametrize("value", DAMAGED, ids=str)
 async def test_a_damaged_budget_begins_anew(table: Table, stage: Stage, value: Any) -> None:
-    """Whatever its value is, or if it has none; also if a 429 is to move it."""
+    """The item recovers from any value and from none, even if a 429 is to move the slot."""
     item = RATE if value is None else {**RATE, "next_at": value}
     for rests in (False, True):
         stage.dynamodb.put_item(TableName=stage.table, Item=item)
@@ -182,7 +182,7 @@ async def test_a_damaged_budget_begins_anew(table: Table, stage: Stage, value: A
 async def test_a_table_that_refuses_each_write_is_not_asked_without_end(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A condition that fails without an item, as of an emulator or a proxy."""
+    """An emulator or a proxy may fail a condition without an item."""
     refuse = AsyncMock(side_effect=ConditionFailed([{}]))
     monkeypatch.setattr(table, "update", refuse)
     with pytest.raises(TableUnavailable) as failed:
@@ -202,7 +202,7 @@ async def test_a_clock_that_was_ahead_at_a_429(table: Table, monkeypatch: pytest
 
 
 async def test_an_answer_of_429_is_waited_for(stage: Stage, billing: OpenBilling) -> None:
-    """Chargebee counts fewer than our setting here: its Retry-After rules, and no repetition outlives the lease."""
+    """Chargebee's limit is lower than the setting: its Retry-After counts, and no repetition outlives the lease."""
     body = event_body()
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], some(1))

@@ -45,7 +45,7 @@ def _kill(stage: Stage, billing: OpenBilling, body: dict[str, Any], at: int = 6)
 
 
 def _charged(stage: Stage, body: dict[str, Any]) -> list[int]:
-    """The amounts of the charges."""
+    """Returns the amounts of the charges."""
     found = stage.invoice(body["content"]["invoice"]["id"])
     assert found["status"] != "pending"
     return sorted(one["amount"] for one in found["charges"])
@@ -75,7 +75,7 @@ def test_a_plan_with_brackets_has_its_period(stage: Stage, billing: OpenBilling,
 def test_no_name_changes_what_is_charged(
     stage: Stage, billing: OpenBilling, plans: list[str], adhoc: list[str], truncated: bool, killed: bool
 ) -> None:
-    """On any line of the event, in a first attempt and in one after a kill."""
+    """The name may be on any line of the event, in a first attempt or in one after a kill."""
     lines = _named(*plans) + _named(*adhoc, kind="adhoc")
     body = event_body(line_items=lines)
     stage.register(body)
@@ -90,7 +90,7 @@ def test_no_name_changes_what_is_charged(
 
 
 def test_a_charge_of_an_earlier_version_is_not_repeated(stage: Stage, billing: OpenBilling) -> None:
-    """Until 1.3.0 its description ended with the id alone; the event is reserved for the invoice."""
+    """Until 1.3.0 a charge's description ended with the id alone; the event is reserved for the invoice."""
     body = event_body()
     invoice = body["content"]["invoice"]
     stage.register(body)
@@ -120,7 +120,7 @@ def test_two_events_with_one_id_are_both_charged(stage: Stage, billing: OpenBill
 
 @pytest.mark.parametrize("name", ["Extra work [b1]", f"Usage [billable:{NOW.reference}]"])
 def test_a_line_of_somebody_else_takes_no_charge_away(stage: Stage, billing: OpenBilling, name: str) -> None:
-    """Neither in the event, with the amount of the charge, nor later with another amount."""
+    """A foreign line is no charge, whether it is in the event or comes later with another amount."""
     body = event_body(
         line_items=[line(1), line(2) | {"description": name, "entity_type": "adhoc", "unit_amount": 2000}]
     )

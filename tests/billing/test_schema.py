@@ -49,14 +49,14 @@ def test_setup_makes_the_table_once(embedded: EmbeddedAws, emulator: Any) -> Non
 
 
 def test_setup_without_a_table_says_what_is_missing(embedded: EmbeddedAws) -> None:
-    """In one line, as everywhere."""
+    """The error is one line, as everywhere."""
     ended = _setup(embedded)
     assert ended.returncode != 0
     assert "APP_BILLING_TABLE is not set" in ended.stderr
 
 
 def test_a_table_with_other_keys_is_left_alone(emulator: Any) -> None:
-    """It belongs to someone else."""
+    """A table with other keys belongs to someone else."""
     other: Any = table("other-keys") | {
         "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
         "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
@@ -67,7 +67,7 @@ def test_a_table_with_other_keys_is_left_alone(emulator: Any) -> None:
 
 
 def test_setup_without_dynamodb_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK's error, as one of ours."""
+    """The SDK's error becomes a ConfigurationError."""
     monkeypatch.setitem(os.environ, "AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     with pytest.raises(ConfigurationError, match="EndpointConnectionError"):
         set_up("unreachable")
@@ -85,7 +85,7 @@ _Tags.add_multi_constructor("!", _plain)
 
 
 def test_cloudformation_makes_the_same_table() -> None:
-    """And a queue that gives up on nothing that the worker has not given up."""
+    """The queue moves no message away that the worker would still process."""
     resources = yaml.load(TEMPLATE.read_text(), Loader=_Tags)["Resources"]  # noqa: S506  # a SafeLoader
     made = resources["Table"]["Properties"]
     ours = table("TableName")

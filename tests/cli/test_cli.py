@@ -25,7 +25,7 @@ def test_help(command: list[str]) -> None:
 
 
 def test_help_of_web_lists_every_setting() -> None:
-    """The variables, their defaults, what is allowed."""
+    """The help lists the variables, their defaults and the allowed values."""
     assert "APP_MAX_BODY_BYTES [245760]: 1 to 1,044,480" in run("web", "--help").stdout
 
 
@@ -38,7 +38,7 @@ def test_help_of_web_lists_every_setting() -> None:
     ids=str,
 )
 def test_a_wrong_argument_is_refused(arguments: list[str], expected: str) -> None:
-    """Exit code 2, the value, what is allowed."""
+    """The command exits with 2, and names the value and the allowed values."""
     ended = run(*arguments)
     assert ended.returncode == 2
     assert expected in ended.stderr
@@ -55,20 +55,20 @@ def test_a_wrong_argument_is_refused(arguments: list[str], expected: str) -> Non
     ids=str,
 )
 def test_a_command_that_has_moved(arguments: list[str], expected: str) -> None:
-    """One line with the new command, exit code 2."""
+    """The command prints one line with the new command, and exits with 2."""
     ended = run(*arguments)
     assert (ended.returncode, ended.stderr) == (2, f"error: {expected}\n")
 
 
 def test_a_wrong_setting_stops_the_start() -> None:
-    """One line, exit code 2."""
+    """The command prints one line, and exits with 2."""
     ended = run("web", port="http")
     assert (ended.returncode, ended.stderr) == (2, "error: APP_PORT=http: allowed is 0 to 65,535\n")
 
 
 @pytest.mark.parametrize("command", ["web", "queue"])
 def test_a_secret_in_the_queues_url_is_not_shown(command: str) -> None:
-    """The refusal does not repeat it, whichever command reads the setting."""
+    """The error does not repeat the value, whichever command reads the setting."""
     ended = run(command, sqs_queue_url="https://user:s3cret@sqs.example/0/invoices")
     assert ended.returncode == 2
     assert "APP_SQS_QUEUE_URL=(hidden): allowed is an http(s) URL without credentials" in ended.stderr
@@ -104,7 +104,7 @@ def test_a_queue_elsewhere(aws: QueueProcess, sqs: "SQSClient", queue_url: str) 
 
 
 def test_a_queue_with_a_dead_letter_queue_is_refused(aws: QueueProcess, sqs: "SQSClient", queue_url: str) -> None:
-    """Five receives would move the messages there."""
+    """Five receives would move the messages to the dead-letter queue."""
     dead = sqs.create_queue(QueueName="dead-letters")["QueueUrl"]
     arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
     redrive = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": "5"})
@@ -115,7 +115,7 @@ def test_a_queue_with_a_dead_letter_queue_is_refused(aws: QueueProcess, sqs: "SQ
 
 
 def test_a_queue_that_is_not_there(aws: QueueProcess) -> None:
-    """SQS's own error, in one line."""
+    """The command prints SQS's own error in one line."""
     ended = run("queue", sqs_queue_url=f"{aws.endpoint}/0/missing", extra=queues.environment(aws.endpoint))
     assert ended.returncode == 2
     assert "does not exist" in ended.stderr

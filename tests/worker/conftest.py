@@ -1,4 +1,4 @@
-"""Queues of each test's own on ministack and on ElasticMQ, and workers on them."""
+"""Gives each test its own queues on ministack, the stand-in and ElasticMQ, and starts workers on them."""
 
 import json
 import shutil
@@ -46,18 +46,18 @@ class Pair:
         return self.url.endswith(".fifo")
 
     def send(self, body: bytes | str, group: str = "g", **attributes: str) -> str:
-        """The message's id."""
+        """Sends a message and returns its id."""
         text = body if isinstance(body, str) else body.decode()
         typed: Any = {name: {"DataType": "String", "StringValue": value} for name, value in attributes.items()}
         ids: Any = {"MessageGroupId": group, "MessageDeduplicationId": uuid.uuid4().hex} if self.fifo else {}
         return self.sqs.send_message(QueueUrl=self.url, MessageBody=text, MessageAttributes=typed, **ids)["MessageId"]
 
     def dead_letters(self) -> list[tuple[str, dict[str, str]]]:
-        """Bodies and attributes, taken out of the dead-letter queue."""
+        """Takes the bodies and attributes out of the dead-letter queue."""
         return [(body.decode(), attributes) for body, attributes in queues.drain(self.sqs, self.dead_url)]
 
     def counts(self) -> tuple[int, int]:
-        """Messages that wait, and messages in flight."""
+        """Returns how many messages are visible, and how many are in flight."""
         found: Any = self.sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])["Attributes"]
         names = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
         return int(found[names[0]]), int(found[names[1]])
@@ -68,7 +68,7 @@ STARTED: dict[str, Callable[[], QueueProcess]] = {"ministack": Embedded, "stand-
 
 @pytest.fixture(scope="session", params=STARTED)
 def queue_process(request: pytest.FixtureRequest, thorough: bool) -> Iterator[QueueProcess]:
-    """Both emulators and the stand-in, one after the other."""
+    """Starts both emulators and the stand-in, one after the other."""
     if request.param != "ministack" and not thorough:
         pytest.skip("the behaviour of one of them: make test-all")
     if request.param == "stand-in":
@@ -104,7 +104,7 @@ def fifo_pair(queue_process: QueueProcess) -> Pair:
 
 
 def with_billing(pair: Pair, stage: Stage) -> dict[str, str]:
-    """The environment of a worker with the billing work."""
+    """Returns the environment of a worker with the billing work."""
     ours = {
         "sqs_queue_url": pair.url,
         "dead_letter_queue_url": pair.dead_url,

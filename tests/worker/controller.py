@@ -1,6 +1,6 @@
 """Decides from within a test what becomes of each event that a worker processes, and when.
 
-A worker asks over a connection for each event; closing it, the worker has cancelled its task or has ended.
+A worker opens a connection for each event, and closes it when its task is cancelled or the worker has ended.
 """
 
 import json
@@ -15,7 +15,7 @@ PATIENCE_SECONDS = 60
 
 
 class Asked:
-    """One event in one worker's hands."""
+    """One event that a worker processes."""
 
     def __init__(self, event_id: str, worker: str) -> None:
         self.event_id, self.worker = event_id, worker
@@ -30,7 +30,7 @@ class Asked:
 
 
 class Controller:
-    """`with` listens on a free port. `policy` answers an event at once; where it gives None, the test does."""
+    """Listens on a free port inside `with`. `policy` answers an event at once; if it returns None, the test answers."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
@@ -60,18 +60,18 @@ class Controller:
         self._thread.join()
 
     def events(self) -> list[str]:
-        """In the order that workers began them."""
+        """Returns the events in the order in which workers began them."""
         return [asked.event_id for asked in list(self.asked)]
 
     def wait(self, wanted: Callable[[], Any], what: str = "it") -> Any:
-        """The first true value of `wanted`, which is asked after each change."""
+        """Returns the first true value of `wanted`, which is called after each change."""
         with self._changed:
             found = self._changed.wait_for(wanted, PATIENCE_SECONDS)
         assert found, f"{what}: {[(asked.event_id, asked.worker, asked.gone) for asked in self.asked]}"
         return found
 
     def wait_for(self, event_id: str, number: int = 1) -> Asked:
-        """The `number`th time that a worker began this event."""
+        """Waits for the `number`th time that a worker began this event."""
 
         def found() -> Asked | None:
             times = [asked for asked in self.asked if asked.event_id == event_id]
@@ -81,7 +81,7 @@ class Controller:
         return asked
 
     def wait_for_number(self, number: int) -> None:
-        """Until so many events were begun."""
+        """Waits until `number` events were begun."""
         self.wait(lambda: len(self.asked) >= number, f"{number} events")
 
     def wait_until_gone(self, asked: Asked) -> None:
@@ -103,7 +103,7 @@ class Controller:
         watching.join()
 
     def _watch(self, handler: socketserver.StreamRequestHandler, asked: Asked) -> None:
-        """Until the worker has closed its end."""
+        """Waits until the worker has closed its end."""
         with suppress(OSError):
             handler.rfile.read(1)
         with self._changed:

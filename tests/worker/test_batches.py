@@ -1,4 +1,4 @@
-"""Entries of a call are collected, and repeated where they failed."""
+"""Entries of a call are collected, and repeated if they fail."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ Answer = Callable[[Sequence[int]], list[FailedEntry | None]]
 
 
 class Called:
-    """What was called, and what became of each entry."""
+    """Records the calls, and the result of each entry."""
 
     def __init__(self, answer: Answer) -> None:
         self.calls: list[list[int]] = []
@@ -48,7 +48,7 @@ async def _until(done: Callable[[], bool]) -> None:
 
 
 async def test_ten_are_one_call() -> None:
-    """Without waiting; an eleventh waits for others, a short time."""
+    """Ten entries do not wait; an eleventh waits a short time for others."""
     called = Called(_all_well)
     for number in range(11):
         called.batches.add(number)
@@ -89,7 +89,7 @@ async def test_a_refusal_for_good_is_not_repeated() -> None:
 
 
 async def test_a_call_that_fails_is_repeated() -> None:
-    """With what has come meanwhile."""
+    """The repetition includes the entries that came meanwhile."""
     down = [True]
 
     def answer(entries: Sequence[int]) -> list[FailedEntry | None]:

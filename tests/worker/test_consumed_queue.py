@@ -1,4 +1,4 @@
-"""The worker's calls: what the answer to a batch says of each entry."""
+"""The worker reads from the answer to a batch whether each entry succeeded."""
 
 import json
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.mark.parametrize("action", ["DeleteMessageBatch", "ChangeMessageVisibilityBatch"])
 async def test_an_entry_in_both_lists_of_an_answer(action: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not done, so the worker repeats it; an entry that the answer does not mention is repeated as well."""
+    """The worker repeats such an entry, and an entry that the answer does not mention."""
     successful = [{"Id": "0"}, {"Id": "1"}]
     failed = [{"Id": "1", "Code": "InternalError", "SenderFault": False}]
     with SqsStandIn() as sqs:

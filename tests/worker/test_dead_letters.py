@@ -1,4 +1,4 @@
-"""What a dead letter says of its message."""
+"""The body and the attributes of a dead letter."""
 
 from typing import Any
 
@@ -33,14 +33,14 @@ def test_it_has_the_reason_beside_what_the_webhook_sent() -> None:
 
 
 def test_an_event_without_attributes_is_named() -> None:
-    """A message that somebody put into the queue by hand."""
+    """A message that a person has put into the queue has no attributes."""
     found = dead_letter(ReceivedMessage("m", "r", "{}", {}), "code", "detail", "ev_2", fifo=False)
     assert found["MessageAttributes"]["event_id"] == _text("ev_2")
 
 
 @given(st.dictionaries(NAMES, st.text().map(_text), max_size=10), st.text(), st.text(), st.none() | st.just("ev"))
 def test_sqs_takes_it(attributes: dict[str, Any], code: str, detail: str, event_id: str | None) -> None:
-    """At most ten attributes, ours among them, with values of XML characters that are not empty."""
+    """A dead letter has at most ten attributes, with the reason. Values are not empty and have XML characters."""
     found = dead_letter(ReceivedMessage("m", "r", "b", attributes), code, detail, event_id, fifo=True)
     sent = found["MessageAttributes"]
     assert len(sent) <= 10
@@ -60,7 +60,7 @@ def test_the_events_id_is_kept_before_other_attributes() -> None:
 
 
 def test_on_a_fifo_queue_it_stays_in_its_group() -> None:
-    """And a repeat within five minutes is dropped by SQS, since it has the same deduplication id."""
+    """SQS drops a repetition within five minutes, because it has the same deduplication id."""
     found = dead_letter(ReceivedMessage("m-1", "r", "b", {}, group="customer"), "code", "detail", None, fifo=True)
     assert (found["MessageGroupId"], found["MessageDeduplicationId"]) == ("customer", "m-1")
 

@@ -18,7 +18,7 @@ from tests.worker.conftest import Pair, make_pair, with_billing
 
 
 class Whole(NamedTuple):
-    """Both processes on one pair of queues."""
+    """Starts both processes on one pair of queues."""
 
     pair: Pair
     stage: Stage
@@ -60,7 +60,7 @@ def test_brackets_in_a_plans_name(whole: Whole) -> None:
 
 
 def test_two_events_with_one_id(whole: Whole) -> None:
-    """Both are charged."""
+    """Both events are charged."""
     body = event_body()
     whole.stage.register(body)
     twins = [Billable("b1", 2000, "Usage", START + 5), Billable("b1", 700, "Usage", START + 9)]
@@ -69,7 +69,7 @@ def test_two_events_with_one_id(whole: Whole) -> None:
 
 
 def test_an_absurd_retry_after(whole: Whole) -> None:
-    """The message comes again within four minutes, not after the twelve hours that SQS would hide it."""
+    """SQS delivers the message again within four minutes, not after twelve hours, the longest visibility timeout."""
     body = event_body()
     whole.stage.register(body)
     whole.stage.behave(rests=1, retry_after="1000000000")
@@ -93,7 +93,7 @@ def test_a_budget_that_was_pushed_back_for_thirty_years(whole: Whole) -> None:
     "lines", [[line(1, END, START)], [line(1, 17_723_196_000, 17_749_944_000)]], ids=["backwards", "eleven digits"]
 )
 def test_an_event_that_can_never_be_billed(whole: Whole, lines: list[dict[str, Any]]) -> None:
-    """It goes to the dead-letter queue with its reason, and holds back no good event of its customer."""
+    """The event goes to the dead-letter queue with its reason, and delays no good event of its customer."""
     bad = event_body(line_items=lines)
     good = event_body(customer_id=bad["content"]["invoice"]["customer_id"])
     whole.stage.register(bad, good)
@@ -107,7 +107,7 @@ def test_an_event_that_can_never_be_billed(whole: Whole, lines: list[dict[str, A
 
 @pytest.mark.parametrize("name", ["id", "customer_id"])
 def test_an_id_that_no_invoice_can_have(whole: Whole, name: str) -> None:
-    """422 at the webhook, and nothing is queued."""
+    """The webhook answers 422, and nothing is queued."""
     odd = [".", "..", "a\nb", "\u0000"] if name == "id" else []
     for value in ["x" * 3000, "x" * 51, "", *odd]:
         assert whole.post(event_body(**{name: value})) == 422

@@ -1,4 +1,4 @@
-"""The probes' server, as a kubelet sees it, and as strangers do."""
+"""The probes' server answers a kubelet, and anyone else."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -43,7 +43,7 @@ async def test_alive_and_ready() -> None:
 
 
 async def test_why_not() -> None:
-    """A problem as the web process has them."""
+    """The probe answers with a problem, like the web process."""
     async with _probes() as probes:
         probes.troubles["ready"] = "This process is stopping"
         answer = await probes.ask(b"GET /readyz HTTP/1.1\r\n\r\n")
@@ -70,7 +70,7 @@ async def test_anything_else(request_: bytes, status: bytes) -> None:
 
 
 async def test_a_head_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its length, or by its time."""
+    """The server closes the connection when the head is too long or too slow."""
     monkeypatch.setattr(health, "HEAD_SECONDS", 0.05)
     async with _probes() as probes:
         assert await probes.ask(b"GET /healthz HTTP/1.1\r\n") == b""

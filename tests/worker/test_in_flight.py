@@ -1,4 +1,4 @@
-"""What a worker holds stays its own, and ends up with another one when it goes: by heartbeat, signals and kills."""
+"""Messages in flight stay with their worker, and go to another one when it ends: heartbeat, signals and kills."""
 
 import signal
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def _extended(worker: Web, times: int) -> None:
 
 
 def _held_by_one(pair: Pair, controller: Controller, event_named: EventNamed, number: int) -> Asked:
-    """The one that is worked on, of so many messages which are all in flight."""
+    """Sends `number` messages, waits until all are in flight, and returns the one in work."""
     _send(pair, event_named, number)
     return _held(pair, controller, number)
 
@@ -46,7 +46,7 @@ def _held(pair: Pair, controller: Controller, number: int) -> Asked:
 def test_what_is_held_is_extended(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """Longer than its visibility, the messages that wait for a task as well: a second worker gets none."""
+    """The heartbeat extends messages in work and waiting messages, so a second worker gets none."""
     one = start_worker(pair, "one", worker_concurrency=1, worker_visibility=SHORT_SECONDS, metrics_port=0)
     first = _held_by_one(pair, controller, event_named, 5)
     two = start_worker(pair, "two", worker_concurrency=5, worker_visibility=SHORT_SECONDS)
@@ -63,7 +63,7 @@ def test_what_is_held_is_extended(
 def test_what_another_worker_has_is_given_up(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """A worker that stood still until its messages had expired is told so by SQS, and cancels its task."""
+    """A worker that was halted until its messages expired learns so from SQS, and cancels its task."""
     one = start_worker(pair, "one", worker_visibility=SHORT_SECONDS)
     first = _held_by_one(pair, controller, event_named, 1)
     one.process.send_signal(signal.SIGSTOP)
@@ -81,7 +81,7 @@ def test_what_another_worker_has_is_given_up(
 def test_sigterm_hands_back_what_waits_and_finishes_the_rest(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """At once: another worker gets the messages though they were hidden for an hour."""
+    """Another worker gets the waiting messages at once, although they were hidden for an hour."""
     _send(pair, event_named, 10)  # before, so that one poll brings all of them: there is room for no other
     one = start_worker(pair, "one", worker_concurrency=1, prefetch=9, worker_visibility=LONG_SECONDS)
     first = _held(pair, controller, 10)
@@ -100,7 +100,7 @@ def test_sigterm_hands_back_what_waits_and_finishes_the_rest(
 def test_what_is_not_finished_in_time_is_handed_back(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """After two thirds of APP_GRACEFUL_TIMEOUT its task is cancelled; the rest is for telling SQS."""
+    """The task is cancelled after two thirds of APP_GRACEFUL_TIMEOUT; the rest is for the calls to SQS."""
     one = start_worker(
         pair, "one", worker_concurrency=1, prefetch=0, worker_visibility=LONG_SECONDS, graceful_timeout=6
     )
@@ -117,7 +117,7 @@ def test_what_is_not_finished_in_time_is_handed_back(
 def test_a_second_signal_ends_it_now(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed, sig: signal.Signals
 ) -> None:
-    """With the exit code 0; the message comes again by itself."""
+    """The exit code is 0, and SQS delivers the message again."""
     one = start_worker(pair, "one", worker_concurrency=1, worker_visibility=LONG_SECONDS, graceful_timeout=600)
     first = _held_by_one(pair, controller, event_named, 1)
     one.process.send_signal(sig)
@@ -132,7 +132,7 @@ def test_a_second_signal_ends_it_now(
 def test_what_a_killed_worker_held_comes_to_another(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """SIGKILL hands nothing back: the visibility's end does."""
+    """After SIGKILL, messages become visible when their visibility timeout ends."""
     one = start_worker(pair, "one", worker_concurrency=1, worker_visibility=SHORT_SECONDS)
     first = _held_by_one(pair, controller, event_named, 3)
     one.process.kill()

@@ -12,7 +12,7 @@ from app.worker.received_message import ReceivedMessage
 
 
 def _messages(groups: Sequence[str | None]) -> list[InFlightMessage]:
-    """A message of each of `groups`."""
+    """Returns a message for each of `groups`."""
 
     async def make() -> list[InFlightMessage]:
         received = [ReceivedMessage(str(number), "r", "", {}, group=group) for number, group in enumerate(groups)]
@@ -36,7 +36,7 @@ def _ready(order: MessageOrder) -> list[InFlightMessage]:
 
 
 def test_groups_stand_side_by_side() -> None:
-    """The first of each group is ready; the next one when that is done."""
+    """The first message of each group is ready; the next one is ready when the first is done."""
     a1, b1, a2, a3 = messages = _messages(["a", "b", "a", "a"])
     order = _order(messages)
     assert _ready(order) == [a1, b1]
@@ -50,7 +50,7 @@ def test_groups_stand_side_by_side() -> None:
 
 
 def test_a_standard_queue_has_no_order() -> None:
-    """Its groups are for fairness alone."""
+    """The groups of a standard queue are only for fairness."""
     messages = _messages(["a", "a", None])
     assert _ready(_order(messages, fifo=False)) == messages
 
@@ -83,7 +83,7 @@ def test_what_is_lost_before_it_begins_takes_its_group_along() -> None:
 
 @given(st.lists(st.sampled_from(["a", "b", None]), max_size=30), st.data())
 def test_whatever_happens_a_group_is_in_order(groups: list[str | None], data: st.DataObject) -> None:
-    """Never two of a group at a time, and never a later one before an earlier one."""
+    """Two messages of a group are never in work together, and never in another order."""
     messages = _messages(groups)
     order, working, ended = _order(messages), [], []
     while True:

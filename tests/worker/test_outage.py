@@ -20,7 +20,7 @@ TOOLS = ROOT / "loadtest" / "tools" / "bin"
 
 @pytest.fixture
 def between(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
-    """toxiproxy, which a worker takes for SQS."""
+    """Starts toxiproxy between a worker and SQS."""
     if not (TOOLS / "toxiproxy-server").exists():
         missing("toxiproxy is missing: make loadtest/tools/bin/toxiproxy-server")
     monkeypatch.setenv("PATH", f"{TOOLS}:{os.environ['PATH']}")
@@ -31,7 +31,7 @@ def between(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
 def test_it_waits_and_goes_on(
     pair: Pair, between: Proxy, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """What is done meanwhile is deleted afterwards, what comes meanwhile is received; alive and ready all the time."""
+    """The worker deletes and receives messages afterwards. Both probes succeed all the time."""
     pair.send(event_named("ev_0"))
     # Short, since the emulator gives a message to a poll whose connection is closed, and so hides it.
     worker = start_worker(pair, endpoint=between.url, sqs_timeout=1, worker_visibility=3)
@@ -67,7 +67,7 @@ def test_it_starts_without_sqs(
 def test_it_stops_without_sqs(
     pair: Pair, between: Proxy, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """Within APP_GRACEFUL_TIMEOUT, though nothing can be handed back."""
+    """The worker ends within APP_GRACEFUL_TIMEOUT, although it can release nothing."""
     pair.send(event_named("ev_0"))
     worker = start_worker(pair, endpoint=between.url, sqs_timeout=1, graceful_timeout=2)
     controller.wait_for("ev_0")

@@ -1,4 +1,4 @@
-"""A message as SQS gives it, and how long it has waited."""
+"""A message in SQS's answer, and how long it has waited."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_a_message_without_attributes() -> None:
     ],
 )
 def test_its_time_begins_with_the_webhook(received_at: str | None, waited: float) -> None:
-    """Else with its sending."""
+    """Without `received_at`, the time begins with the send."""
     attributes = {} if received_at is None else {"received_at": {"StringValue": received_at}}
     received = ReceivedMessage("m", "r", "b", attributes, sent_at=SENT)
     assert received.waited(SENT + 5) == pytest.approx(waited)

@@ -1,4 +1,4 @@
-"""`python -m app redrive`: dead letters back to the queue, on emulators."""
+"""`python -m app redrive` moves dead letters back to the queue, on emulators."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ SENT = {"event_id": "ev_1", "received_at": "2026-01-02T03:04:05.678+00:00"}
 
 @pytest.fixture
 def poisoned(pair: Pair, event_named: EventNamed) -> list[str]:
-    """The bodies of three dead letters."""
+    """Sends three dead letters and returns their bodies."""
     typed = {name: {"DataType": "String", "StringValue": value} for name, value in SENT.items()}
     bodies = [_body(number, event_named) for number in range(3)]
     for body in bodies:
@@ -46,7 +46,7 @@ def poisoned(pair: Pair, event_named: EventNamed) -> list[str]:
 def test_the_way_there_and_back(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """What comes back is what was sent at first, and is processed once its cause is repaired."""
+    """The redriven message is the original one, and is processed after its cause is repaired."""
     controller.policy = lambda asked: {"unprocessable": "invoice_not_found"}
     worker = start_worker(pair)
     for number in range(3):
@@ -62,7 +62,7 @@ def test_the_way_there_and_back(
 
 
 def test_by_hand_the_reason_is_removed(pair: Pair, poisoned: list[str]) -> None:
-    """With --limit it is always by hand."""
+    """With --limit, the command always moves messages one by one."""
     ended = _redrive(pair, "--limit", "2")
     assert (ended.returncode, ended.stdout.startswith("2 messages moved")) == (0, True), ended
     moved = drain(pair.sqs, pair.url)
@@ -72,7 +72,7 @@ def test_by_hand_the_reason_is_removed(pair: Pair, poisoned: list[str]) -> None:
 
 
 def test_a_dry_run_moves_nothing(pair: Pair, poisoned: list[str]) -> None:
-    """It counts reasons, and the messages are there at once, for whoever comes next."""
+    """The command counts the reasons, and the messages are visible again at once."""
     pair.sqs.send_message(QueueUrl=pair.dead_url, MessageBody="by the queue's own policy")
     ended = _redrive(pair, "--dry-run")
     assert ended.returncode == 0, ended

@@ -12,7 +12,7 @@ AGES = st.floats(0, 2 * VISIBILITY_SECONDS)
 
 @given(RECEIVES, st.floats(0, 1))
 def test_it_is_anything_between_nothing_and_the_bound(receive_count: int, share: float) -> None:
-    """Uniform from 0 to min(15 min, 30 s · 2^(n-1))."""
+    """The delay is uniform from 0 to min(15 min, 30 s · 2^(n-1))."""
     seconds = retry_delay(receive_count, 0, uniform=lambda low, high: low + share * (high - low))
     assert seconds == round(share * min(900, 30 * 2 ** min(receive_count - 1, 20)))
 
@@ -24,14 +24,14 @@ def test_the_bound_doubles_up_to_a_quarter_of_an_hour() -> None:
 
 @given(RECEIVES, st.floats(0.01, 20_000), st.floats(0, 1))
 def test_what_the_other_side_names_counts_more(receive_count: int, retry_after: float, share: float) -> None:
-    """At least Retry-After, at most twice, however often the message was received."""
+    """The delay is one to two times Retry-After, however often the message was received."""
     seconds = retry_delay(receive_count, 0, retry_after, lambda low, high: low + share * (high - low))
     assert retry_after <= seconds <= 2 * retry_after + 1
 
 
 @given(RECEIVES, AGES, st.none() | st.floats(0, 10**6))
 def test_sqs_accepts_it(receive_count: int, age: float, retry_after: float | None) -> None:
-    """Together with the time since it was received, never more than twelve hours."""
+    """The delay and the time since the receive are together at most twelve hours."""
     seconds = retry_delay(receive_count, age, retry_after)
     assert 0 <= seconds <= longest_visibility(age)
     assert age + seconds <= VISIBILITY_SECONDS or seconds == 0

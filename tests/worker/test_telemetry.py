@@ -1,4 +1,4 @@
-"""What a worker's metrics and spans say."""
+"""The metrics and spans of a worker."""
 
 import signal
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def _policy(asked: Asked) -> dict[str, Any]:
 def test_messages_are_counted_by_outcome(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """With retries and dead letters by cause, the time in the queue, the duration, and what is held."""
+    """The metrics have retries and dead letters by cause, the time in the queue, the duration, and gauges."""
     controller.policy = _policy
     worker = start_worker(pair, metrics_port=0, block_warn=60)
     assert scrape(worker).value("invoice_webhook_worker_messages_total", outcome="dead_letter") == 0
@@ -70,7 +70,7 @@ def test_its_span_continues_the_webhooks(
     event_named: EventNamed,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its parent is the span that the message names; the log line has its ids."""
+    """The message names the parent of the worker's span; the log line has the ids."""
     controller.policy = _policy
     with OtlpReceiver(ExportTraceServiceRequest) as receiver:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", f"{receiver.endpoint}/v1/traces")
@@ -92,7 +92,7 @@ def test_its_span_continues_the_webhooks(
 
 
 def test_series_are_bounded_whatever_is_sent() -> None:
-    """A code may be one that the other side has named."""
+    """The other side may choose any code."""
     metrics = MessageMetrics()
     for number in range(1000):
         metrics.observe(

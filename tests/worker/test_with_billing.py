@@ -1,4 +1,4 @@
-"""The command with the billing work, the table and Chargebee's stand-in; what was never processed is reconciled."""
+"""The worker with the billing work, the table and Chargebee's stand-in; `reconcile` enqueues missing events."""
 
 import asyncio
 import json
@@ -55,7 +55,7 @@ def _prepared(stage: Stage, charges: int = 2) -> dict[str, Any]:
 
 
 def test_an_invoice_is_closed(billed: Pair, stage: Stage, start: Callable[[], Web]) -> None:
-    """And the same event, delivered twice, changes nothing."""
+    """A second delivery of the same event changes nothing."""
     body = _prepared(stage)
     worker = start()
     for outcome in ("closed", "already"):
@@ -88,7 +88,7 @@ def test_what_was_never_processed_is_enqueued(
     stage: Stage,
     start: Callable[[], Web],
 ) -> None:
-    """As the webhook would have; after it nothing is missing."""
+    """The command enqueues the events as the webhook would have; afterwards nothing is missing."""
     done, missing = _prepared(stage), _prepared(stage)
     asyncio.run(_process(stage, done))
 

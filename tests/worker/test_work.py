@@ -1,4 +1,4 @@
-"""A worker process on a real queue: what is done is deleted, what failed comes again, what never can is kept apart."""
+"""A worker process on a real queue deletes, retries and dead-letters messages."""
 
 import signal
 from collections.abc import Callable
@@ -12,7 +12,7 @@ EventNamed = Callable[[str], bytes]
 def test_what_is_done_is_deleted(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """Each message once, and none is left."""
+    """The worker processes each message once, and leaves none."""
     controller.policy = lambda asked: {"outcome": "closed"}
     names = [f"ev_{number}" for number in range(25)]
     for name in names:
@@ -28,7 +28,7 @@ def test_what_is_done_is_deleted(
 def test_no_more_are_worked_on_at_a_time_than_allowed(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """APP_WORKER_CONCURRENCY; the next one begins when one is done."""
+    """APP_WORKER_CONCURRENCY is the limit; the next message begins when one is done."""
     for number in range(5):
         pair.send(event_named(f"ev_{number}"))
     start_worker(pair, worker_concurrency=2, prefetch=8)
@@ -44,7 +44,7 @@ def test_no_more_are_worked_on_at_a_time_than_allowed(
 def test_what_failed_comes_again(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """After the time that the other side has named; with the number of receives in the log."""
+    """The message returns after the time that the other side has named; the log has the number of receives."""
     pair.send(event_named("ev_1"))
     worker = start_worker(pair)
     controller.wait_for("ev_1").answer(postponed="lock_timeout", retry_after=0.5)
@@ -72,7 +72,7 @@ def test_a_bug_loses_nothing(
 def test_poison_goes_to_the_dead_letter_queue(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """At once, with its reason, and only then is it deleted."""
+    """The worker sends the dead letter at once, with its reason, and only then deletes the message."""
     controller.policy = lambda asked: {"unprocessable": "invoice_not_found"}
     body = event_named("ev_1")
     pair.send(body, event_id="ev_1", event_type="pending_invoice_created")
@@ -92,7 +92,7 @@ def test_poison_goes_to_the_dead_letter_queue(
 
 
 def test_what_is_not_an_event_is_poison(pair: Pair, controller: Controller, start_worker: StartWorker) -> None:
-    """Nobody is asked; the reason names the place, and no value."""
+    """The worker does not process the body; the reason names the place, and no value."""
     pair.send("no JSON")
     pair.send('{"id": "ev_secret"}')
     worker = start_worker(pair)
@@ -111,7 +111,7 @@ def test_what_is_not_an_event_is_poison(pair: Pair, controller: Controller, star
 def test_poison_stays_where_the_dead_letter_queue_is_down(
     pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """It is not deleted before it has been acknowledged there, and comes again."""
+    """The worker deletes the message only after the dead-letter queue has acknowledged it, so SQS delivers it again."""
     controller.policy = lambda asked: {"unprocessable": "invoice_not_found"}
     pair.send(event_named("ev_1"))
     worker = start_worker(pair, dead_letter_queue_url=pair.dead_url + "-missing")
@@ -122,7 +122,7 @@ def test_poison_stays_where_the_dead_letter_queue_is_down(
 
 
 def test_an_unwanted_event_is_done(pair: Pair, controller: Controller, start_worker: StartWorker) -> None:
-    """Of a type that nobody wants, with a content that is not validated."""
+    """The content of an event of another type is not validated."""
     pair.send(
         '{"id": "ev_1", "occurred_at": 1, "source": "s", "object": "event", "api_version": "v2",'
         ' "event_type": "other", "webhook_status": "x", "content": {"invoice": 1}}'
@@ -133,7 +133,7 @@ def test_an_unwanted_event_is_done(pair: Pair, controller: Controller, start_wor
 
 
 def test_too_few_receives_are_warned_of(pair: Pair, start_worker: StartWorker) -> None:
-    """A queue that moves messages away after five receives, which honest ones may have."""
+    """The queue moves messages away after five receives, which good messages may have."""
     worker = start_worker(make_pair(pair.endpoint, receives=5))
     assert "has maxReceiveCount 5, wanted is 1000" in worker.wait_for("maxReceiveCount")
 
@@ -151,7 +151,7 @@ def _first_fails(asked_before: list[str]) -> Callable[[Asked], dict[str, object]
 def test_a_fifo_group_is_in_order_across_two_workers(
     fifo_pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """Also where the first of a group fails: the later ones wait for it, and other groups do not."""
+    """If the first message of a group fails, the later ones wait for it; other groups do not."""
     controller.policy = _first_fails([])
     names = [f"ev_{group}{number}" for number in (1, 2, 3) for group in ("a", "b")]
     for name in names:
@@ -166,7 +166,7 @@ def test_a_fifo_group_is_in_order_across_two_workers(
 def test_a_fifo_group_is_worked_on_one_at_a_time(
     fifo_pair: Pair, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """Though several of it were received together; other groups beside it."""
+    """The worker processes one message of a group at a time, even if it received several. Groups run side by side."""
     for name in ("ev_a1", "ev_a2", "ev_b1"):
         fifo_pair.send(event_named(name), group=name[3])
     start_worker(fifo_pair)
