@@ -7,11 +7,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
-from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.record import unobserved
-from app.worker.consumed_queue import ConsumedQueue, open_queues
+from app.worker.consumed_queue import ConsumedQueue
+from app.worker.main import open_queues_of
 from app.worker.redrive import count_by_reason
 from app.worker.redrive import redrive as move
 
@@ -35,14 +35,7 @@ def redrive(dry_run: bool, limit: int | None) -> None:
 
 
 async def _redrive(settings: Settings, limit: int | None, *, dry_run: bool) -> None:
-    opened = open_queues(
-        QueueAddress.at(settings.require_queue_url()),
-        QueueAddress.at(settings.require_dead_letter_queue_url()),
-        settings.sqs_timeout,
-        settings.sqs_max_connections,
-        unobserved,
-    )
-    async with opened as (queue, dead):
+    async with open_queues_of(settings, unobserved) as (queue, dead):
         await (_count if dry_run else _move)(queue, dead, limit)
 
 

@@ -83,9 +83,8 @@ class MessageHandler(NamedTuple):
         """Sends the dead letter, then deletes the message. A failure in between doubles the letter, and loses none."""
         event_id = None if record.event is None else record.event.id
         try:
-            await self.dead_letters.send(
-                dead_letter(message.received, code, detail, event_id, fifo=self.dead_letters.fifo)
-            )
+            letter = dead_letter(message.received, code, detail, event_id, fifo=self.dead_letters.fifo)
+            await self.dead_letters.send(letter)
         except Exception as error:
             logger.bind(cause=code_of(error)).warning("The dead-letter queue did not take a message")
             self._retry(message, record, NO_DEAD_LETTER)

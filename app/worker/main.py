@@ -13,14 +13,15 @@ from app.settings.text import http_url
 from app.sqs.queue import QueueAddress
 from app.telemetry.metrics.instruments import Description, Observed, gauge
 from app.telemetry.observers import Observers
-from app.telemetry.record import MessageRecord
-from app.worker.consumed_queue import POLL_SECONDS, open_queues
+from app.telemetry.record import MessageRecord, ObserveCall
+from app.worker.consumed_queue import POLL_SECONDS, ConsumedQueue, open_queues
 from app.worker.handle import DEAD_LETTER, LOST, RETRIED, RETURNED, Process
 from app.worker.health import Probes, served
 from app.worker.retry import BASE_SECONDS
 from app.worker.work import PREFETCH, Worker, WorkerLimits
 
 OpenProcess = Callable[[], AbstractAsyncContextManager[Process]]
+OpenQueues = AbstractAsyncContextManager[tuple[ConsumedQueue, ConsumedQueue]]
 
 
 def run(
@@ -40,31 +41,26 @@ def run(
         runner.run(_run(settings, open_process, observers, prefetch, retry))
 
 
+def open_queues_of(settings: Settings, observe: ObserveCall) -> OpenQueues:
+    """Returns the queue and the dead-letter queue of the settings, to be opened. Raises ConfigurationError."""
+    source = QueueAddress.at(settings.require_queue_url())
+    dead_letters = QueueAddress.at(settings.require_dead_letter_queue_url())
+    return open_queues(source, dead_letters, settings.sqs_timeout, settings.sqs_max_connections, observe)
+
+
 async def _run(
-    settings: Settings,
-    open_process: OpenProcess,
-    observers: Observers[MessageRecord],
-    prefetch: int,
-    retry: float,
+    settings: Settings, open_process: OpenProcess, observers: Observers[MessageRecord], prefetch: int, retry: float
 ) -> None:
-    call_timeout = settings.sqs_timeout
-    opened = open_queues(
-        QueueAddress.at(settings.require_queue_url()),
-        QueueAddress.at(settings.require_dead_letter_queue_url()),
-        call_timeout,
-        settings.sqs_max_connections,
-        observers.of_calls(),
-    )
     limits = WorkerLimits(
         concurrency=settings.worker_concurrency,
         prefetch=prefetch,
         visibility=settings.worker_visibility,
         first_retry=retry,
         # Twice the time that a poll, its retries and the pause after a failure may take.
-        idle=2 * (POLL_SECONDS + 2 * call_timeout),
+        idle=2 * (POLL_SECONDS + 2 * settings.sqs_timeout),
         grace=settings.graceful_timeout,
     )
-    async with opened as queues, open_process() as process:
+    async with open_queues_of(settings, observers.of_calls()) as queues, open_process() as process:
         worker = Worker(limits, queues, process, settings.event_types, observers)
         _measure(worker, observers)
         async with served(Probes(worker.not_alive, worker.not_ready), settings.host, settings.port) as address:

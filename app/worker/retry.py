@@ -29,7 +29,7 @@ def retry_delay(
     """Returns the whole seconds until a failed message becomes visible again.
 
     `age`: seconds since the last receive; `base`: the longest delay after the first receive. If the other side named a
-    Retry-After, the delay is one to two times that, whatever `receive_count` is: not all messages return at once.
+    Retry-After, the delay is one to two times as long, whatever `receive_count` is, so that messages return spread out.
     """
     if retry_after is not None and retry_after > 0:
         seconds = math.ceil(uniform(retry_after, 2 * retry_after))
