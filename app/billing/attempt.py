@@ -44,37 +44,37 @@ class BillingAttempt:
         if found is not None and not found.is_pending:
             # Events that came after an earlier attempt's reservation are too late; without a reservation, all are.
             return await self._finish_closed(found, reserved or billables)
-        ours = reserved + await self._billables.reserve(without(billables, reserved))
+        own = reserved + await self._billables.reserve(without(billables, reserved))
         try:
-            return await self._charge(ours, self._charged(reserved, found) if found else [])
+            return await self._charge(own, self._charged(reserved, found) if found else [])
         except InvalidState:
             found = await self._retrieve()
             if found.is_pending:
                 raise ChargebeeUnavailable("The invoice is pending, but not open", "invalid_state") from None
-            return await self._finish_closed(found, ours)
+            return await self._finish_closed(found, own)
 
-    async def _charge(self, ours: list[Billable], there: list[Billable]) -> tuple[bool, list[Update]]:
+    async def _charge(self, own: list[Billable], there: list[Billable]) -> tuple[bool, list[Update]]:
         """Adds the charges that are not `there`, and closes. Raises InvalidState, BillingFailed."""
-        for billable in without(ours, there):
+        for billable in without(own, there):
             await self._chargebee.add_charge(self._lease, self._invoice.id, billable)
-        if not ours and not self._invoice.line_items:
+        if not own and not self._invoice.line_items:
             found = await self._retrieve()
             if found.is_pending and not found.line_items:
                 return False, []  # Chargebee does not close an invoice without a line
         await self._chargebee.close(self._lease, self._invoice.id)
-        return True, self._billables.billed(ours)
+        return True, self._billables.billed(own)
 
-    async def _finish_closed(self, found: FoundInvoice, ours: list[Billable]) -> tuple[bool, list[Update]]:
+    async def _finish_closed(self, found: FoundInvoice, own: list[Billable]) -> tuple[bool, list[Update]]:
         """Ends the attempt at an invoice that an earlier attempt or someone else has closed. Raises Unprocessable."""
         if found.status == VOIDED:
             raise Unprocessable("The invoice has been voided", "invoice_voided")
-        there = self._charged([one for one in ours if one.invoice_id is not None], found)
+        there = self._charged([one for one in own if one.invoice_id is not None], found)
         billed = self._billables.billed(there)
-        if missing := without(ours, there):
+        if missing := without(own, there):
             # A closed invoice takes no charges, so a person decides. Another invoice of the period may charge them.
             await self._billables.free(missing)
             await self._billables.mark(billed)
-            detail = f"The invoice was closed without {len(missing)} of {len(ours)} charges"
+            detail = f"The invoice was closed without {len(missing)} of {len(own)} charges"
             raise Unprocessable(detail, "closed_without_charges")
         return True, billed
 

@@ -43,10 +43,10 @@ class Billables:
 
     async def reserve(self, billables: Sequence[Billable]) -> list[Billable]:
         """Returns the events that are now reserved; another invoice may have been faster. Raises TableUnavailable."""
-        ours: list[Billable] = []
+        reserved: list[Billable] = []
         for start in range(0, len(billables), TRANSACTION):
-            ours += await self._reserve(billables[start : start + TRANSACTION])
-        return ours
+            reserved += await self._reserve(billables[start : start + TRANSACTION])
+        return reserved
 
     async def _reserve(self, billables: Sequence[Billable]) -> Sequence[Billable]:
         while billables:

@@ -78,8 +78,8 @@ class BlockingBilling:
                 ExpressionAttributeValues=values,
             )
             free = [item for page in pages for item in page["Items"] if not charges.is_of_another(item, invoice.id)]
-            ours = [charges.chargeable(invoice.customer_id, item) for item in free]
-        return ours if state.pending else charges.charged(ours, added(state.lines, invoice.line_items))
+            free_or_own = [charges.chargeable(invoice.customer_id, item) for item in free]
+        return free_or_own if state.pending else charges.charged(free_or_own, added(state.lines, invoice.line_items))
 
     def add(self, event: Event, state: InvoiceState, billables: Sequence[Billable]) -> None:
         """Adds the charges that the invoice does not have yet, with one call for each."""

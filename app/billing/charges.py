@@ -2,7 +2,7 @@
 
 Chargebee keeps an idempotency key for 30 minutes and redelivers an event for 3 days 7 hours. After those minutes, only
 the invoice itself shows what is on it, so each charge's description ends with the billable event's reference:
-` [billable:<id>@<occurred_at>]`. Plans and add-ons may have any name, so a line counts as a charge of ours only if it
+` [billable:<id>@<occurred_at>]`. Plans and add-ons may have any name, so a line counts as our charge only if it
 is an ad-hoc line that came after the event, has the amount of a billable event that was reserved for this invoice
 before, and ends with its reference.
 """
@@ -97,7 +97,7 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
     """Returns `<event id>-<operation>[@<occurred_at>-<billable id>]`, at most 100 characters that a header may hold.
 
     An id that does not fit is replaced by its SHA-256, shortened to 128 bits. Versions until 1.3.0 left out the time,
-    and wrote no `reserved_at`: their reservations keep that key, since one of their calls may still be at work.
+    and wrote no `reserved_at`: their reservations keep that key, because Chargebee may still execute one of the calls.
     """
     start = f"{event_id}-{operation}"
     if billable is None:

@@ -70,7 +70,7 @@ class Lease(Caller):
         self._ends = sent + self.seconds
 
     async def take_invoice(self, invoice_id: str, version: int | None) -> None:
-        """Keeps other events of the invoice away. Raises Superseded, ClaimedElsewhere, TableUnavailable."""
+        """Leases the invoice against its other events. Raises Superseded, ClaimedElsewhere, TableUnavailable."""
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
             await self._table.update(items.take_invoice(invoice_id, self.event_id, self.token, version, **times))
