@@ -5,7 +5,7 @@
 
 Packages, each importing only from those to its right (import-linter enforces it):
 
-    cli → web | worker → composition → billing → sqs → telemetry → events → flaws → settings → errors
+    cli → web | worker → composition → billing → sqs → telemetry → events → validation_errors → settings → errors
 """
 
 __version__ = "1.3.2"

@@ -37,8 +37,8 @@ class ConfigurationError(InvoiceWebhookError):
     """A configuration that a person has to correct; `str()` has a line for each wrong value."""
 
 
-class Flaw(TypedDict):
-    """One error in a body: where, what, and pydantic's type of it. Never the value."""
+class FieldError(TypedDict):
+    """A validation error in a body: location ([] is the whole body), message and pydantic's type, without the value."""
 
     loc: list[str | int]
     msg: str
@@ -74,11 +74,11 @@ class UnsupportedEncoding(WebhookRefused):
 
 
 class InvalidEvent(WebhookRefused):
-    """`flaws` are sent to the client."""
+    """A body that is not a valid event. `errors` are sent to the client."""
 
-    def __init__(self, detail: str, flaws: Sequence[Flaw]) -> None:
+    def __init__(self, detail: str, errors: Sequence[FieldError]) -> None:
         super().__init__(detail)
-        self.flaws = flaws
+        self.errors = errors
 
 
 class TemporarilyUnavailable(WebhookRefused):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.flaws import refuse, refuse_constants
+from app.validation_errors import refuse, refuse_constants
 
 PENDING_INVOICE_CREATED = "pending_invoice_created"
 

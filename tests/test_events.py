@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import Flaw, InvalidEvent
+from app.errors import FieldError, InvalidEvent
 from app.events import Event, parse_event
 from local.sample_events import SAMPLES
 
@@ -38,14 +38,14 @@ def test_any_json(value: Any) -> None:
 
 @given(FIELDS, JSON)
 def test_any_value_in_any_field(field: str, value: Any) -> None:
-    """With one field of a real event replaced, the rest still says which event it is; flaws name that field."""
+    """With one field of a real event replaced, the rest still identifies the event, and the errors name that field."""
     body = json.dumps(json.loads(DEFAULT) | {field: value}).encode()
-    flaws: Sequence[Flaw] = []
+    errors: Sequence[FieldError] = []
     try:
         parse_event(body, WANTED)
     except InvalidEvent as error:
-        flaws = error.flaws
-    assert {flaw["loc"][0] for flaw in flaws if flaw["loc"]} <= {field}
+        errors = error.errors
+    assert {one["loc"][0] for one in errors if one["loc"]} <= {field}
 
 
 @given(st.dictionaries(st.text(), JSON))

@@ -41,7 +41,7 @@ READ = {
         "1.10", "Response without its __init__, JSONResponse.__call__", ("app/web/answers.py", "app/web/problems.py")
     ),
     "anyio": Read("4.16", "functions of its asyncio backend, by name", ("app/telemetry/",)),
-    "pydantic": Read("2.14", "the message for JSON that is nested too deeply", ("app/flaws.py",)),
+    "pydantic": Read("2.14", "the message for JSON that is nested too deeply", ("app/validation_errors.py",)),
     "botocore": Read(
         "1.40",
         "botocore.utils and botocore.httpsession: proxies, CA bundle, checks of endpoints and regions",

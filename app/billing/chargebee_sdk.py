@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import chargebee
 
 from app.billing.access import BillingAccess
-from app.errors import BillingUnavailable, Flaw, InvalidEvent, Unprocessable
+from app.errors import BillingUnavailable, FieldError, InvalidEvent, Unprocessable
 from app.sqs.failures import code_of
 
 IDEMPOTENCY_KEY = chargebee.Chargebee.idempotency_header
@@ -43,8 +43,8 @@ def failing(what: str) -> Iterator[None]:
     except Unprocessable as error:
         if error.code != "invalid_period":  # a person can correct the table's item
             raise BillingUnavailable("The billing work could not be done; send it again", error.code) from None
-        flaw: Flaw = {"loc": ["content", "invoice"], "msg": error.detail, "type": error.code}
-        raise InvalidEvent("The invoice cannot be billed", [flaw]) from None
+        invalid: FieldError = {"loc": ["content", "invoice"], "msg": error.detail, "type": error.code}
+        raise InvalidEvent("The invoice cannot be billed", [invalid]) from None
     except Exception as error:
         # The SDK raises a bare Exception if an answer is not JSON.
         cause = getattr(error, "api_error_code", None) or code_of(error)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
-from app.errors import Flaw, InvalidEvent
+from app.errors import FieldError, InvalidEvent
 from app.events import Event
 from app.telemetry.trace import current
 
@@ -94,12 +94,12 @@ def has_digest_of(body: str, answer: Mapping[str, Any]) -> bool:
 def _refuse(text: str) -> NoReturn:
     """Raises InvalidEvent with the first character that SQS rejects."""
     at, character = min((text.index(character), character) for character in _REFUSED if character in text)
-    flaw: Flaw = {
+    invalid: FieldError = {
         "loc": [],
         "msg": f"U+{ord(character):04X} at character {at} is not an XML character, so SQS rejects it",
         "type": "sqs_character",
     }
-    raise InvalidEvent("The body contains a character that SQS rejects", [flaw])
+    raise InvalidEvent("The body contains a character that SQS rejects", [invalid])
 
 
 def _group_id(event: Event) -> str:

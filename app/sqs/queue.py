@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple, Protocol, Self
 
-from app.errors import Flaw, InvalidEvent, QueueUnavailable, WebhookRefused
+from app.errors import FieldError, InvalidEvent, QueueUnavailable, WebhookRefused
 from app.sqs.message import Message, has_message_id
 from app.telemetry.record import CallRecord
 
@@ -96,8 +96,8 @@ def refusal(code: str) -> WebhookRefused:
     permission, Chargebee should redeliver.
     """
     if code.endswith("InvalidMessageContents"):
-        flaw: Flaw = {"loc": [], "msg": "SQS rejects a character of the body", "type": "sqs_character"}
-        return InvalidEvent("The body contains a character that SQS rejects", [flaw])
+        invalid: FieldError = {"loc": [], "msg": "SQS rejects a character of the body", "type": "sqs_character"}
+        return InvalidEvent("The body contains a character that SQS rejects", [invalid])
     return QueueUnavailable("The queue did not take the webhook; send it again", code)
 
 

@@ -79,7 +79,7 @@ def problem(error: WebhookRefused) -> ProblemResponse:
     """Returns the response to a webhook that is refused with `error`."""
     refusal = REFUSALS[type(error)]
     linger = error.unread if isinstance(error, BodyTooLarge) else refusal.linger
-    extra = {"errors": error.flaws} if isinstance(error, InvalidEvent) else {}
+    extra = {"errors": error.errors} if isinstance(error, InvalidEvent) else {}
     return ProblemResponse(refusal.status, error.detail, refusal.headers, linger, **extra)
 
 

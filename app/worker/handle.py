@@ -50,8 +50,8 @@ class MessageHandler(NamedTuple):
             record.event = event = parse_event(message.received.body.encode(errors="surrogatepass"), self.wanted)
         except InvalidEvent as error:
             # The detail names the wrong places of the body, and never a value.
-            flaws = "; ".join(f"{'.'.join(map(str, flaw['loc'])) or 'body'}: {flaw['msg']}" for flaw in error.flaws[:3])
-            await self._dead_letter(message, record, NOT_AN_EVENT, f"{error.detail}: {flaws}")
+            where = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors[:3])
+            await self._dead_letter(message, record, NOT_AN_EVENT, f"{error.detail}: {where}")
             return
         if isinstance(event, UnwantedEvent):  # its content is not validated
             self._complete(message, record, IGNORED)

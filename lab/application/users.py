@@ -27,12 +27,12 @@ def pick(most: int, wanted: int | None) -> int:
     if wanted is None:
         return random.randint(1, most)  # noqa: S311  # for load, not for secrets
     if wanted > most:
-        flaw = {
+        error = {
             "type": "less_than_equal",
             "loc": ("query", "user_id"),
             "msg": f"Input should be less than or equal to {most}",
             "input": str(wanted),
             "ctx": {"le": most},
         }
-        raise RequestValidationError([flaw])
+        raise RequestValidationError([error])
     return wanted

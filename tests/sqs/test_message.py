@@ -60,5 +60,5 @@ def test_what_sqs_refuses(character: str) -> None:
     body = DEFAULT[:-1] + f', "note": "{character}"}}'.encode()
     with pytest.raises(InvalidEvent) as refused:
         to_message(event_of(body), body, fifo=False)
-    [flaw] = refused.value.flaws
-    assert f"U+{ord(character):04X}" in flaw["msg"]
+    [error] = refused.value.errors
+    assert f"U+{ord(character):04X}" in error["msg"]

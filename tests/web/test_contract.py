@@ -243,9 +243,9 @@ def test_json_nested_too_deeply(service: Service, queued: Queued, event: bytes, 
     """422 with that reason, since it may be valid JSON; the process continues, nothing is queued."""
     problem = assert_problem(service.post(body(event)), 422)
     assert problem["detail"] == "The body is nested too deeply"
-    [flaw] = problem["errors"]
-    assert (flaw["loc"], flaw["type"]) == ([], "json_too_deep")
-    assert flaw["msg"].startswith("JSON nested too deeply: recursion limit exceeded at line 1 column ")
+    [error] = problem["errors"]
+    assert (error["loc"], error["type"]) == ([], "json_too_deep")
+    assert error["msg"].startswith("JSON nested too deeply: recursion limit exceeded at line 1 column ")
     assert service.post(event).status_code == 200
     assert queued.bodies() == [event]
 

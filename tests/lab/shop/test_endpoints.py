@@ -58,10 +58,10 @@ def test_bad_parameters(lab: Lab, path: str, query: str) -> None:
     """422 with the bounds; those of user_id are the database's."""
     response = lab.client.get(f"{path}?{query}")
     assert response.status_code == 422
-    (flaw,) = response.json()["detail"]
-    assert flaw["loc"] == ["query", query.partition("=")[0]]
+    (error,) = response.json()["detail"]
+    assert error["loc"] == ["query", query.partition("=")[0]]
     if query == "user_id=1001":
-        assert flaw["ctx"] == {"le": 1000}
+        assert error["ctx"] == {"le": 1000}
 
 
 def test_without_a_database() -> None:

@@ -1,0 +1,39 @@
+"""Turns validation errors of a body into InvalidEvent, without values of the body."""
+
+import json
+from typing import NoReturn
+
+from pydantic import ValidationError
+
+from app.errors import FieldError, InvalidEvent
+
+# The message of jiter, pydantic's parser, for a value nested deeper than 200 levels.
+_TOO_DEEP = "Invalid JSON: recursion limit exceeded"
+
+
+def refuse(error: ValidationError) -> NoReturn:
+    """Raises InvalidEvent with the errors that pydantic found."""
+    errors: list[FieldError] = [
+        {"loc": list(found["loc"]), "msg": found["msg"], "type": found["type"]}
+        for found in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    first = errors[0]
+    if first["type"] != "json_invalid":
+        detail = "The body is not a Chargebee event"
+    elif first["msg"].startswith(_TOO_DEEP):
+        # The parser stopped there, so the body may still be valid JSON.
+        first["type"], first["msg"] = "json_too_deep", first["msg"].replace("Invalid JSON", "JSON nested too deeply", 1)
+        detail = "The body is nested too deeply"
+    else:
+        detail = "The body is not JSON"
+    raise InvalidEvent(detail, errors) from None
+
+
+def refuse_constants(body: bytes) -> None:
+    """Raises InvalidEvent if the body has NaN or Infinity as a value; inside a string, both are plain text."""
+
+    def constant(name: str) -> NoReturn:
+        error: FieldError = {"loc": [], "msg": f"Invalid JSON: {name} is not a JSON number", "type": "json_invalid"}
+        raise InvalidEvent("The body is not JSON", [error])
+
+    json.loads(body, parse_constant=constant)
