@@ -14,16 +14,16 @@ from app.errors import ConfigurationError
 from app.settings.billing import BillingSettings
 from app.settings.experiments import ExperimentSettings
 from app.settings.gate import CREDENTIALS, GateSettings
-from app.settings.process import ProcessSettings
 from app.settings.queue import QueueSettings
 from app.settings.release import NEWEST, Release
+from app.settings.server import ServerSettings
 from app.settings.text import complaints, unknown_variables, variable
 
 __all__ = ["NEWEST", "Release", "Settings", "load_settings"]
 
 
 # From right to left, as README's table shows them: pydantic collects the fields of bases in that order.
-class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings, ProcessSettings, BaseSettings):
+class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings, ServerSettings, BaseSettings):
     """One field per variable: `max_body_bytes` is APP_MAX_BODY_BYTES. README's table is generated from it."""
 
     # hide_input_in_errors: pydantic's own messages contain the values, secrets included.

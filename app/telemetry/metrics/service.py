@@ -11,7 +11,7 @@ from anyio.to_thread import current_default_thread_limiter
 
 from app.telemetry.metrics.calls import CallMetrics
 from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, bounds, gauge
-from app.telemetry.metrics.process import process_instruments
+from app.telemetry.metrics.process_usage import process_instruments
 from app.telemetry.record import Record
 from asgi_doctor.loop_delay import LoopDelay
 

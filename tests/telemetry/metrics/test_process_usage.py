@@ -7,7 +7,7 @@ from typing import Any
 import psutil
 import pytest
 
-from app.telemetry.metrics import process
+from app.telemetry.metrics import process_usage
 from app.telemetry.metrics.instruments import Instrument
 from app.telemetry.metrics.service import GarbageMetrics
 
@@ -19,7 +19,7 @@ def points(instruments: list[Instrument]) -> dict[str, dict[Any, Any]]:
 def test_this_process() -> None:
     """CPU, memory and open files."""
     before = psutil.Process().cpu_times()
-    found = points(process.process_instruments())
+    found = points(process_usage.process_instruments())
     assert found["process.cpu.time"]["user",] >= before.user - 0.02
     assert found["process.cpu.time"]["system",] >= before.system - 0.02
     assert found["process.memory.usage"][()] == pytest.approx(psutil.Process().memory_info().rss, rel=0.2)
@@ -30,8 +30,8 @@ def test_throttling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three counters of one file; absent once it is gone."""
     file = tmp_path / "cpu.stat"
     file.write_text("nr_periods 40\nnr_throttled 10\nthrottled_usec 1500000\n")
-    monkeypatch.setattr(process, "cpu_stat", lambda: file)
-    instruments = process.process_instruments()
+    monkeypatch.setattr(process_usage, "cpu_stat", lambda: file)
+    instruments = process_usage.process_instruments()
     found = points(instruments)
     names = ("container.cpu.periods", "container.cpu.throttled_periods", "container.cpu.throttled_time")
     assert [found[name] for name in names] == [{(): 40}, {(): 10}, {(): 1.5}]
@@ -41,9 +41,9 @@ def test_throttling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_the_kernel_does_not_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without /proc and control groups, CPU is all there is."""
-    monkeypatch.setattr(process, "_PROC", tmp_path)
-    monkeypatch.setattr(process, "cpu_stat", lambda: None)
-    found = points(process.process_instruments())
+    monkeypatch.setattr(process_usage, "_PROC", tmp_path)
+    monkeypatch.setattr(process_usage, "cpu_stat", lambda: None)
+    found = points(process_usage.process_instruments())
     assert {name for name, values in found.items() if values} == {"process.cpu.time"}
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from app.settings.release import NEWEST, Release
 
 
-class ProcessSettings(BaseModel):
+class ServerSettings(BaseModel):
     release: Release = Field(NEWEST, description="Which release of the history handles the webhooks.")
     host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 in a container.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
