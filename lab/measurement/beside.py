@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from lab.stand_ins import postgres, upstream
 from lab.stand_ins.postgres import Postgres
-from lab.stand_ins.upstream import Upstream
-from loadtest.stage.subject import Subject
+from lab.stand_ins.upstream import RunningUpstream
+from loadtest.stage.subject import AttackSubject
 
 
 @dataclass(frozen=True)
 class Beside:
     """What runs beside the lab, outside its budget."""
 
-    upstream: Upstream
+    upstream: RunningUpstream
     database: Postgres | None
 
     def environment(self, database: bool) -> dict[str, str]:
@@ -35,7 +35,7 @@ def open_beside(database: bool) -> Iterator[Beside]:
         yield Beside(far, started)
 
 
-def lab(name: str, workers: int, variables: dict[str, str]) -> Subject:
+def lab(name: str, workers: int, variables: dict[str, str]) -> AttackSubject:
     """The lab with that many processes; its readiness is its own OpenAPI document, since it has no probes."""
     command = [sys.executable, "-m", "lab", "--workers", str(workers)]
-    return Subject(name, command, variables, enqueues=False, port="APP_LAB_PORT", ready="/openapi.json")
+    return AttackSubject(name, command, variables, enqueues=False, port="APP_LAB_PORT", ready="/openapi.json")

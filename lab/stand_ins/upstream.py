@@ -28,7 +28,7 @@ _GRACE_SECONDS = 1
 _KEEP_ALIVE_SECONDS = 75
 
 
-class Upstream(NamedTuple):
+class RunningUpstream(NamedTuple):
     """A running one; `url` is without a path (APP_LAB_UPSTREAM_URL)."""
 
     url: str
@@ -36,11 +36,11 @@ class Upstream(NamedTuple):
 
 
 @contextmanager
-def start(port: int = 0) -> Iterator[Upstream]:
+def start(port: int = 0) -> Iterator[RunningUpstream]:
     """Runs one inside the context; 0 picks a free port. Raises ConfigurationError where it does not start."""
     failure = f"the lab's upstream did not start on port {port}"
     with child.start("lab.stand_ins.upstream", ["--port", str(port), "--json"], failure) as started:
-        yield Upstream(started.ready["url"], started.pid)
+        yield RunningUpstream(started.ready["url"], started.pid)
 
 
 async def wait(scope: Any, receive: Any, send: Any) -> None:

@@ -9,7 +9,7 @@ from psycopg import Connection, sql
 from psycopg.conninfo import conninfo_to_dict
 
 from app.errors import ConfigurationError
-from lab.application.filling.rows import Counts, lines, scaled
+from lab.application.filling.rows import RowCounts, lines, scaled
 from lab.application.filling.schema import FINISHES, TABLES
 
 CHUNK = 20_000  # rows of a step of the progress: some 0.1 s
@@ -46,7 +46,7 @@ def fill(url: str, scale: float, progress: Callable[[int], object], chunk: int =
     return True
 
 
-def _is_full(connection: Connection[Any], counts: Counts) -> bool:
+def _is_full(connection: Connection[Any], counts: RowCounts) -> bool:
     """Raises ConfigurationError if there are other rows than `counts`, or tables of somebody else."""
     described = "SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE oid = to_regclass(%s)"
     found = [row for name in TABLES if (row := connection.execute(described, (name,)).fetchone())]
@@ -59,13 +59,13 @@ def _is_full(connection: Connection[Any], counts: Counts) -> bool:
     if users - {counts.users}:
         raise ConfigurationError(
             f"APP_LAB_DATABASE_URL: its database was filled with {min(users):,} users, at scale"
-            f" {min(users) / Counts().users:g}: allowed is that scale, or an empty database"
+            f" {min(users) / RowCounts().users:g}: allowed is that scale, or an empty database"
         )
     return bool(found)
 
 
 def _load(
-    connection: Connection[Any], table: str, counts: Counts, progress: Callable[[int], object], chunk: int
+    connection: Connection[Any], table: str, counts: RowCounts, progress: Callable[[int], object], chunk: int
 ) -> None:
     """FREEZE leaves nothing that a first SELECT would have to write."""
     statement = sql.SQL("COPY {} FROM STDIN WITH (FREEZE)").format(sql.Identifier(table))
@@ -77,7 +77,7 @@ def _load(
             progress(1 + last - first)
 
 
-def _rows(counts: Counts, table: str) -> int:
+def _rows(counts: RowCounts, table: str) -> int:
     rows: int = getattr(counts, table)
     return rows
 

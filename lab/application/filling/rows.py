@@ -19,7 +19,7 @@ _DEAREST = 50_000  # cents
 _FIFTH = 5
 
 
-class Counts(NamedTuple):
+class RowCounts(NamedTuple):
     """How many rows each table has, in the order of their filling; by default the study's."""
 
     users: int = 1_000_000
@@ -28,32 +28,32 @@ class Counts(NamedTuple):
     order_items: int = 10_000_000
 
 
-def scaled(scale: float) -> Counts:
-    return Counts(*(max(_FIFTH, round(count * scale)) for count in Counts()))
+def scaled(scale: float) -> RowCounts:
+    return RowCounts(*(max(_FIFTH, round(count * scale)) for count in RowCounts()))
 
 
-def lines(table: str, first: int, last: int, counts: Counts) -> str:
+def lines(table: str, first: int, last: int, counts: RowCounts) -> str:
     """The rows `first` to `last` of a table, counted from 1, both included."""
     row = _ROWS[table]
     return "".join(f"{number}\t{row(number, counts)}\n" for number in range(first, last + 1))
 
 
-def _user(number: int, counts: Counts) -> str:
+def _user(number: int, counts: RowCounts) -> str:
     return f"user_{number}\tuser_{number}@example.com\t{_moment(_draw(number, 1))}"
 
 
-def _product(number: int, counts: Counts) -> str:
+def _product(number: int, counts: RowCounts) -> str:
     draw = _draw(number, 2)
     title = " ".join(_WORDS[draw >> shift & 7] for shift in (0, 3, 6))
     return f"{title}\t{_price(number)}\t{_moment(draw)}"
 
 
-def _order(number: int, counts: Counts) -> str:
+def _order(number: int, counts: RowCounts) -> str:
     draw = _draw(number, 3)
     return f"{_one_of(counts.users, draw >> 32)}\t{_STATUSES[draw & 3]}\t{_moment(draw)}"
 
 
-def _item(number: int, counts: Counts) -> str:
+def _item(number: int, counts: RowCounts) -> str:
     draw = _draw(number, 4)
     order, product = _one_of(counts.orders // _FIFTH, draw >> 32), _one_of(counts.products, draw & _32_BITS)
     return f"{order}\t{product}\t{1 + draw % _MOST_PIECES}\t{_price(product)}\t{_moment(draw)}"
