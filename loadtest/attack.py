@@ -30,7 +30,7 @@ def main() -> int:
 def _run(chosen: Namespace) -> int:
     from loadtest.fire import progress
     from loadtest.record import folders, meta
-    from loadtest.record.comparison import Attack
+    from loadtest.record.comparison import AttackRecord
     from loadtest.record.shapes import Load
     from loadtest.report import show
     from loadtest.stage import open_files, subject
@@ -53,7 +53,7 @@ def _run(chosen: Namespace) -> int:
     environment = meta.environment(*(("vegeta",) if chosen.url else ("vegeta", "toxiproxy-server")))
     with progress.attack(name, load) as shown:
         measurement = (_elsewhere if chosen.url else _here)(chosen, name, load, out, shown)
-    attack = Attack(environment=environment, measurement=measurement)
+    attack = AttackRecord(environment=environment, measurement=measurement)
     (out / "meta.json").write_text(attack.model_dump_json(indent=2) + "\n")
     show.attack(attack, out)
     return 0 if measurement.audit is None or measurement.audit.holds else 1

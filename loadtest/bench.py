@@ -27,7 +27,7 @@ from loadtest.stage import subject, trial
 from loadtest.stage.checkout import Checkout, checkout
 from loadtest.stage.collector import collector
 from loadtest.stage.peers import peers
-from loadtest.stage.subject import Subject
+from loadtest.stage.subject import AttackSubject
 
 FEWEST = 5  # repeats for an interval of 93 %: with fewer, --against is a trial run
 TITLE = "bench: CPU per accepted webhook"
@@ -77,7 +77,7 @@ def _beside_the_newest(only: tuple[str, ...], collector: str) -> list[Pair]:
     return duet.pairs(subject.release(NEWEST), [what for what in subjects if _wanted(what.name, only)])
 
 
-def _observed(collector: str) -> Subject:
+def _observed(collector: str) -> AttackSubject:
     """The newest with all of its telemetry on: metrics, traces of one webhook in a hundred, the watchdog."""
     pushed = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector, "OTEL_METRIC_EXPORT_INTERVAL": "1000"}
     return subject.release(NEWEST, f"{NEWEST} observed", APP_METRICS_PORT="0", APP_BLOCK_WARN="0.1", **pushed)

@@ -21,7 +21,7 @@ from loadtest.fire.billed import audit, wait_until_billed
 from loadtest.fire.deliveries import deliveries
 from loadtest.fire.killed_workers import Workers
 from loadtest.record import folders, meta
-from loadtest.record.billing import Billed
+from loadtest.record.billing import BillingAudit
 from loadtest.stage.worker_stack import Rules, open_worker_stack
 from local.machine import Watch
 
@@ -54,7 +54,7 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
         raise SystemExit("the audit failed")
 
 
-def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
+def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> BillingAudit:
     """Raises what `wait_until_billed` raises."""
     planned = deliveries(events, rules.seed)
     with (
@@ -68,7 +68,7 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> Billed:
         with Workers(WORKERS, environment, log, retry_s=rules.retry_s, seed=rules.seed, killed=kills) as workers:
             seconds = wait_until_billed(stage, planned, workers, shown)
         found = audit(stage, planned)
-    return Billed(
+    return BillingAudit(
         environment=meta.environment(),
         command=interleaved.called("--seed", str(rules.seed)),
         seed=rules.seed,

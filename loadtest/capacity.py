@@ -17,7 +17,7 @@ MAX_RATE = 1e9
 MAX_BODY_BYTES = 1_044_480  # APP_MAX_BODY_BYTES at most
 
 
-class Row(NamedTuple):
+class Capacity(NamedTuple):
     """What `rate` webhooks a second take. A month is one of this rate throughout.
 
     `calls_…`: SendMessageBatch a second, with batches that are full (`per_call`), or as full as the pods make them.
@@ -65,7 +65,7 @@ def capacity(
     body_bytes: int = figures.BODY_BYTES,
     fifo: bool = False,
     cpu_ms: float = figures.CPU_MS,
-) -> Row:
+) -> Capacity:
     """The row for `rate` webhooks a second. Raises ConfigurationError."""
     _check("--rate", rate, MAX_RATE)
     _check("--processing", processing, 43_200)
@@ -83,7 +83,7 @@ def capacity(
     expected = fifo_expected if fifo else max(full, min(rate, pods * figures.CALLS_IN_FLIGHT / figures.SQS_SECONDS))
     units_full = full * math.ceil(per_call * message / figures.BILLED_BYTES)
     units_expected = max(expected, units_full)
-    return Row(
+    return Capacity(
         rate=rate,
         cores=rate * cpu_ms / 1000,
         pods=pods,
@@ -119,7 +119,7 @@ def _sqs_dollars(units: float, fifo: bool) -> float:
     return dollars(requests, figures.FIFO_PRICES if fifo else figures.STANDARD_PRICES) / 1e6
 
 
-def lines(row: Row) -> dict[str, str]:
+def lines(row: Capacity) -> dict[str, str]:
     """The row to read: each value by its name, the same for the command and for the page's table."""
     month, met, coming = row.rate * figures.MONTH_SECONDS, row.met, row.limits[0]
     return {

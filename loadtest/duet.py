@@ -23,17 +23,17 @@ from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Load, Measurement
 from loadtest.stage import cores
 from loadtest.stage.open_files import raise_limit
-from loadtest.stage.subject import START_SECONDS, Running, Subject
+from loadtest.stage.subject import START_SECONDS, AttackSubject, Running
 
 # Starts a subject, writes its raw results to a folder, and calls the function right before the attack.
-Attack = Callable[[Subject, Path, Callable[[Running], object]], Measurement]
+Attack = Callable[[AttackSubject, Path, Callable[[Running], object]], Measurement]
 
 AGAIN = "again"  # the second one of an A/A duet
-Pair = tuple[Subject, Subject]  # a subject, and the reference beside it
+Pair = tuple[AttackSubject, AttackSubject]  # a subject, and the reference beside it
 CORES = (0, 1)
 
 
-def pairs(reference: Subject, others: list[Subject]) -> list[Pair]:
+def pairs(reference: AttackSubject, others: list[AttackSubject]) -> list[Pair]:
     """`reference` beside itself, and every one of `others` beside it."""
     again = replace(reference, name=f"{reference.name} {AGAIN}")
     return [(other, reference) for other in (again, *others)]
@@ -58,7 +58,7 @@ def run(
     raise_limit(load)
     with interleaved.warm_stack(file, sqs) as stack:
 
-        def attack(who: Subject, raw: Path, begin: Callable[[Running], object]) -> Measurement:
+        def attack(who: AttackSubject, raw: Path, begin: Callable[[Running], object]) -> Measurement:
             return measure(stack, who, "capped", load, out=raw, begin=begin)
 
         what = title.partition(":")[0]
@@ -83,14 +83,14 @@ def _cores(repeat: int) -> tuple[int, int]:
     return CORES if repeat % 2 == 0 else (CORES[1], CORES[0])
 
 
-def _duet(attack: Attack, pair: list[Subject], raw: Path) -> list[Measurement]:
+def _duet(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measurement]:
     """Both start by themselves; the attacks begin together."""
     shutil.rmtree(raw, ignore_errors=True)
     together = Barrier(len(pair) + 1, timeout=START_SECONDS)
     pids: dict[str, int] = {}
     ended = Event()
 
-    def play(who: Subject) -> Measurement:
+    def play(who: AttackSubject) -> Measurement:
         def begin(running: Running) -> None:
             pids[who.name] = running.pid
             together.wait()

@@ -18,7 +18,7 @@ from loadtest.stage import subject, tools, toxiproxy
 from loadtest.stage.billing import open_billing
 from loadtest.stage.open_files import raise_limit
 from loadtest.stage.stack import Stack, open_stack
-from loadtest.stage.subject import Subject
+from loadtest.stage.subject import AttackSubject
 
 TOOLS = ("vegeta", "toxiproxy-server")
 # Enough to keep a quarter of a core busy under every release.
@@ -42,7 +42,7 @@ class Case(NamedTuple):
     """`kind` names the attack, as in a table's heading; `once`: not repeated, for it takes too long."""
 
     kind: str
-    subject: Subject
+    subject: AttackSubject
     budget: str
     load: Load
     once: bool = False

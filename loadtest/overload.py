@@ -22,7 +22,7 @@ from loadtest.stage import subject, toxiproxy
 from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.peers import floor
 from loadtest.stage.stack import open_stack
-from loadtest.stage.subject import Subject
+from loadtest.stage.subject import AttackSubject
 
 NEWCOMERS = 512
 
@@ -37,7 +37,7 @@ class Overload:
         self.rows: list[list[str]] = []
 
     def attack(
-        self, kind: str, what: Subject, budget: str, load: Load, latency_s: float = SQS_LATENCY_S
+        self, kind: str, what: AttackSubject, budget: str, load: Load, latency_s: float = SQS_LATENCY_S
     ) -> Measurement:
         """Measures `what` and adds its row; `latency_s` is SQS's."""
         print(f"{kind}: {what.name} …", flush=True)

@@ -15,7 +15,7 @@ from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.fire import progress, vegeta
 from loadtest.fire.arrivals import arrivals
-from loadtest.fire.faults import Faults
+from loadtest.fire.faults import FaultInjector
 from loadtest.fire.measure import look
 from loadtest.fire.precheck import check_one
 from loadtest.fire.supervised import Supervised
@@ -62,7 +62,7 @@ def soak(webhooks: int, rate: int, seed: int, raw: Path) -> Soak:
             traffic = Traffic(service.url, USER, PASSWORD)
             check_one(traffic, arrived)
             shown.phase("sending")
-            with Faults(stack, service, seed) as faults:
+            with FaultInjector(stack, service, seed) as faults:
                 vegeta.attack(load, "soak", traffic, raw / "results.bin", lambda: shown.sent(len(traffic.sent)))
             shown.phase("auditing")
             fired = look(traffic, arrived, raw)

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from lab.measurement.beside import lab
 from lab.measurement.target import Target, event
 from loadtest.record.shapes import Load
-from loadtest.stage.subject import Subject
+from loadtest.stage.subject import AttackSubject
 
 # In a warm-up: else an endpoint that blocks its loop would take minutes for it.
 SHORT = {"ms": "10", "fib": "10"}
@@ -18,7 +18,7 @@ def users(number: int, duration_s: float, timeout_s: float = 30, *, keepalive: b
 
 
 @dataclass(frozen=True)
-class Case:
+class EndpointCase:
     """`name` is unique in its study. `body`: posts the load test's event. `variables`: APP_LAB_… of the lab.
 
     `quick`: part of a trial run.
@@ -37,7 +37,7 @@ class Case:
     quick: bool = False
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> AttackSubject:
         """Its lab."""
         return lab(self.name, self.workers, self.variables)
 

@@ -6,21 +6,21 @@ from pathlib import Path
 
 from lab.measurement import endpoint
 from lab.measurement.beside import Beside
-from lab.measurement.case import Case, users
-from lab.measurement.record import Row
+from lab.measurement.case import EndpointCase, users
+from lab.measurement.record import CaseRepeat
 from loadtest import duet
 from loadtest.record.comparison import Run
 from loadtest.record.shapes import Load, Measurement
-from loadtest.stage.subject import Running, Subject
+from loadtest.stage.subject import AttackSubject, Running
 
 LOAD = users(64, 3)
 
 
-def _tip(name: str, path: str = "nothing", *, body: bool = False, **variables: str) -> Case:
-    return Case(name, f"/tips/{path}", LOAD, method="POST", body=body, budget="capped", variables=variables)
+def _tip(name: str, path: str = "nothing", *, body: bool = False, **variables: str) -> EndpointCase:
+    return EndpointCase(name, f"/tips/{path}", LOAD, method="POST", body=body, budget="capped", variables=variables)
 
 
-Group = tuple[Case, list[Case]]  # a reference, and what runs beside it
+Group = tuple[EndpointCase, list[EndpointCase]]  # a reference, and what runs beside it
 GROUPS: list[Group] = [
     (
         _tip("nothing"),
@@ -42,7 +42,7 @@ QUICK_GROUPS: list[Group] = [(_tip("nothing"), [])]
 
 def measure(
     beside: Beside, groups: list[Group], repeats: int, file: Path, shorter: Callable[[Load], Load]
-) -> list[Row]:
+) -> list[CaseRepeat]:
     """Every duet of `groups`, and each reference beside itself. Raises what `lab.measurement.endpoint` raises."""
     rows = []
     for reference, others in groups:
@@ -50,7 +50,7 @@ def measure(
         cases[f"{reference.name} {duet.AGAIN}"] = cases[reference.name]
 
         def attack(
-            who: Subject, raw: Path, begin: Callable[[Running], object], cases: dict[str, Case] = cases
+            who: AttackSubject, raw: Path, begin: Callable[[Running], object], cases: dict[str, EndpointCase] = cases
         ) -> Measurement:
             return endpoint.measure(beside, cases[who.name], who, raw, begin).measurement
 
@@ -65,8 +65,8 @@ def measure(
     return rows
 
 
-def _row(run: Run, case: Case) -> Row:
+def _row(run: Run, case: EndpointCase) -> CaseRepeat:
     """The reference is named for its duet: its figure is of that time, and compared only within it."""
     measured = run.measurement
     name = measured.name if measured.name == run.kind else f"{measured.name} beside {run.kind}"
-    return Row(name=name, path=case.requested, workers=1, repeat=run.repeat, measurement=measured)
+    return CaseRepeat(name=name, path=case.requested, workers=1, repeat=run.repeat, measurement=measured)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from lab.measurement.beside import Beside
-from lab.measurement.case import Case, users
+from lab.measurement.case import EndpointCase, users
 from lab.measurement.record import Cores, Threads
 from lab.measurement.target import Target
 from lab.measurement.usage import Usage
@@ -23,7 +23,7 @@ from loadtest.fire.used import used_of
 from loadtest.record.shapes import Conditions, Measurement, Used
 from loadtest.stage import subject
 from loadtest.stage.budget import open_budget
-from loadtest.stage.subject import Running, Subject
+from loadtest.stage.subject import AttackSubject, Running
 from local.machine import Busy, Watch
 
 WARM_UP_SECONDS = 2.0
@@ -31,7 +31,7 @@ WARM_UP_USERS = 16
 
 
 class Measured(NamedTuple):
-    """See `lab.measurement.record.Row`."""
+    """See `lab.measurement.record.CaseRepeat`."""
 
     measurement: Measurement
     threads: Threads
@@ -39,7 +39,11 @@ class Measured(NamedTuple):
 
 
 def measure(
-    beside: Beside, case: Case, what: Subject, out: Path, begin: Callable[[Running], object] = lambda running: None
+    beside: Beside,
+    case: EndpointCase,
+    what: AttackSubject,
+    out: Path,
+    begin: Callable[[Running], object] = lambda running: None,
 ) -> Measured:
     """Starts `what`, the case's subject, and attacks it. Calls `begin` right before the attack.
 
@@ -76,14 +80,14 @@ def _check(target: Target) -> None:
         raise PreCheckFailed(f"{target.url} answered {response.status}: {answer}")
 
 
-def _warm_up(case: Case, running: Running, out: Path) -> None:
+def _warm_up(case: EndpointCase, running: Running, out: Path) -> None:
     """Short requests, so that threads, connections and caches are there."""
     seconds = min(WARM_UP_SECONDS, case.load.duration_s / 2)
     load = users(min(WARM_UP_USERS, case.load.users or 1), seconds)
     vegeta.attack(load, "warm-up", case.target(running.url, short=True), out / "warm-up.bin", lambda: None)
 
 
-def _measurement(case: Case, what: Subject, used: Used, busy: Busy, out: Path) -> Measurement:
+def _measurement(case: EndpointCase, what: AttackSubject, used: Used, busy: Busy, out: Path) -> Measurement:
     report = json.loads(vegeta.report(out / "results.bin", "json"))
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
     hits = vegeta.hits(out / "results.bin")

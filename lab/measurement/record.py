@@ -29,7 +29,7 @@ class Cores(Record):
         return self.lab + self.generator + self.upstream + self.database + self.harness
 
 
-class Row(Record):
+class CaseRepeat(Record):
     """One repeat of one case of a study, whose name is unique there.
 
     `cores` is None in a duet: two labs and two load generators are measured at the same time.
@@ -52,9 +52,9 @@ class Study(Record):
     environment: Environment
     repeats: int
     scale: float | None
-    rows: list[Row]
+    rows: list[CaseRepeat]
 
-    def of(self, name: str) -> list[Row]:
+    def of(self, name: str) -> list[CaseRepeat]:
         """The repeats of one case, in order; empty where it was not run."""
         return [row for row in self.rows if row.name == name]
 
@@ -63,7 +63,7 @@ class Study(Record):
         return list(dict.fromkeys(row.name for row in self.rows))
 
 
-class Lab(Record):
+class LabResults(Record):
     """lab.json: each study with where it comes from, since a study can be measured again by itself."""
 
     studies: list[Study]
@@ -71,8 +71,8 @@ class Lab(Record):
     def study(self, name: str) -> Study | None:
         return next((study for study in self.studies if study.name == name), None)
 
-    def replaced(self, study: Study) -> "Lab":
+    def replaced(self, study: Study) -> "LabResults":
         """With `study` in place of the one of that name, or at the end."""
         if self.study(study.name) is None:
-            return Lab(studies=[*self.studies, study])
-        return Lab(studies=[study if old.name == study.name else old for old in self.studies])
+            return LabResults(studies=[*self.studies, study])
+        return LabResults(studies=[study if old.name == study.name else old for old in self.studies])

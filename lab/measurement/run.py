@@ -8,8 +8,8 @@ from pathlib import Path
 from lab.application.filling.fill import fill, steps
 from lab.measurement import duets, endpoint
 from lab.measurement.beside import Beside, open_beside
-from lab.measurement.case import Case
-from lab.measurement.record import Lab, Row, Study
+from lab.measurement.case import EndpointCase
+from lab.measurement.record import CaseRepeat, LabResults, Study
 from lab.measurement.studies import STUDIES
 from loadtest.fire import progress
 from loadtest.interleaved import called
@@ -31,7 +31,7 @@ class Plan:
     quick: bool
     scale: float
 
-    def cases(self, study: str) -> list[Case]:
+    def cases(self, study: str) -> list[EndpointCase]:
         """In a trial run few of them, each with few users for a second."""
         cases = list(STUDIES[study]())
         return [_quick(case) for case in cases if case.quick] if self.quick else cases
@@ -44,7 +44,7 @@ class Plan:
         return duets.QUICK_GROUPS if self.quick else duets.GROUPS
 
 
-def _quick(case: Case) -> Case:
+def _quick(case: EndpointCase) -> EndpointCase:
     query = case.query | ({"ms": QUICK_MS} if "ms" in case.query else {})
     budget = "burst" if case.budget == "capped" else case.budget  # a start on a quarter of a core takes ten seconds
     return replace(case, load=_quick_load(case.load), query=query, budget=budget)
@@ -54,14 +54,14 @@ def _quick_load(load: Load) -> Load:
     return load.model_copy(update={"duration_s": QUICK_SECONDS, "users": min(load.users or 1, QUICK_USERS)})
 
 
-def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> Lab:
+def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> LabResults:
     """Measures the studies of those names, in place of those that `file` has of them.
 
     Raises what `lab.measurement.endpoint.measure` and `lab.measurement.beside.open_beside` raise.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     chosen = {name: plan.cases(name) for name in STUDIES if name in names}
-    lab = Lab.model_validate_json(file.read_text()) if file.exists() else Lab(studies=[])
+    lab = LabResults.model_validate_json(file.read_text()) if file.exists() else LabResults(studies=[])
     stored = any(case.database for cases in chosen.values() for case in cases)
     with open_beside(stored) as beside:
         if beside.database is not None:
@@ -73,7 +73,7 @@ def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> L
             scale = plan.scale if any(case.database for case in cases) else None
             command = called(package="lab")
             study = Study(name=name, command=command, environment=where, repeats=plan.repeats, scale=scale, rows=rows)
-            lab = Lab(studies=sorted(lab.replaced(study).studies, key=lambda one: list(STUDIES).index(one.name)))
+            lab = LabResults(studies=sorted(lab.replaced(study).studies, key=lambda one: list(STUDIES).index(one.name)))
             file.write_text(lab.model_dump_json() + "\n")
     return lab
 
@@ -90,7 +90,7 @@ def _fill(url: str, scale: float) -> None:
         fill(url, scale, more)
 
 
-def _rounds(beside: Beside, study: str, cases: list[Case], repeats: int, file: Path) -> list[Row]:
+def _rounds(beside: Beside, study: str, cases: list[EndpointCase], repeats: int, file: Path) -> list[CaseRepeat]:
     """Interleaved: each repeat goes through all cases."""
     for case in cases:
         raise_limit(case.load)
@@ -103,11 +103,11 @@ def _rounds(beside: Beside, study: str, cases: list[Case], repeats: int, file: P
     return rows
 
 
-def _row(beside: Beside, study: str, case: Case, repeat: int, file: Path) -> Row:
+def _row(beside: Beside, study: str, case: EndpointCase, repeat: int, file: Path) -> CaseRepeat:
     raw = folders.raw(file, study, case.name, repeat)
     shutil.rmtree(raw, ignore_errors=True)
     measured = endpoint.measure(beside, case, case.subject, raw)
-    return Row(
+    return CaseRepeat(
         name=case.name,
         path=case.requested,
         workers=case.workers,

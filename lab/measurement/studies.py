@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from lab.measurement.case import Case, users
+from lab.measurement.case import EndpointCase, users
 from loadtest.record.shapes import Load
 
 # Published: 5 s for each of three tasks. Their number of users is kept, so all times are divided by five.
@@ -21,7 +21,7 @@ BUYER = "29"  # has at least 35 pieces at scales of 0.001 and 0.01
 WORKERS = (1, 2, 4)
 
 
-def do_nothing() -> Iterator[Case]:
+def do_nothing() -> Iterator[EndpointCase]:
     """The talk's appendix: ten endpoints in a closed loop of 64 users on a quarter of a core; and as published, in an
     open loop of 500/s on a pod that may use more.
     """
@@ -33,31 +33,35 @@ def do_nothing() -> Iterator[Case]:
     yield from (_post(f"{path}, 500/s", path, PUBLISHED, "burst") for path in paths)
 
 
-def _post(name: str, path: str, load: Load, budget: str, *, quick: bool = False) -> Case:
+def _post(name: str, path: str, load: Load, budget: str, *, quick: bool = False) -> EndpointCase:
     something = path.startswith("do-something")
     query = {"key": "lab"} if something else {}
     body = something or "body" in path
-    return Case(name, f"/{path}", load, query, method="POST", body=body, budget=budget, variables=THREADS, quick=quick)
+    return EndpointCase(
+        name, f"/{path}", load, query, method="POST", body=body, budget=budget, variables=THREADS, quick=quick
+    )
 
 
-def three_tasks() -> Iterator[Case]:
+def three_tasks() -> Iterator[EndpointCase]:
     """Study 1: two workers, 500 users."""
     for path in ("sync_baseline", "async_independent", "async_dependent", "async_concurrent"):
         quick = path in ("async_independent", "async_concurrent")
-        yield Case(path, f"/{path}", users(500, 15), {"ms": TASK_MS}, workers=2, quick=quick)
+        yield EndpointCase(path, f"/{path}", users(500, 15), {"ms": TASK_MS}, workers=2, quick=quick)
 
 
-def outbound() -> Iterator[Case]:
+def outbound() -> Iterator[EndpointCase]:
     """Study 2: one worker, 500 users and a call of one second, with a client per request as published, and a shared
     one; and a file."""
     for client, path in product(("new", "shared"), ("sync", "async", "async_sync_client")):
         query = {"ms": "1000", "client": client}
-        yield Case(f"{path}, {client} client", f"/outbound/{path}", users(500, 20), query, quick=client == "new")
+        yield EndpointCase(
+            f"{path}, {client} client", f"/outbound/{path}", users(500, 20), query, quick=client == "new"
+        )
     for path in ("sync", "async"):
-        yield Case(f"json_file, {path}", f"/json_file/{path}", users(64, 5))
+        yield EndpointCase(f"json_file, {path}", f"/json_file/{path}", users(64, 5))
 
 
-def blocking() -> Iterator[Case]:
+def blocking() -> Iterator[EndpointCase]:
     """Study 3: a second of sleep, awaited and in threads, or half and half."""
     awaited, threaded = "async_endpoint_async_processing", "sync_endpoint_sync_processing"
     for path in (awaited, threaded):
@@ -67,21 +71,21 @@ def blocking() -> Iterator[Case]:
         yield _sleep(path, "500", workers, SLEEPERS)
 
 
-def _sleep(path: str, ms: str, workers: int, number: int) -> Case:
+def _sleep(path: str, ms: str, workers: int, number: int) -> EndpointCase:
     name = f"{path}, {_workers(workers)}, {number:,} users"
     load = users(number, 10, K6_TIMEOUT_S)
-    return Case(name, f"/{path}", load, {"ms": ms}, workers=workers, quick=number < SLEEPERS)
+    return EndpointCase(name, f"/{path}", load, {"ms": ms}, workers=workers, quick=number < SLEEPERS)
 
 
-def database() -> Iterator[Case]:
+def database() -> Iterator[EndpointCase]:
     """Study 3: one row by its id, 100 users."""
     for path, workers in product(("sync_select", "async_select"), WORKERS):
         name = f"{path}, {_workers(workers)}"
-        yield Case(name, f"/{path}", users(100, 5), workers=workers, database=True, quick=workers == 1)
-    yield _one_thread(Case("sync_select, 1 worker", "/sync_select", users(100, 5), database=True))
+        yield EndpointCase(name, f"/{path}", users(100, 5), workers=workers, database=True, quick=workers == 1)
+    yield _one_thread(EndpointCase("sync_select, 1 worker", "/sync_select", users(100, 5), database=True))
 
 
-def orders() -> Iterator[Case]:
+def orders() -> Iterator[EndpointCase]:
     """Study 3: two queries, a data frame and a computation; 31 users, the published number by Little's law. Without a
     deadline for those who wait for a thread or a process, as published; with more workers only what was published so.
     """
@@ -92,8 +96,8 @@ def orders() -> Iterator[Case]:
     yield from (shared, _one_thread(shared), _one_thread(_order("sync", "15", 1)))
 
 
-def _order(path: str, fib: str, workers: int, *, quick: bool = False) -> Case:
-    return Case(
+def _order(path: str, fib: str, workers: int, *, quick: bool = False) -> EndpointCase:
+    return EndpointCase(
         f"{path}, fib {fib}, {_workers(workers)}",
         f"/orders/{path}",
         users(31, 5),
@@ -105,16 +109,16 @@ def _order(path: str, fib: str, workers: int, *, quick: bool = False) -> Case:
     )
 
 
-def refusals() -> Iterator[Case]:
+def refusals() -> Iterator[EndpointCase]:
     """Tips about refusing: a thousand users, each request on a new connection."""
     variants = {"backlog 2048": {}, "backlog 16": {"APP_LAB_BACKLOG": "16"}}
     variants |= {"limit-concurrency 100": {"APP_LAB_LIMIT_CONCURRENCY": "100"}}
     for name, variables in variants.items():
         load = users(1000, 3, keepalive=False)
-        yield Case(name, "/tips/nothing", load, method="POST", variables=variables)
+        yield EndpointCase(name, "/tips/nothing", load, method="POST", variables=variables)
 
 
-def _one_thread(case: Case) -> Case:
+def _one_thread(case: EndpointCase) -> EndpointCase:
     """Its users wait for one thread: what a thread costs without others that run at the same time."""
     variables = case.variables | {"APP_LAB_THREADPOOL_TOKENS": "1"}
     return replace(case, name=f"{case.name}, 1 thread", variables=variables, quick=False)

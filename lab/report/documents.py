@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.measurement.record import Lab, Study
+from lab.measurement.record import LabResults, Study
 from lab.report import pictures as lab_pictures
 from lab.report import tables as lab_tables
 from lab.report.published import PUBLISHED
@@ -14,11 +14,11 @@ from loadtest.report.documents import NotMeasured
 DOCUMENT = ROOT / "docs"
 
 
-def _labs() -> Iterator[tuple[Lab, Path]]:
+def _labs() -> Iterator[tuple[LabResults, Path]]:
     """Of every run on one commit that was no trial run."""
     for file in RESULTS.glob("*/lab.json"):
         if not file.parent.name.endswith(("-quick", "-dirty")):
-            yield Lab.model_validate_json(file.read_text()), file.parent
+            yield LabResults.model_validate_json(file.read_text()), file.parent
 
 
 def newest(name: str) -> tuple[Study, Path]:
@@ -67,7 +67,7 @@ def verdicts() -> str:
     return lab_tables.verdicts([newest(name)[0] for name in PUBLISHED])
 
 
-def stale() -> list[tuple[Lab, Path]]:
+def stale() -> list[tuple[LabResults, Path]]:
     """The newest runs whose pictures are missing or differ from a redraw."""
     folders = {newest(name)[1] for name in PUBLISHED if any(lab.study(name) for lab, _ in _labs())}
     return [(lab, folder) for lab, folder in _labs() if folder in folders and lab_pictures.stale(lab, folder)]

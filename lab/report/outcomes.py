@@ -3,9 +3,9 @@
 from math import inf, isnan
 from typing import Literal, NamedTuple
 
-from lab.measurement.record import Row, Study
-from lab.report.published import PUBLISHED, REASONS, Comparison
-from loadtest.record.estimate import Estimate, ratio
+from lab.measurement.record import CaseRepeat, Study
+from lab.report.published import PUBLISHED, REASONS, PublishedComparison
+from loadtest.record.estimate import MedianEstimate, ratio
 
 Verdict = Literal["reproduced", "in part", "not"]
 # Of the published ratio and the measured one, at most; and where a ratio counts as one.
@@ -16,16 +16,16 @@ SAME_LOW, SAME_HIGH = 0.8, 1.25
 NOISE = "noise"
 
 
-class Outcome(NamedTuple):
+class ComparisonOutcome(NamedTuple):
     """`measured` is NaN where it was not; `verdict` None also where nothing is claimed. `reason`: empty if unknown."""
 
-    comparison: Comparison
-    measured: Estimate
+    comparison: PublishedComparison
+    measured: MedianEstimate
     verdict: Verdict | None
     reason: str
 
 
-def outcomes(study: Study) -> list[Outcome]:
+def outcomes(study: Study) -> list[ComparisonOutcome]:
     """Of every comparison of the study, in the order of published.json."""
     reasons = REASONS.get(study.name, {})
     found = [_outcome(study, comparison, reasons) for comparison in PUBLISHED[study.name].comparisons]
@@ -33,7 +33,7 @@ def outcomes(study: Study) -> list[Outcome]:
     return [_told(outcome, noise) for outcome in found]
 
 
-def _told(outcome: Outcome, noise: Estimate | None) -> Outcome:
+def _told(outcome: ComparisonOutcome, noise: MedianEstimate | None) -> ComparisonOutcome:
     """In duets, what differs no more than the reference from itself is at most `in part`."""
     if noise is None or outcome.verdict != "reproduced" or outcome.comparison.id == NOISE:
         return outcome
@@ -42,17 +42,17 @@ def _told(outcome: Outcome, noise: Estimate | None) -> Outcome:
     return outcome if told else outcome._replace(verdict="in part")
 
 
-def _outcome(study: Study, comparison: Comparison, reasons: dict[str, str]) -> Outcome:
+def _outcome(study: Study, comparison: PublishedComparison, reasons: dict[str, str]) -> ComparisonOutcome:
     over, under = ({row.repeat: row for row in study.of(name)} for name in (comparison.over, comparison.under))
     both = sorted(over.keys() & under.keys())
     measured = ratio(
         [value(over[repeat], comparison.metric) for repeat in both],
         [value(under[repeat], comparison.metric) or None for repeat in both],
     )
-    return Outcome(comparison, measured, judge(comparison, measured), reasons.get(comparison.id, ""))
+    return ComparisonOutcome(comparison, measured, judge(comparison, measured), reasons.get(comparison.id, ""))
 
 
-def value(row: Row, metric: str) -> float | None:
+def value(row: CaseRepeat, metric: str) -> float | None:
     """None where it was not measured."""
     measured = row.measurement
     match metric:
@@ -66,7 +66,7 @@ def value(row: Row, metric: str) -> float | None:
             return threads(row)
 
 
-def threads(row: Row) -> float | None:
+def threads(row: CaseRepeat) -> float | None:
     """Python threads; where the lab did not answer, the main one and those that came since its start."""
     seen = row.threads
     if seen is None or row.workers > 1:
@@ -74,7 +74,7 @@ def threads(row: Row) -> float | None:
     return seen.python if seen.python is not None else 1 + seen.os - seen.before
 
 
-def judge(comparison: Comparison, measured: Estimate) -> Verdict | None:
+def judge(comparison: PublishedComparison, measured: MedianEstimate) -> Verdict | None:
     """`reproduced`: the interval is on the published side of 1, and the median within a factor of FACTOR of the
     published ratio; for a ratio of one, the interval is between SAME_LOW and SAME_HIGH. `in part`: the median is on
     that side, or near one. A claim without figures has only a side.
@@ -92,7 +92,7 @@ def judge(comparison: Comparison, measured: Estimate) -> Verdict | None:
     return "reproduced" if clearly and apart <= FACTOR else "in part"
 
 
-def _one(published: float, measured: Estimate) -> Verdict:
+def _one(published: float, measured: MedianEstimate) -> Verdict:
     if measured.low >= SAME_LOW and measured.high <= SAME_HIGH:
         return "reproduced"
     near = SAME_LOW <= measured.median <= SAME_HIGH
@@ -105,7 +105,7 @@ def _beyond(ratio: float, more: bool) -> bool:
     return shown > 1 if more else shown < 1
 
 
-def of_study(found: list[Outcome]) -> Verdict | None:
+def of_study(found: list[ComparisonOutcome]) -> Verdict | None:
     """From its comparisons: all reproduced, none, or some. None where none was measured."""
     verdicts = {outcome.verdict for outcome in found} - {None}
     if not verdicts:

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from lab.measurement.record import Lab
+from lab.measurement.record import LabResults
 from lab.report import charts, outcomes, tables
 from lab.report.published import PUBLISHED
 from loadtest.report.page import render
 
 
-def write(measured: Lab, out: Path) -> None:
+def write(measured: LabResults, out: Path) -> None:
     """Writes `lab.html` to `out`."""
     specs = {}
     for study in measured.studies:

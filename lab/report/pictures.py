@@ -6,14 +6,14 @@ from pathlib import Path
 
 import vl_convert
 
-from lab.measurement.record import Lab
+from lab.measurement.record import LabResults
 from lab.report import charts
 from loadtest.report import theme
 
 SVG_WIDTH = 560
 
 
-def write(lab: Lab, out: Path) -> None:
+def write(lab: LabResults, out: Path) -> None:
     """Writes `lab-<study>-<theme>.svg` to `out`."""
     for study in lab.studies:
         spec = charts.ratios(study) | {"width": SVG_WIDTH}
@@ -22,7 +22,7 @@ def write(lab: Lab, out: Path) -> None:
             (out / f"lab-{study.name}-{kind}.svg").write_text(drawn + "\n")
 
 
-def stale(lab: Lab, folder: Path) -> list[Path]:
+def stale(lab: LabResults, folder: Path) -> list[Path]:
     """The pictures of `folder` that are missing or differ from what `write` would draw."""
     with tempfile.TemporaryDirectory() as scratch:
         write(lab, Path(scratch))

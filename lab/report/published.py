@@ -11,7 +11,7 @@ _HERE = Path(__file__).parent
 REASONS: dict[str, dict[str, str]] = json.loads((_HERE / "reasons.json").read_text())
 
 
-class Comparison(Record):
+class PublishedComparison(Record):
     """Two cases of a study. `published`: the figures of `over` and `under`; `claimed`: what is claimed without figures.
 
     `metric`: `rps` (200s a second), `mean_ms` (latency), `threads` or `cpu_ms` (a request).
@@ -38,7 +38,7 @@ class Published(Record):
     source: str
     published: str
     here: str
-    comparisons: list[Comparison]
+    comparisons: list[PublishedComparison]
 
 
 def _load() -> dict[str, Published]:

@@ -3,10 +3,10 @@
 from collections import Counter
 from math import isnan
 
-from lab.measurement.record import Row, Study
-from lab.report.outcomes import Outcome, of_study, outcomes, threads, value
+from lab.measurement.record import CaseRepeat, Study
+from lab.report.outcomes import ComparisonOutcome, of_study, outcomes, threads, value
 from lab.report.published import PUBLISHED
-from loadtest.record.estimate import Estimate, estimate
+from loadtest.record.estimate import MedianEstimate, estimate
 from loadtest.report.tables import NOT_YET, label, markdown, milliseconds
 
 # Above this share of all cores, the machine bounds a figure: it is a lower bound of what the lab does.
@@ -25,7 +25,7 @@ def comparisons(study: Study) -> str:
     return markdown(["", "published", "measured", "verdict"], [_compared(outcome) for outcome in outcomes(study)])
 
 
-def _compared(outcome: Outcome) -> list[str]:
+def _compared(outcome: ComparisonOutcome) -> list[str]:
     comparison = outcome.comparison
     what = {"rps": "", "mean_ms": "", "threads": "", "cpu_ms": " (CPU a request)"}[comparison.metric]
     claimed = {"more": "> 1", "less": "< 1", "same": "1", None: "–"}[comparison.claimed]
@@ -37,7 +37,7 @@ def _times(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"  # noqa: PLR2004  # three digits
 
 
-def _interval(between: Estimate) -> str:
+def _interval(between: MedianEstimate) -> str:
     if isnan(between.median):
         return NOT_YET
     return between.text(".2f" if between.median < 10 else ".0f")  # noqa: PLR2004  # three digits
@@ -87,7 +87,7 @@ def rows(study: Study) -> str:
     return markdown(HEAD, [_case(name, study.of(name)) for name in study.names()])
 
 
-def _case(name: str, repeats: list[Row]) -> list[str]:
+def _case(name: str, repeats: list[CaseRepeat]) -> list[str]:
     measured = [row.measurement for row in repeats]
     rps = estimate(one.rps for one in measured)
     times = [estimate(getattr(one.latencies, key) for one in measured) for key in ("mean", "p50", "p95", "p99")]
@@ -104,22 +104,22 @@ def _case(name: str, repeats: list[Row]) -> list[str]:
     ]
 
 
-def _cpu(milliseconds: Estimate) -> str:
+def _cpu(milliseconds: MedianEstimate) -> str:
     return "–" if isnan(milliseconds.median) else f"{milliseconds.median:.2f} ms"
 
 
-def _others(repeats: list[Row]) -> str:
+def _others(repeats: list[CaseRepeat]) -> str:
     """Of the repeat in the middle; `none`: no answer within the time-out."""
     statuses = sorted(repeats, key=lambda row: row.measurement.rps)[len(repeats) // 2].measurement.statuses
     others = {code: number for code, number in sorted(statuses.items()) if code != "200"}
     return ", ".join(f"{'none' if code == '0' else code}: {number:,}" for code, number in others.items()) or "–"
 
 
-def _lab_cores(row: Row) -> float | None:
+def _lab_cores(row: CaseRepeat) -> float | None:
     return row.cores.lab if row.cores else None
 
 
-def _machine(repeats: list[Row]) -> str:
+def _machine(repeats: list[CaseRepeat]) -> str:
     """What lab, load generator, upstream, database and harness used together."""
     cores = [row.cores for row in repeats if row.cores]
     if not cores:

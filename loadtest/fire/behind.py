@@ -10,7 +10,7 @@ from loadtest.fire.traffic import Traffic
 from loadtest.record.shapes import Load
 from loadtest.stage.billing import BillingStack
 from loadtest.stage.stack import PASSWORD, USER, Stack
-from loadtest.stage.subject import Subject
+from loadtest.stage.subject import AttackSubject
 
 # Webhooks that vegeta may read and not send, and the one before the attack.
 SPARE = 50
@@ -26,7 +26,7 @@ class Behind(NamedTuple):
 
 
 @contextmanager
-def behind(stack: Stack | BillingStack, what: Subject, load: Load) -> Iterator[Behind]:
+def behind(stack: Stack | BillingStack, what: AttackSubject, load: Load) -> Iterator[Behind]:
     """An empty queue, deleted after the measurement; or as many invoices as `load` has webhooks."""
     if isinstance(stack, BillingStack):
         bodies = seeded(stack, int(load.rate * load.duration_s) + SPARE)

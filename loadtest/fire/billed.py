@@ -9,7 +9,7 @@ from typing import Any
 from loadtest.fire.deliveries import Deliveries
 from loadtest.fire.killed_workers import Workers
 from loadtest.fire.progress import Count
-from loadtest.record.billing import Calls
+from loadtest.record.billing import ChargebeeCalls
 from loadtest.stage.worker_stack import WorkerStack
 
 POLL_SECONDS = 1.0
@@ -39,7 +39,7 @@ def wait_until_billed(stage: WorkerStack, planned: Deliveries, workers: Workers,
 
 
 def audit(stage: WorkerStack, planned: Deliveries) -> dict[str, Any]:
-    """The fields of `Billed` that say what was found."""
+    """The fields of `BillingAudit` that say what was found."""
     found = stage.audit()
     invoices = {invoice["id"]: invoice for invoice in found["invoices"]}
     charged = [(name, charge) for name, invoice in invoices.items() for charge in invoice["charges"]]
@@ -72,7 +72,7 @@ def _unexplained(planned: Deliveries, letters: list[dict[str, str]]) -> Iterator
             yield f"{name}: {reason} instead of {wanted}"
 
 
-def _calls(found: dict[str, Any], invoices: int) -> Calls:
+def _calls(found: dict[str, Any], invoices: int) -> ChargebeeCalls:
     by_status: Counter[str] = Counter()
     all_times = []
     for statuses in found["calls"].values():
@@ -83,7 +83,7 @@ def _calls(found: dict[str, Any], invoices: int) -> Calls:
     # In the last tenth, the work that is left waits for its retries.
     busy = (min(all_times), closed[int(0.9 * (invoices - 1))]) if closed else (0.0, 0.0)
     used = _used(sorted(all_times), busy, found["limit"])
-    return Calls(limit=found["limit"], by_status=dict(by_status), most=found["most_calls_in_60s"], used=used)
+    return ChargebeeCalls(limit=found["limit"], by_status=dict(by_status), most=found["most_calls_in_60s"], used=used)
 
 
 def _used(times: list[float], busy: tuple[float, float], limit: int) -> float | None:

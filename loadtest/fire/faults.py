@@ -41,7 +41,7 @@ def plan(seed: int) -> Iterator[Step]:
         yield Step(chosen.uniform(*PAUSE), chosen.choice(KINDS), chosen.uniform(*LASTS))
 
 
-class Faults:
+class FaultInjector:
     """`with` plants one after the other, until it is left. `planted`: how often which."""
 
     def __init__(self, stack: Stack, service: Supervised, seed: int) -> None:

@@ -24,7 +24,7 @@ from loadtest.stage import subject
 from loadtest.stage.billing import BillingStack
 from loadtest.stage.budget import open_budget
 from loadtest.stage.stack import Stack
-from loadtest.stage.subject import Running, Subject
+from loadtest.stage.subject import AttackSubject, Running
 
 
 class Fired(NamedTuple):
@@ -37,7 +37,7 @@ class Fired(NamedTuple):
 
 def measure(
     stack: Stack | BillingStack,
-    what: Subject,
+    what: AttackSubject,
     budget: str,
     load: Load,
     *,
@@ -70,7 +70,7 @@ def measure(
 
 
 def _with_ours(
-    measurement: Measurement, sqs: dict[str, Any], what: Subject, used: Used, conditions: Conditions
+    measurement: Measurement, sqs: dict[str, Any], what: AttackSubject, used: Used, conditions: Conditions
 ) -> Measurement:
     """What is known only of a subject that was started here."""
     accepted = measurement.accepted

@@ -7,14 +7,14 @@ from types import TracebackType
 from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
-from loadtest.record.shapes import Probes
+from loadtest.record.shapes import ProbeLatencies
 
 INTERVAL_SECONDS = 0.1
 # As in the manifests' liveness probe.
 TIMEOUT_SECONDS = 30
 
 
-class Probe(NamedTuple):
+class ProbeResult(NamedTuple):
     """Times in seconds, `at` since the first one."""
 
     at: float
@@ -26,7 +26,7 @@ class Prober:
 
     def __init__(self, url: str) -> None:
         self._address = urlsplit(url)
-        self.sequence: list[Probe] = []
+        self.sequence: list[ProbeResult] = []
         self._failed = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -39,13 +39,13 @@ class Prober:
         self._ended.set()
         self._thread.join()
 
-    def probes(self) -> Probes | None:
+    def probes(self) -> ProbeLatencies | None:
         """None where there was no probe."""
         if not self.sequence:
             return None
         ordered = sorted(1000 * probe.latency for probe in self.sequence)
         p50, p99 = (ordered[int(share * len(ordered))] for share in (0.5, 0.99))
-        return Probes(number=len(ordered), failed=self._failed, p50=p50, p99=p99, slowest=ordered[-1])
+        return ProbeLatencies(number=len(ordered), failed=self._failed, p50=p50, p99=p99, slowest=ordered[-1])
 
     def _run(self) -> None:
         first: float | None = None
@@ -57,7 +57,7 @@ class Prober:
             except (OSError, http.client.HTTPException):
                 answered = False
             self._failed += not answered
-            self.sequence.append(Probe(started - first, time.monotonic() - started))
+            self.sequence.append(ProbeResult(started - first, time.monotonic() - started))
 
     def _probe(self) -> bool:
         secure = self._address.scheme == "https"

@@ -9,7 +9,7 @@ import psutil
 
 from loadtest.stage import subject
 from loadtest.stage.budget import open_budget
-from loadtest.stage.subject import START_SECONDS, Subject
+from loadtest.stage.subject import START_SECONDS, AttackSubject
 from local.ports import free_port
 
 POLL_SECONDS = 0.2
@@ -19,7 +19,7 @@ MIB = 1024 * 1024
 class Supervised:
     """`with` starts it and waits until it is ready. `starts`: how often it has; `peak_mib`: its memory at most."""
 
-    def __init__(self, what: Subject, stack: dict[str, str], log: Path) -> None:
+    def __init__(self, what: AttackSubject, stack: dict[str, str], log: Path) -> None:
         self._what, self._stack, self._log = what, stack, log
         self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"

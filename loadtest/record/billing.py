@@ -4,7 +4,7 @@ from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Record
 
 
-class Calls(Record):
+class ChargebeeCalls(Record):
     """Those to Chargebee, by status. `most`: in any 60 s; `used`: the share of `limit` in the median 60 s with work."""
 
     limit: int
@@ -13,7 +13,7 @@ class Calls(Record):
     used: float | None
 
 
-class Billed(Record):
+class BillingAudit(Record):
     """Compared at Chargebee's stand-in and in the dead-letter queue. Each list names what is not as it should be.
 
     `unbilled`: invoices that are not closed; `twice`: closed more than once; `missing`, `repeated`, `foreign`: charges;
@@ -37,7 +37,7 @@ class Billed(Record):
     lease_s: float
     error_share: float
     rests: int = 0
-    calls: Calls
+    calls: ChargebeeCalls
     dead_letters: dict[str, int]
     unbilled: list[str]
     twice: list[str]

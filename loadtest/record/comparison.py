@@ -12,7 +12,7 @@ class Environment(Record):
     tools: dict[str, str]
 
 
-class Attack(Record):
+class AttackRecord(Record):
     """`meta.json`."""
 
     environment: Environment

@@ -9,7 +9,7 @@ from typing import NamedTuple
 CONFIDENCE = 0.93
 
 
-class Estimate(NamedTuple):
+class MedianEstimate(NamedTuple):
     """The median, and an interval for it that assumes no distribution: see `estimate`."""
 
     median: float
@@ -25,7 +25,7 @@ class Estimate(NamedTuple):
         return f"{self.median:{form}} ({self.low:{form}}–{self.high:{form}})"
 
 
-def estimate(values: Iterable[float | None]) -> Estimate:
+def estimate(values: Iterable[float | None]) -> MedianEstimate:
     """Of one value per repeat; repeats without one are left out, and without any value all is NaN.
 
     The interval goes from the k-th smallest value to the k-th largest, for the largest k that CONFIDENCE allows: all of
@@ -34,9 +34,9 @@ def estimate(values: Iterable[float | None]) -> Estimate:
     """
     known = sorted(value for value in values if value is not None)
     if not known:
-        return Estimate(*[float("nan")] * 3)
+        return MedianEstimate(*[float("nan")] * 3)
     left_out = _left_out(len(known))
-    return Estimate(median(known), known[left_out], known[-1 - left_out])
+    return MedianEstimate(median(known), known[left_out], known[-1 - left_out])
 
 
 def _left_out(repeats: int) -> int:
@@ -49,7 +49,7 @@ def _left_out(repeats: int) -> int:
         left_out += 1
 
 
-def ratio(ours: Iterable[float | None], theirs: Iterable[float | None]) -> Estimate:
+def ratio(ours: Iterable[float | None], theirs: Iterable[float | None]) -> MedianEstimate:
     """Of interleaved repeats: each of ours to that of theirs from the same round."""
     pairs = zip(ours, theirs, strict=True)
     return estimate(mine / other for mine, other in pairs if mine is not None and other is not None)

@@ -46,7 +46,7 @@ class Latencies(Record):
     slowest: float
 
 
-class Probes(Record):
+class ProbeLatencies(Record):
     """Latency of /healthz on new connections during an attack, in milliseconds. `failed`: no 200 within 30 s."""
 
     number: int
@@ -105,7 +105,7 @@ class Measurement(Record):
     errors: list[str]
     rps: float
     latencies: Latencies
-    probes: Probes | None = None
+    probes: ProbeLatencies | None = None
     conditions: Conditions | None = None
     distribution: list[tuple[float, float]]
     audit: Audit | None

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from loadtest.record.billing import Billed
+from loadtest.record.billing import BillingAudit
 from loadtest.record.comparison import Comparison, Environment
 from loadtest.record.folders import RESULTS, ROOT
 from loadtest.record.shares import Shares
@@ -150,7 +150,7 @@ def shares() -> str:
 
 def billing() -> str:
     """What became of thousands of events under kills, as `python -m loadtest billing` prints it."""
-    runs = [Billed.model_validate_json(file.read_text()) for file in _whole("billing")]
+    runs = [BillingAudit.model_validate_json(file.read_text()) for file in _whole("billing")]
     last = max(runs, key=lambda run: run.environment.started)
     return f"```none\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."
 

@@ -2,7 +2,7 @@
 
 from loadtest.duet import AGAIN
 from loadtest.record.comparison import Comparison
-from loadtest.record.estimate import Estimate, estimate, ratio
+from loadtest.record.estimate import MedianEstimate, estimate, ratio
 from loadtest.report.figures import CPU, value_of
 from loadtest.report.tables import label, markdown, of
 
@@ -52,7 +52,7 @@ def resolution(comparison: Comparison) -> float:
     return _distance(found)
 
 
-def _distance(found: Estimate) -> float:
+def _distance(found: MedianEstimate) -> float:
     """How far from 1 the interval reaches, at most."""
     return max(found.high - 1, 1 - found.low)
 

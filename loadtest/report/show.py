@@ -4,13 +4,13 @@ from pathlib import Path
 
 from app.settings import Release
 from loadtest.fire import vegeta
-from loadtest.record.comparison import Attack
+from loadtest.record.comparison import AttackRecord
 from loadtest.record.shapes import Audit, Used
 
 NAMED = 3  # of the lost ones; the others are in meta.json
 
 
-def attack(attack: Attack, out: Path) -> None:
+def attack(attack: AttackRecord, out: Path) -> None:
     """vegeta's text report, followed by the probes, the budget, CPU, memory and the audit."""
     measured = attack.measurement
     (out / "plot.html").write_text(vegeta.plot(out / "results.bin"))

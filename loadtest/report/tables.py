@@ -1,7 +1,7 @@
 """Markdown tables of a comparison, for a terminal, README and CHANGELOG."""
 
 from loadtest.record.comparison import Comparison
-from loadtest.record.estimate import Estimate, estimate
+from loadtest.record.estimate import MedianEstimate, estimate
 from loadtest.record.shapes import Measurement
 from loadtest.report.figures import CPU, PUBLISHED, value_of
 
@@ -15,7 +15,7 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, aligned, *rows))
 
 
-def of(measured: list[Measurement], value: str) -> Estimate:
+def of(measured: list[Measurement], value: str) -> MedianEstimate:
     """Of a value by its path, as in `figures`."""
     return estimate(value_of(measurement, value) for measurement in measured)
 

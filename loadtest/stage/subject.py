@@ -48,7 +48,7 @@ QUEUEING = tuple(release for release in Release if release.enqueues)
 
 
 @dataclass(frozen=True)
-class Subject:
+class AttackSubject:
     """`command` serves on the port in the variable `port`, with `flags` and the stack's variables.
 
     It is ready once a GET of `ready` answers 200. `enqueues`: its 200s are audited. `core`: the only one that it may
@@ -74,10 +74,10 @@ class Running(NamedTuple):
     ready_s: float
 
 
-def release(release: Release, name: str | None = None, **flags: str) -> Subject:
+def release(release: Release, name: str | None = None, **flags: str) -> AttackSubject:
     """The service itself, with the inherited flags of this environment; `flags` take precedence."""
     inherited = {name: os.environ[name] for name in INHERITED if os.environ.get(name)}
-    return Subject(name or release.value, [sys.executable, "-m", "app", "web"], inherited | flags, release.value)
+    return AttackSubject(name or release.value, [sys.executable, "-m", "app", "web"], inherited | flags, release.value)
 
 
 def print_inherited() -> None:
@@ -93,13 +93,13 @@ def print_variables(used: list[str], ignored: list[str]) -> None:
         print(f"APP_ variables {'; '.join(parts)}", file=sys.stderr)
 
 
-def environment(subject: Subject, stack: dict[str, str], port: int) -> dict[str, str]:
+def environment(subject: AttackSubject, stack: dict[str, str], port: int) -> dict[str, str]:
     """The variables of `subject`: its flags; the stack's variables take precedence."""
     ours = UNBOUNDED | subject.flags | stack | {subject.port: str(port)}
     return ours if subject.release is None else ours | {"APP_RELEASE": subject.release}
 
 
-def _pinned(subject: Subject) -> list[str]:
+def _pinned(subject: AttackSubject) -> list[str]:
     """Its command, on its core where it has one and the system can (taskset is util-linux's)."""
     if subject.core is None or shutil.which("taskset") is None:
         return subject.command
@@ -108,7 +108,7 @@ def _pinned(subject: Subject) -> list[str]:
 
 @contextmanager
 def start(
-    subject: Subject, budget: Budget, stack: dict[str, str], log: Path, *, port: int | None = None
+    subject: AttackSubject, budget: Budget, stack: dict[str, str], log: Path, *, port: int | None = None
 ) -> Iterator[Running]:
     """Starts it, on a free port by default, and waits until it is ready; `log` is appended to.
 

@@ -8,12 +8,12 @@ from loadtest.stage import subject
 from loadtest.stage.budget import LIMITS
 from loadtest.stage.budget.process_tree import ProcessTree
 from loadtest.stage.stack import variables
-from loadtest.stage.subject import Subject
+from loadtest.stage.subject import AttackSubject
 
 NOWHERE = "http://127.0.0.1:9"  # nothing listens on the port of `discard`
 
 
-def start(what: Subject) -> None:
+def start(what: AttackSubject) -> None:
     """Starts `what` with a queue that cannot be reached, and stops it. Raises ConfigurationError if it does not start.
 
     Python also compiles the modules of a new worktree now, instead of on a quarter of a core.

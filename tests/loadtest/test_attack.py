@@ -17,7 +17,7 @@ from loadtest.record.shapes import Load
 from loadtest.stage import subject
 from loadtest.stage.queues import Embedded, QueueProcess, client
 from loadtest.stage.stack import Stack
-from loadtest.stage.subject import Subject
+from loadtest.stage.subject import AttackSubject
 from loadtest.stage.toxiproxy import Proxy
 from tests.harness.processes import names
 from tests.harness.service import PASSWORD, USER, Service
@@ -115,7 +115,7 @@ def test_the_stack_takes_precedence() -> None:
     assert not set(ours) & set(subject.INHERITED)
     assert {name.removeprefix("APP_").lower() for name in subject.INHERITED} <= Settings.model_fields.keys()
     assert not any("PASSWORD" in name or "USERNAME" in name or "URL" in name for name in subject.INHERITED)
-    seen = subject.environment(Subject("s", [], dict.fromkeys(ours, "mine")), ours, 7)
+    seen = subject.environment(AttackSubject("s", [], dict.fromkeys(ours, "mine")), ours, 7)
     assert seen == subject.UNBOUNDED | ours | {"APP_PORT": "7"}
 
 

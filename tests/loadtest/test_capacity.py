@@ -14,7 +14,7 @@ from app.events import Event, parse_event
 from app.settings import Settings
 from app.sqs.message import to_message
 from loadtest import capacity_figures as figures
-from loadtest.capacity import MAX_BODY_BYTES, MAX_RATE, Row, capacity, table
+from loadtest.capacity import MAX_BODY_BYTES, MAX_RATE, Capacity, capacity, table
 from loadtest.capacity_figures import FIFO_PRICES, STANDARD_PRICES, dollars
 from local.sample_events import SAMPLES
 
@@ -22,7 +22,7 @@ DEFAULT = (SAMPLES / "default.json").read_bytes()
 DEPLOY = Path(__file__).parents[2] / "deploy"
 GROWING = [
     name
-    for name in Row._fields
+    for name in Capacity._fields
     if name not in {"rate", "per_call", "regions", "limits"}  # not numbers, or fixed
 ]
 

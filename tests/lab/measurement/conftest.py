@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from lab.measurement.record import Cores, Lab, Row, Study, Threads
+from lab.measurement.record import CaseRepeat, Cores, LabResults, Study, Threads
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Conditions, Latencies, Load, Measurement, Used
 from loadtest.stage.tools import provide
@@ -19,7 +19,9 @@ WHERE = Environment(
 )
 
 
-def row(name: str, repeat: int, rps: float, *, statuses: dict[str, int] | None = None, lab_cores: float = 0.5) -> Row:
+def row(
+    name: str, repeat: int, rps: float, *, statuses: dict[str, int] | None = None, lab_cores: float = 0.5
+) -> CaseRepeat:
     """One of three seconds; its latency is the 50 users' by Little's law."""
     mean = 50_000 / rps
     accepted = round(3 * rps)
@@ -51,7 +53,7 @@ def row(name: str, repeat: int, rps: float, *, statuses: dict[str, int] | None =
         audit=None,
     )
     cores = Cores(lab=lab_cores, generator=0.3, upstream=0.1, database=0.0, harness=0.05, of=2)
-    return Row(
+    return CaseRepeat(
         name=name,
         path=f"GET /{name}",
         workers=1,
@@ -82,7 +84,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def lab() -> Lab:
+def lab() -> LabResults:
     """Study 1 as published, and two of study 2's cases."""
     three_tasks = {
         "sync_baseline": [26.0, 27.0, 28.0],
@@ -91,4 +93,4 @@ def lab() -> Lab:
         "async_concurrent": [480.0, 490.0, 500.0],
     }
     outbound = {"sync, new client": [38.0, 39.0, 40.0], "async, new client": [20.0, 21.0, 22.0]}
-    return Lab(studies=[study("three_tasks", three_tasks), study("outbound", outbound)])
+    return LabResults(studies=[study("three_tasks", three_tasks), study("outbound", outbound)])

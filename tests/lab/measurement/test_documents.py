@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import Browser
 
-from lab.measurement.record import Lab
+from lab.measurement.record import LabResults
 from lab.report import charts as lab_charts
 from lab.report import documents as lab_documents
 from lab.report import page as lab_page
@@ -20,12 +20,12 @@ from tests.lab.measurement.conftest import row, study
 
 
 @pytest.fixture
-def results(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def results(lab: LabResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two complete runs, of which the newer one has study 2 alone, and a trial run."""
     monkeypatch.setattr(lab_documents, "RESULTS", tmp_path)
-    older, newer = lab, Lab(studies=[study("outbound", {"sync, new client": [99.0]})])
+    older, newer = lab, LabResults(studies=[study("outbound", {"sync, new client": [99.0]})])
     later = newer.studies[0].environment.model_copy(update={"started": "2026-11-23T12:00:00+00:00"})
-    newer = Lab(studies=[newer.studies[0].model_copy(update={"environment": later})])
+    newer = LabResults(studies=[newer.studies[0].model_copy(update={"environment": later})])
     for name, measured in {"2026-11-22-a": older, "2026-11-23-b": newer, "2026-11-24-c-quick": older}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "lab.json").write_text(measured.model_dump_json())
@@ -65,7 +65,7 @@ def test_stale_pictures(results: Path) -> None:
     assert lab_pictures.stale(measured, folder) == [drawn]
 
 
-def test_the_pictures_are_pictures(lab: Lab, tmp_path: Path) -> None:
+def test_the_pictures_are_pictures(lab: LabResults, tmp_path: Path) -> None:
     """One per study and theme, each a well-formed SVG with paths."""
     lab_pictures.write(lab, tmp_path)
     for name in ("three_tasks", "outbound"):
@@ -86,7 +86,7 @@ def test_a_full_machine_is_not_a_doubt() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", theme.THEMES)
 @pytest.mark.parametrize("width", [375, 1200])
-def test_every_chart_is_drawn(browser: Browser, lab: Lab, tmp_path: Path, width: int, scheme: str) -> None:
+def test_every_chart_is_drawn(browser: Browser, lab: LabResults, tmp_path: Path, width: int, scheme: str) -> None:
     """No console message, no network request; each chart has marks, and nothing is wider than the screen."""
     lab_page.write(lab, tmp_path)
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]  # typed by name

@@ -12,7 +12,7 @@ import pytest
 
 from lab.measurement import duets
 from lab.measurement.beside import open_beside
-from lab.measurement.record import Lab
+from lab.measurement.record import LabResults
 from lab.measurement.run import Plan, run
 from loadtest.record import meta
 from tests.harness.processes import names
@@ -41,7 +41,7 @@ def test_studies_are_measured(tools: None, tmp_path: Path) -> None:
     assert [study.name for study in again.studies] == ["three_tasks", "database"]
     assert again.studies[0].rows != lab.studies[0].rows
     assert again.studies[1] == lab.studies[1]
-    assert Lab.model_validate_json(file.read_text()) == again
+    assert LabResults.model_validate_json(file.read_text()) == again
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.measurement.case import Case, users
+from lab.measurement.case import EndpointCase, users
 from lab.measurement.target import Target, event
 from loadtest.fire import vegeta
 from loadtest.stage.open_files import raise_limit
@@ -76,7 +76,7 @@ def test_all_users_are_in_flight(tools: None, tmp_path: Path) -> None:
 
 def test_a_warm_up_is_short() -> None:
     """It waits and computes less than the attack, with the other parameters of it."""
-    case = Case("a", "/outbound/sync", users(1, 1), {"ms": "1000", "client": "shared"})
+    case = EndpointCase("a", "/outbound/sync", users(1, 1), {"ms": "1000", "client": "shared"})
     assert case.requested == "GET /outbound/sync?ms=1000&client=shared"
     assert case.target("http://x").url == "http://x/outbound/sync?ms=1000&client=shared"
     assert case.target("http://x", short=True).url == "http://x/outbound/sync?ms=10&client=shared"

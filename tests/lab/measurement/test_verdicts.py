@@ -4,16 +4,16 @@ from math import nan
 
 import pytest
 
-from lab.measurement.record import Lab
+from lab.measurement.record import LabResults
 from lab.report.outcomes import Verdict, judge, of_study, outcomes, threads
-from lab.report.published import Comparison
-from loadtest.record.estimate import Estimate
+from lab.report.published import PublishedComparison
+from loadtest.record.estimate import MedianEstimate
 from tests.lab.measurement.conftest import row, study
 
 
-def _compared(published: float | None = None, claimed: str | None = None) -> Comparison:
+def _compared(published: float | None = None, claimed: str | None = None) -> PublishedComparison:
     pair = None if published is None else (published, 1.0)
-    return Comparison.model_validate(
+    return PublishedComparison.model_validate(
         {"id": "a", "claim": "a", "over": "x", "under": "y", "metric": "rps", "published": pair, "claimed": claimed}
     )
 
@@ -39,7 +39,7 @@ def _compared(published: float | None = None, claimed: str | None = None) -> Com
 )
 def test_a_published_ratio(published: float, low: float, median: float, high: float, verdict: Verdict) -> None:
     """The rule that lab.html prints."""
-    assert judge(_compared(published), Estimate(median, low, high)) == verdict
+    assert judge(_compared(published), MedianEstimate(median, low, high)) == verdict
 
 
 @pytest.mark.parametrize(
@@ -57,15 +57,15 @@ def test_a_published_ratio(published: float, low: float, median: float, high: fl
 )
 def test_a_claim_without_figures(claimed: str, low: float, median: float, high: float, verdict: Verdict) -> None:
     """It has a side, and no size."""
-    assert judge(_compared(claimed=claimed), Estimate(median, low, high)) == verdict
+    assert judge(_compared(claimed=claimed), MedianEstimate(median, low, high)) == verdict
 
 
 def test_what_was_not_measured() -> None:
     """Has no verdict."""
-    assert judge(_compared(3.0), Estimate(nan, nan, nan)) is None
+    assert judge(_compared(3.0), MedianEstimate(nan, nan, nan)) is None
 
 
-def test_a_study(lab: Lab) -> None:
+def test_a_study(lab: LabResults) -> None:
     """Study 1 with the published ratios is reproduced; a study is `in part` as soon as its comparisons differ."""
     three_tasks, outbound = lab.studies
     found = outcomes(three_tasks)
@@ -92,7 +92,7 @@ def test_repeats_are_compared_with_those_of_their_round() -> None:
     """A round in which one of the two is missing is left out, and so is one without a 200 to compare with."""
     measured = study("three_tasks", {"async_concurrent": [300.0, 30.0, 300.0], "async_independent": [100.0, 10.0]})
     gather = next(outcome for outcome in outcomes(measured) if outcome.comparison.id == "gather")
-    assert gather.measured == Estimate(3.0, 3.0, 3.0)
+    assert gather.measured == MedianEstimate(3.0, 3.0, 3.0)
     silent = measured.rows[-1].measurement.model_copy(update={"rps": 0.0})
     rows = [*measured.rows[:-1], measured.rows[-1].model_copy(update={"measurement": silent})]
     found = outcomes(measured.model_copy(update={"rows": rows}))

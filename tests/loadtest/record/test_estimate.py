@@ -1,11 +1,11 @@
 """Medians, intervals and ratios of repeats."""
 
-from loadtest.record.estimate import Estimate, estimate, ratio
+from loadtest.record.estimate import MedianEstimate, estimate, ratio
 
 
 def test_few_repeats_give_their_range() -> None:
     """Median, smallest, largest; a repeat without a value does not count."""
-    assert estimate([3.0, 1.0, None, 2.0]) == Estimate(2.0, 1.0, 3.0)
+    assert estimate([3.0, 1.0, None, 2.0]) == MedianEstimate(2.0, 1.0, 3.0)
     assert estimate([3.0, 1.0, 2.0]).text() == "2.0 (1.0–3.0)"
     assert estimate([2.0]).text(".0f") == "2"
     assert estimate([None]).text() == "–"
@@ -13,11 +13,11 @@ def test_few_repeats_give_their_range() -> None:
 
 def test_many_repeats_narrow_it() -> None:
     """Of nine, one is left out on each side (96 %), of twelve, two (96 %); of eight, none (one: 93.0 %, too few)."""
-    assert estimate([float(value) for value in range(9)]) == Estimate(4, 1, 7)
-    assert estimate([float(value) for value in range(12)]) == Estimate(5.5, 2, 9)
-    assert estimate([float(value) for value in range(5)]) == Estimate(2, 0, 4)
+    assert estimate([float(value) for value in range(9)]) == MedianEstimate(4, 1, 7)
+    assert estimate([float(value) for value in range(12)]) == MedianEstimate(5.5, 2, 9)
+    assert estimate([float(value) for value in range(5)]) == MedianEstimate(2, 0, 4)
 
 
 def test_ratios_are_of_the_same_round() -> None:
     """A slow minute that affects both does not change their ratio."""
-    assert ratio([2.0, 20.0, 4.0], [1.0, 10.0, 2.0]) == Estimate(2.0, 2.0, 2.0)
+    assert ratio([2.0, 20.0, 4.0], [1.0, 10.0, 2.0]) == MedianEstimate(2.0, 2.0, 2.0)
