@@ -1,4 +1,4 @@
-"""How often the kernel has stopped this process for its CPU limit: the CFS throttling of its cgroup, v1 or v2.
+"""How often the kernel has stopped this process because of the CPU limit: CFS throttling of the cgroup, v1 or v2.
 
 cpu.stat: https://docs.kernel.org/scheduler/sched-bwc.html#statistics, https://docs.kernel.org/admin-guide/cgroup-v2.html
 /proc/…/cgroup, /proc/…/mountinfo: man 7 cgroups, man 5 proc_pid_mountinfo.
@@ -12,7 +12,7 @@ PROC = Path("/proc/self")
 
 
 class Throttling(NamedTuple):
-    """Since the cgroup was made. Seconds are summed over cores, so that they may be more than have passed."""
+    """Totals since the cgroup was created. Seconds are summed over cores, so they may exceed the elapsed time."""
 
     periods: int
     throttled_periods: int
@@ -20,16 +20,16 @@ class Throttling(NamedTuple):
 
 
 def cpu_stat(proc: Path = PROC) -> Path | None:
-    """The cpu.stat that counts the throttling of this process; None on a system or in a cgroup without.
+    """Returns the cpu.stat file that counts the throttling of this process, or None if there is none.
 
-    It is that of the process's cgroup, or of the nearest one above it that has the cpu controller. A limit further up
-    throttles too, but its counts are those of all processes below it.
+    The file belongs to the process's cgroup, or to the nearest cgroup above that has the cpu controller. A limit
+    further up throttles too, but a cgroup there counts the throttling of all processes below.
     """
     return next((file for group in _groups(proc) if throttling(file := group / "cpu.stat") is not None), None)
 
 
 def throttling(stat: Path | None) -> Throttling | None:
-    """What `stat`, of `cpu_stat`, says; None where it counts no periods, or cannot be read (any more)."""
+    """Returns the totals in `stat` (see `cpu_stat`), or None if the file counts no periods or is unreadable."""
     try:
         counted = dict(line.split() for line in stat.read_text().splitlines()) if stat is not None else {}
     except (OSError, ValueError):
@@ -46,7 +46,7 @@ def throttling(stat: Path | None) -> Throttling | None:
 
 
 def _groups(proc: Path) -> Iterator[Path]:
-    """Folders of the process's cgroups that may have the cpu controller, each followed by those above it."""
+    """Yields the folders of the process's cgroups that may have the cpu controller, each followed by its parents."""
     try:
         memberships = (proc / "cgroup").read_text().splitlines()
         mounts = [line.split() for line in (proc / "mountinfo").read_text().splitlines()]
@@ -61,7 +61,7 @@ def _groups(proc: Path) -> Iterator[Path]:
 
 
 def _mounted(mounts: list[list[str]], version_2: bool) -> Iterator[tuple[PurePosixPath, Path]]:
-    """Where the hierarchy is mounted, and which of its folders is mounted there."""
+    """Yields each mount of the hierarchy: which folder of the hierarchy is mounted, and where."""
     for fields in mounts:
         kind, _, options = fields[fields.index("-") + 1 :][:3]
         if kind == ("cgroup2" if version_2 else "cgroup") and (version_2 or "cpu" in options.split(",")):
@@ -69,7 +69,7 @@ def _mounted(mounts: list[list[str]], version_2: bool) -> Iterator[tuple[PurePos
 
 
 def _folders(path: PurePosixPath, root: PurePosixPath, mounted: Path) -> Iterator[Path]:
-    # Not below it: a container that sees the host's path, while its own cgroup is what is mounted.
+    # `path` is not below `root` in a container that sees the host's path, but has only its own cgroup mounted.
     own = mounted / path.relative_to(root) if path.is_relative_to(root) and ".." not in path.parts else mounted
     yield own
     yield from (folder for folder in own.parents if folder.is_relative_to(mounted))

@@ -1,5 +1,5 @@
-"""What the doctor cannot do as it was asked to."""
+"""The error for a request of the user that the doctor cannot carry out."""
 
 
 class DoctorError(Exception):
-    """One line for the user: the value, and what is allowed instead."""
+    """`str()` is one line for the user: the value, and what is allowed instead."""

@@ -1,40 +1,59 @@
-"""What a watchdog has found: the places that held the event loop, each named once."""
+"""The locations that blocked the event loop, each reported once."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from asgi_doctor.stacks import Place, Stack, culprit
-from asgi_doctor.turn import Blocked, Turn
+from asgi_doctor.ping import Ping
+from asgi_doctor.stacks import Location, Stack, culprit
 
-Found = Callable[[Place, Stack, float], None]
+OnFound = Callable[[Location, Stack, float], None]
+
+
+@dataclass(slots=True)
+class BlockedLocation:
+    """How often one location blocked the loop, for how many seconds, and how many of them the thread used CPU."""
+
+    location: Location
+    stack: Stack
+    times: int = 0
+    seconds: float = 0.0
+    longest: float = 0.0
+    computing: float = 0.0
+
+    def add(self, seconds: float, computing: float) -> None:
+        self.times += 1
+        self.seconds += seconds
+        self.longest = max(self.longest, seconds)
+        self.computing += computing
 
 
 class Findings:
-    """See `Watchdog`, whose parameters these are, and which shows `blocked` and `places`."""
+    """Counts and reports what blocked the loop. For the parameters, `blocked` and `locations`, see `Watchdog`."""
 
-    def __init__(self, seconds: float, found: Found) -> None:
+    def __init__(self, seconds: float, on_found: OnFound) -> None:
         self.blocked = 0
-        self.places: dict[Place, Blocked] = {}
-        self._seconds, self._found = seconds, found
-        self._named: set[Place] = set()
+        self.locations: dict[Location, BlockedLocation] = {}
+        self._seconds, self._on_found = seconds, on_found
+        self._reported: set[Location] = set()
 
-    def count(self, turn: Turn, now: float) -> None:
-        """Counts a turn once it has held the loop for too long, and names its place."""
-        turn.hold(now)
-        if turn.held > self._seconds and turn.samples and not turn.counted:
-            turn.count()
+    def count(self, ping: Ping, now: float) -> None:
+        """Counts a ping as soon as the loop has been blocked for too long, and reports the location."""
+        ping.update_blocked(now)
+        if ping.blocked > self._seconds and ping.samples and not ping.counted:
+            ping.mark_counted()
             self.blocked += 1
-            self._name(*culprit(turn.samples), turn.held)
+            self._report(*culprit(ping.samples), ping.blocked)
 
-    def end(self, turn: Turn, now: float, computing: float) -> None:
-        """The turn has let go of the loop; `computing`: seconds that its thread had computed by then."""
-        self.count(turn, now)
-        if turn.counted:
-            place, stack = culprit(turn.samples)
-            blocked = self.places.setdefault(place, Blocked(place, stack))
-            blocked.add(turn.held, computing - turn.computing)
-            self._name(place, stack, turn.held)
+    def end(self, ping: Ping, now: float, cpu: float) -> None:
+        """Adds a ping that the loop answered at `now`, when its thread had used `cpu` seconds."""
+        self.count(ping, now)
+        if ping.counted:
+            location, stack = culprit(ping.samples)
+            blocked = self.locations.setdefault(location, BlockedLocation(location, stack))
+            blocked.add(ping.blocked, cpu - ping.cpu_before)
+            self._report(location, stack, ping.blocked)
 
-    def _name(self, place: Place, stack: Stack, held: float) -> None:
-        if place not in self._named:
-            self._named.add(place)
-            self._found(place, stack, held)
+    def _report(self, location: Location, stack: Stack, seconds: float) -> None:
+        if location not in self._reported:
+            self._reported.add(location)
+            self._on_found(location, stack, seconds)

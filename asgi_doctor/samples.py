@@ -1,4 +1,4 @@
-"""What a timeline keeps of its samples: each stack once, and from when to when something had it."""
+"""Stores the samples of a timeline: each stack once, and equal samples in a row as one span."""
 
 import asyncio
 from collections.abc import Hashable, Mapping
@@ -6,11 +6,11 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 
-class Stacks:
-    """The different ones that were seen, each with a number.
+class StackTable:
+    """The different stacks of all samples, each with a number, which is the index in `seen`.
 
-    `seen`: the line of the innermost function, and functions as file and name, from the innermost one outwards. A
-    suspended task has no line, and no functions where it waits for its turn.
+    `seen`: the line of the innermost function, and all functions as (file, name), innermost first. A suspended task has
+    no line. A task that is ready to run but not running has no functions either.
     """
 
     def __init__(self) -> None:
@@ -18,6 +18,7 @@ class Stacks:
         self.seen: list[tuple[int | None, list[tuple[str, str]]]] = []
 
     def of_thread(self, innermost: FrameType) -> int:
+        """Returns the number of the stack of a thread."""
         functions = []
         frame: FrameType | None = innermost
         while frame is not None:
@@ -26,7 +27,7 @@ class Stacks:
         return self._number(functions, innermost.f_lineno or 0)  # None between two lines
 
     def of_task(self, task: "asyncio.Task[Any]") -> int:
-        """The stack of a task that is not the one that its loop runs."""
+        """Returns the number of the stack of a task that the loop is not running now."""
         functions = []
         future: asyncio.Future[Any] | None = getattr(task, "_fut_waiter", None)
         if future is not None and not future.done():
@@ -43,25 +44,29 @@ class Stacks:
         return number
 
 
-class Span(NamedTuple):
-    """Seconds of the monotonic clock, which all processes of a machine share."""
+class StackSpan(NamedTuple):
+    """The time for which a row had the stack with the number `stack`.
+
+    Times are seconds of the monotonic clock, which all processes of a machine share.
+    """
 
     began: float
     ended: float
     stack: int
 
 
-class Spans:
-    """Samples of many rows, merged. A row ends with the first sample that it is missing in."""
+class StackSpans:
+    """Merges the samples of many rows. A row ends at the first sample that does not contain it."""
 
     def __init__(self) -> None:
         self._open: dict[Hashable, tuple[float, int]] = {}
-        self.closed: dict[Hashable, list[Span]] = {}
+        self.closed: dict[Hashable, list[StackSpan]] = {}
 
     def add(self, now: float, stacks: Mapping[Hashable, int]) -> None:
+        """Adds a sample: the number of the stack of each row."""
         for key, (began, stack) in list(self._open.items()):
             if stacks.get(key) != stack:
-                self.closed.setdefault(key, []).append(Span(began, now, stack))
+                self.closed.setdefault(key, []).append(StackSpan(began, now, stack))
                 del self._open[key]
         for key, stack in stacks.items():
             self._open.setdefault(key, (now, stack))

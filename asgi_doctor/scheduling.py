@@ -1,7 +1,7 @@
-"""What the kernel's scheduler counts of one thread: how long it computed, how long it waited for a core.
+"""The kernel scheduler's statistics of a thread: how long it used a core, and how long it waited for one.
 
-A thread that could run and does not get a core is delayed by the machine, or by its CPU limit, and not by its code: in
-/proc/…/schedstat the time of both is waiting. https://docs.kernel.org/scheduler/sched-stats.html
+A runnable thread without a core is delayed by the machine or by its CPU limit, not by its code. schedstat counts both
+delays as run-queue time: https://docs.kernel.org/scheduler/sched-stats.html
 """
 
 import os
@@ -11,21 +11,22 @@ from typing import NamedTuple
 
 from asgi_doctor.cgroup import cpu_stat, throttling
 
-# What is read further apart would be counted in the wrong interval.
+# Values that are read further apart could belong to different intervals.
 TOGETHER_SECONDS = 0.005
 
 
-class Spent(NamedTuple):
-    """Seconds so far."""
+class SchedStat(NamedTuple):
+    """CPU time and run-queue time of a thread so far, in seconds."""
 
-    computing: float
-    waiting: float
+    cpu: float
+    run_queue: float
 
 
 class ThreadTimes:
-    """Of the thread of this process with this native id.
+    """Reads the statistics of the thread of this process that has this native id.
 
-    Without schedstat (not Linux, or gVisor), computing is 0, and waiting the throttling of the whole process, if known.
+    Without schedstat (not Linux, or gVisor), CPU time is 0, and run-queue time is the throttling of the whole process,
+    if the kernel counts that.
     """
 
     def __init__(self, native_id: int) -> None:
@@ -34,16 +35,16 @@ class ThreadTimes:
         self._file = file.open("rb", buffering=0) if file.exists() else None
         self._stat = cpu_stat() if self._file is None else None
 
-    def read(self) -> Spent:
-        """Takes 2 µs. Raises ProcessLookupError where the thread has ended."""
+    def read(self) -> SchedStat:
+        """Returns the present values, in 2 µs. Raises ProcessLookupError if the thread has ended."""
         if self._file is None:
             counted = throttling(self._stat)
-            return Spent(0, counted.throttled_seconds if counted is not None else 0)
-        computing, waiting, _ = os.pread(self._file.fileno(), 100, 0).split()
-        return Spent(int(computing) / 1e9, int(waiting) / 1e9)
+            return SchedStat(0, counted.throttled_seconds if counted is not None else 0)
+        cpu, run_queue, _ = os.pread(self._file.fileno(), 100, 0).split()
+        return SchedStat(int(cpu) / 1e9, int(run_queue) / 1e9)
 
     def runnable(self) -> bool:
-        """Whether it computes or waits for a core now; the current wait is counted once it has got one."""
+        """Returns whether the thread has or waits for a core now. schedstat counts a wait only when it has ended."""
         if self._file is None:
             return False
         return (self._thread / "stat").read_text().rpartition(")")[2].split()[0] == "R"
@@ -53,42 +54,46 @@ class ThreadTimes:
             self._file.close()
 
 
-class Passed(NamedTuple):
-    """Seconds between two looks; of them, the thread computed and waited, and the looking thread waited, so many."""
+class Interval(NamedTuple):
+    """Time between two samples, with the watched thread's CPU and run-queue time, and the sampler's run-queue time."""
 
     seconds: float
-    computing: float
-    waiting: float
-    own_waiting: float
+    cpu: float
+    run_queue: float
+    sampler_run_queue: float
 
     @property
-    def waited(self) -> float:
-        """Seconds for which nothing can be said of the thread's code.
+    def without_core(self) -> float:
+        """Seconds in which the watched thread was runnable but had no core.
 
-        Without a core, the looking thread does not see what the other one does: that may wait for the GIL it holds.
+        The time in which the sampler had no core counts as well: the watched thread may have waited for the interpreter
+        lock, which the sampler held.
         """
-        return min(self.waiting + self.own_waiting, max(self.seconds - self.computing, 0))
+        return min(self.run_queue + self.sampler_run_queue, max(self.seconds - self.cpu, 0))
 
 
-class Look(NamedTuple):
-    """At one time, by `time.monotonic`, what a thread has `spent`, and the thread that looks (`own`)."""
+class SchedulingSample(NamedTuple):
+    """The statistics of the watched thread and of the sampler at one time of `time.monotonic`."""
 
     at: float
-    spent: Spent
-    own: Spent
+    watched: SchedStat
+    sampler: SchedStat
 
-    def since(self, before: "Look") -> Passed:
-        return Passed(
+    def since(self, before: "SchedulingSample") -> Interval:
+        return Interval(
             self.at - before.at,
-            self.spent.computing - before.spent.computing,
-            self.spent.waiting - before.spent.waiting,
-            self.own.waiting - before.own.waiting,
+            self.watched.cpu - before.watched.cpu,
+            self.watched.run_queue - before.watched.run_queue,
+            self.sampler.run_queue - before.sampler.run_queue,
         )
 
 
-def look(times: ThreadTimes, own: ThreadTimes) -> Look:
-    """All next to each other; once more where this thread lost its core in between. Raises ProcessLookupError."""
+def take_sample(watched: ThreadTimes, sampler: ThreadTimes) -> SchedulingSample:
+    """Returns values read at the same time; reads again if this thread lost its core meanwhile.
+
+    Raises ProcessLookupError if the watched thread has ended.
+    """
     while True:
-        found = Look(time.monotonic(), times.read(), own.read())
-        if time.monotonic() - found.at < TOGETHER_SECONDS:
-            return found
+        sample = SchedulingSample(time.monotonic(), watched.read(), sampler.read())
+        if time.monotonic() - sample.at < TOGETHER_SECONDS:
+            return sample

@@ -1,4 +1,4 @@
-"""uvicorn, with an app's lifespan, under the watchdog until a signal or for a time."""
+"""Runs an app with uvicorn under the watchdog, until a signal or for a given time."""
 
 import asyncio
 import socket
@@ -13,12 +13,12 @@ from asgi_doctor.errors import DoctorError
 from asgi_doctor.tokens import Tokens
 from asgi_doctor.watchdog import Watchdog
 
-# That requests in flight may take when it stops.
+# Time that requests in flight may take after the first signal.
 GRACEFUL_SECONDS = 10
 
 
-class Server(uvicorn.Server):
-    """First SIGINT or SIGTERM: stops. Second: ends now, even where the loop does not turn any more."""
+class WatchedServer(uvicorn.Server):
+    """Stops at the first SIGINT or SIGTERM. The second one ends the process at once, even if the loop is blocked."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Server(uvicorn.Server):
         self._started, self._stopping = started, stopping
 
     async def main_loop(self) -> None:
-        """What blocks the start delays nobody: it is watched from then on."""
+        """Watches the loop from here on. What blocks the loop before, during start-up, delays no request."""
         if self._seconds is not None:
             asyncio.get_running_loop().call_later(self._seconds, self._stop)
         with self._watchdog, self._measuring:
@@ -46,7 +46,7 @@ class Server(uvicorn.Server):
                 await super().main_loop()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """uvicorn would repeat the signal in the end, before the summary."""
+        """Replaces uvicorn's handler, which would raise the signal again at its end, before the summary is printed."""
         if self.should_exit:
             self.force_exit = True
             raise KeyboardInterrupt
@@ -58,7 +58,7 @@ class Server(uvicorn.Server):
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """The listening socket. Raises DoctorError."""
+    """Returns a listening socket. Raises DoctorError."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
@@ -76,13 +76,13 @@ def serve(
     stopping: Callable[[], None],
     seconds: float | None = None,
 ) -> int:
-    """Serves until SIGINT or SIGTERM, or for `seconds`; the number of requests.
+    """Serves until SIGINT or SIGTERM, or for `seconds`. Returns the number of requests.
 
-    `measuring` is entered on the event loop. `started` is called as soon as requests are accepted, `stopping` at the
-    first signal, while requests in flight may still be finished.
+    `measuring` is entered on the event loop. `started` is called as soon as the server accepts requests. `stopping` is
+    called at the first signal, before requests in flight are finished.
     """
     config = uvicorn.Config(asgi, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACEFUL_SECONDS)
-    server = Server(config, watchdog, tokens, seconds, measuring=measuring, started=started, stopping=stopping)
+    server = WatchedServer(config, watchdog, tokens, seconds, measuring=measuring, started=started, stopping=stopping)
     with suppress(KeyboardInterrupt):  # the second signal
         server.run(sockets=[listener])
     return server.server_state.total_requests

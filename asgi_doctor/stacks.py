@@ -1,4 +1,4 @@
-"""Stacks of a thread as places in files, and the place that held it, of several samples."""
+"""Stacks of a thread as locations in files, and the location that several samples point to."""
 
 import inspect
 import os
@@ -10,24 +10,25 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-# Of few samples of three functions that take a third each, more than half are often of the same one.
+# The share of the samples that a function needs. A half is too little: if three functions take a third of the time
+# each, more than half of a few samples often happen to be in the same one.
 MOST = 3 / 4
 _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-# What has no file, such as a frozen module, is not ours either.
+# The file of a frozen module, for example, is `<frozen importlib._bootstrap>`.
 _LIBRARIES = ("<", *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")))
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
-class Place(NamedTuple):
-    """A line of code. As text, files below the current directory are relative to it."""
+class Location(NamedTuple):
+    """A line of code. `str()` shows files below the current directory relative to that directory."""
 
     file: str
     line: int
     function: str
 
     @property
-    def ours(self) -> bool:
-        """Whether it is outside the standard library and installed packages."""
+    def in_app(self) -> bool:
+        """Whether the file is outside the standard library and installed packages."""
         return not self.file.startswith(_LIBRARIES) and not any(part in self.file for part in _PACKAGES)
 
     def __str__(self) -> str:
@@ -36,23 +37,23 @@ class Place(NamedTuple):
         return f"{shown}:{self.line} in {self.function}"
 
 
-# Outermost first, and never empty.
-Stack = tuple[Place, ...]
+# Outermost location first; never empty.
+Stack = tuple[Location, ...]
 
 
 def depth_of_loop() -> int:
-    """How many frames are outside of the outermost coroutine in which this is called: those that run the event loop.
+    """Returns the number of frames that run the event loop: those outside of the caller's outermost coroutine.
 
-    They depend on the loop: all but one of uvloop's are not Python's. Without a coroutine: 0.
+    The number depends on the loop: uvloop has a single Python frame. 0 if no coroutine calls this.
     """
     frames = _frames(sys._getframe())
     return next((depth for depth, frame in enumerate(frames) if frame.f_code.co_flags & _COROUTINE), 0)
 
 
 def is_idle(frame: FrameType, depth: int) -> bool:
-    """Whether the loop, `depth` frames deep, runs no Python code.
+    """Returns whether the loop, whose own frames are the outermost `depth`, runs no Python code.
 
-    uvloop waits without a frame of its own. Then a callback that is itself written in C looks idle, too.
+    uvloop waits without a Python frame of its own, so with uvloop a callback written in C looks idle, too.
     """
     code = frame.f_code
     if code.co_name == "select" and code.co_filename.endswith("selectors.py"):
@@ -61,33 +62,34 @@ def is_idle(frame: FrameType, depth: int) -> bool:
 
 
 def stack_of(frame: FrameType, depth: int) -> Stack:
-    """That of a thread whose innermost frame is `frame`, without the `depth` outermost ones, if more are left."""
+    """Returns the stack that ends in `frame`, without the `depth` outermost frames if there are more than these."""
     frames = _frames(frame)
-    return tuple(map(_place, frames[depth:] or frames[-1:]))
+    return tuple(map(_location, frames[depth:] or frames[-1:]))
 
 
-def culprit(samples: Sequence[Stack]) -> tuple[Place, Stack]:
-    """The innermost place of ours, and a stack with it; without any of ours, the innermost place that is most frequent.
+def culprit(samples: Sequence[Stack]) -> tuple[Location, Stack]:
+    """Returns the innermost location of the app, and a stack that contains it.
 
-    Where they differ: the innermost function that most samples have in common, and its most frequent line. So a loop
-    over several functions is named, and not the one of them that the sampler happened to see last.
+    If the samples differ, it is the most frequent line of the innermost function that most of them have in common. If
+    a function calls several others in a loop, this names the loop, not the function that the last sample happened to
+    see. If no sample contains code of the app, it is the most frequent innermost location.
     """
-    own = [(tuple(place for place in stack if place.ours), stack) for stack in samples]
-    left = [(places, stack) for places, stack in own if places] or [(stack[-1:], stack) for stack in samples]
+    own = [(tuple(location for location in stack if location.in_app), stack) for stack in samples]
+    left = [(locations, stack) for locations, stack in own if locations] or [(stack[-1:], stack) for stack in samples]
     most, depth = len(left) * MOST, 0
-    while functions := Counter(places[depth][::2] for places, _ in left if len(places) > depth):
+    while functions := Counter(locations[depth][::2] for locations, _ in left if len(locations) > depth):
         function, seen = functions.most_common(1)[0]
         if depth > 0 and seen < most:
             break
         left = [one for one in left if len(one[0]) > depth and one[0][depth][::2] == function]
         depth += 1
-    place, _ = Counter(places[depth - 1] for places, _ in left).most_common(1)[0]
-    return place, next(stack for places, stack in left if places[depth - 1] == place)
+    location, _ = Counter(locations[depth - 1] for locations, _ in left).most_common(1)[0]
+    return location, next(stack for locations, stack in left if locations[depth - 1] == location)
 
 
 def short(stack: Stack) -> str:
-    """Our own places of it, and the innermost one."""
-    return " → ".join(str(place) for place in stack if place.ours or place is stack[-1])
+    """Returns the locations of the stack that belong to the app, and the innermost location."""
+    return " → ".join(str(location) for location in stack if location.in_app or location is stack[-1])
 
 
 def _frames(innermost: FrameType) -> list[FrameType]:
@@ -99,7 +101,7 @@ def _frames(innermost: FrameType) -> list[FrameType]:
     return frames[::-1]
 
 
-def _place(frame: FrameType) -> Place:
+def _location(frame: FrameType) -> Location:
     line: int | None = frame.f_lineno  # None between two lines
     code = frame.f_code
-    return Place(code.co_filename, line or code.co_firstlineno, code.co_qualname.replace("<locals>.", ""))
+    return Location(code.co_filename, line or code.co_firstlineno, code.co_qualname.replace("<locals>.", ""))

@@ -1,4 +1,4 @@
-"""The ASGI app that `module:attribute` names, imported as uvicorn does."""
+"""Imports the ASGI app that `module:attribute` names, as uvicorn does."""
 
 import inspect
 import sys
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from asgi_doctor.errors import DoctorError
-from asgi_doctor.stacks import Place
+from asgi_doctor.stacks import Location
 
 
 def load(target: str) -> Any:
-    """Returns the app; its module is found from the current directory. Raises DoctorError."""
+    """Returns the app. The current directory is on the import path. Raises DoctorError."""
     name, _, attribute = target.partition(":")
     if not name or not attribute:
         raise DoctorError(f"{target}: allowed is module:attribute, as in shop.main:app")
@@ -25,7 +25,7 @@ def load(target: str) -> Any:
             raise DoctorError(f"{target}: {name} has no attribute {attribute}")
         found = getattr(found, part)
     if not _is_asgi(found):
-        raise DoctorError(f"{target}: {_described(found)} is not an ASGI app (async, of scope, receive and send)")
+        raise DoctorError(f"{target}: {_described(found)} is not an ASGI app (async, with scope, receive and send)")
     return found
 
 
@@ -40,16 +40,16 @@ def _import(name: str) -> object:
 
 
 def _where(error: Exception) -> str:
-    """The innermost line of the user's code, if it came so far."""
-    places = [
-        Place(frame.filename, frame.lineno or 0, frame.name) for frame in traceback.extract_tb(error.__traceback__)
+    """Returns the innermost line of the user's code in the traceback, in brackets, or "" if there is none."""
+    locations = [
+        Location(frame.filename, frame.lineno or 0, frame.name) for frame in traceback.extract_tb(error.__traceback__)
     ]
-    theirs = [place for place in places if place.ours and place.file != __file__]
+    theirs = [location for location in locations if location.in_app and location.file != __file__]
     return f" ({theirs[-1]})" if theirs else ""
 
 
 def _is_asgi(found: object) -> bool:
-    """By the same rule as uvicorn's, for ASGI 3."""
+    """Returns whether `found` is an ASGI 3 app, by the same rule as uvicorn."""
     while isinstance(found, partial):
         found = found.func
     if inspect.isclass(found):

@@ -1,4 +1,4 @@
-"""Who waits for one of anyio's threads, in which FastAPI runs sync handlers and dependencies."""
+"""Counts the calls that wait for a thread of AnyIO's pool, where FastAPI runs sync handlers and dependencies."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -10,18 +10,18 @@ INTERVAL_SECONDS = 0.1
 
 
 class Tokens:
-    """`limit` threads; for `seconds`, calls waited for a free one, `most` of them at a time.
+    """Watches a pool of `limit` threads. Calls waited for a free thread for `seconds`, at most `most` at the same time.
 
-    `found` is called with the limit as soon as the first one waits.
+    `on_waiting` is called with the limit as soon as the first call waits.
     """
 
-    def __init__(self, found: Callable[[float], None]) -> None:
+    def __init__(self, on_waiting: Callable[[float], None]) -> None:
         self.limit, self.most, self.seconds = 0.0, 0, 0.0
-        self._found = found
+        self._on_waiting = on_waiting
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """Looks ten times a second, on the event loop, whose limiter it is."""
+        """Samples the pool ten times a second. Enter it on the event loop, which owns the pool's limiter."""
         watching = asyncio.create_task(self._watch())
         try:
             yield
@@ -32,7 +32,7 @@ class Tokens:
         while True:
             found = current_default_thread_limiter().statistics()
             if found.tasks_waiting and not self.most:
-                self._found(found.total_tokens)
+                self._on_waiting(found.total_tokens)
             self.limit, self.most = found.total_tokens, max(self.most, found.tasks_waiting)
             self.seconds += INTERVAL_SECONDS if found.tasks_waiting else 0
             await asyncio.sleep(INTERVAL_SECONDS)

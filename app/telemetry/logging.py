@@ -14,7 +14,7 @@ from app.telemetry.trace import Trace
 if TYPE_CHECKING:
     from loguru import Message, Record
 
-    from asgi_doctor.stacks import Place, Stack
+    from asgi_doctor.stacks import Location, Stack
 
 # Outcomes of messages that somebody should look at.
 WARNED = ("dead_letter", "lost")
@@ -61,7 +61,7 @@ def fields(record: WebhookRecord) -> dict[str, Any]:
     return found | _trace(record.trace)
 
 
-def log_blocked(place: "Place", stack: "Stack", seconds: float) -> None:
+def log_blocked(place: "Location", stack: "Stack", seconds: float) -> None:
     """Warns of a place that holds the event loop, with the short stack."""
     from asgi_doctor.stacks import short  # which the watchdog has imported; without one, nothing does
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from asgi_doctor.samples import Spans, Stacks
+from asgi_doctor.samples import StackSpans, StackTable
 
 INTERVAL_SECONDS = 0.001
 
@@ -43,7 +43,7 @@ class Sampler(threading.Thread):
         self._loop, self._path = loop, path
         self._loop_thread = threading.get_ident()
         self._ended = threading.Event()
-        self._stacks, self._spans = Stacks(), Spans()
+        self._stacks, self._spans = StackTable(), StackSpans()
         self._numbers: WeakKeyDictionary[asyncio.Task[Any], int] = WeakKeyDictionary()
         self._next = count()
         self._scopes: dict[int, Any] = {}

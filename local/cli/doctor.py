@@ -11,7 +11,7 @@ from app.settings.text import http_url
 from app.telemetry.logging import configure_logging
 from asgi_doctor.errors import DoctorError
 from asgi_doctor.serve import bind, serve
-from asgi_doctor.stacks import Place, Stack
+from asgi_doctor.stacks import Location, Stack
 from asgi_doctor.target import load
 from asgi_doctor.tokens import Tokens
 from asgi_doctor.watchdog import Watchdog
@@ -63,7 +63,7 @@ def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | N
             stopping=lambda: click.echo("Stopping; a second signal ends at once", err=True),
             seconds=seconds,
         )
-    for line in text.summary(list(watchdog.places.values()), tokens, requests, warn, lessons.change):
+    for line in text.summary(list(watchdog.locations.values()), tokens, requests, warn, lessons.change):
         click.echo(line)
     if check and watchdog.blocked:
         raise click.exceptions.Exit(1)
@@ -84,5 +84,5 @@ def _live(target: str, url: str) -> Iterator[AbstractContextManager[None]]:
         yield metrics.measuring()
 
 
-def _found(place: Place, stack: Stack, seconds: float) -> None:
-    click.echo(text.found(place, stack, seconds))
+def _found(location: Location, stack: Stack, seconds: float) -> None:
+    click.echo(text.found(location, stack, seconds))

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from app.settings import Release
-from asgi_doctor.turn import Blocked
+from asgi_doctor.findings import BlockedLocation
 
 
 class Cure(NamedTuple):
@@ -41,7 +41,7 @@ _BUILDERS = (
 _MOSTLY = 0.5
 
 
-def cure(blocked: Blocked) -> Cure:
+def cure(blocked: BlockedLocation) -> Cure:
     """Of one place."""
     if any(
         place.file.endswith(file) and place.function == function

@@ -4,16 +4,16 @@ import linecache
 from collections.abc import Callable, Iterator
 
 from app.settings import Release
-from asgi_doctor.stacks import Place, Stack, short
+from asgi_doctor.findings import BlockedLocation
+from asgi_doctor.stacks import Location, Stack, short
 from asgi_doctor.tokens import Tokens
-from asgi_doctor.turn import Blocked
 from local.doctor import cures
 from local.doctor.cures import Cure
 
 
-def found(place: Place, stack: Stack, seconds: float) -> str:
+def found(location: Location, stack: Stack, seconds: float) -> str:
     """While it still holds the loop."""
-    return f"blocked for {seconds:.2f} s so far: {short(stack)}\n    {_source(place)}"
+    return f"blocked for {seconds:.2f} s so far: {short(stack)}\n    {_source(location)}"
 
 
 def waiting(limit: float) -> str:
@@ -22,15 +22,15 @@ def waiting(limit: float) -> str:
 
 
 def summary(
-    places: list[Blocked], tokens: Tokens, requests: int, warn: float, change: Callable[[Release], str]
+    places: list[BlockedLocation], tokens: Tokens, requests: int, warn: float, change: Callable[[Release], str]
 ) -> Iterator[str]:
     """All places, the most expensive first. `change`: what a release shows, in a sentence."""
     held = f"{len(places)} {'place' if len(places) == 1 else 'places'} held the event loop for more than"
     yield f"{requests} {'request' if requests == 1 else 'requests'}; {held} {warn * 1000:g} ms"
     for one in sorted(places, key=lambda one: -one.seconds):
         times = "once" if one.times == 1 else f"{one.times} times"
-        yield f"\n{one.place}: {times}, {one.seconds:.2f} s, longest {one.longest:.2f} s"
-        yield f"    {_source(one.place)}"
+        yield f"\n{one.location}: {times}, {one.seconds:.2f} s, longest {one.longest:.2f} s"
+        yield f"    {_source(one.location)}"
         yield from _cure(cures.cure(one), change)
     if tokens.most:
         yield f"\nall {tokens.limit:g} threads were taken for {tokens.seconds:.1f} s, and {tokens.most} calls waited"
@@ -42,5 +42,5 @@ def _cure(cure: Cure, change: Callable[[Release], str]) -> Iterator[str]:
     yield from (f"    → {release.value}: {change(release)}" for release in cure.releases)
 
 
-def _source(place: Place) -> str:
-    return linecache.getline(place.file, place.line).strip()
+def _source(location: Location) -> str:
+    return linecache.getline(location.file, location.line).strip()

@@ -17,7 +17,7 @@ NOT_LIMITED = "usage_usec 824058802\n"  # the cpu controller is not enabled ther
 
 
 def _proc(folder: Path, cgroup: str, mounts: dict[str, str]) -> Path:
-    """`mounts`: from what is mounted, `cgroup2:/` or `cpu,cpuacct:/`, to where below `folder`."""
+    """Writes a /proc folder. `mounts`: where in `folder` a hierarchy (`cgroup2:/`, `cpu,cpuacct:/`) is mounted."""
     lines = []
     for what, where in mounts.items():
         options, _, root = what.partition(":")
@@ -42,7 +42,7 @@ def _proc(folder: Path, cgroup: str, mounts: dict[str, str]) -> Path:
     ],
 )
 def test_the_cpu_stat_of_a_process(tmp_path: Path, cgroup: str, mounts: dict[str, str], stat: str, text: str) -> None:
-    """The nearest folder that counts periods, whichever version, wherever it is mounted."""
+    """cpu_stat finds the nearest folder that counts periods, for both versions and any mount point."""
     (tmp_path / "two" / "a" / "b").mkdir(parents=True)
     (tmp_path / "two" / "a" / "b" / "cpu.stat").write_text(NOT_LIMITED)
     (tmp_path / stat).mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def test_the_cpu_stat_of_a_process(tmp_path: Path, cgroup: str, mounts: dict[str
 
 @pytest.mark.parametrize("text", [None, "", NOT_LIMITED, "not what a kernel writes\n"], ids=repr)
 def test_what_counts_no_periods(tmp_path: Path, text: str | None) -> None:
-    """None: the file is absent, empty, or of a cgroup without a controller."""
+    """None if the file is absent, empty, or belongs to a cgroup without the cpu controller."""
     proc = _proc(tmp_path, "0::/\n", {"cgroup2:/": "."})
     if text is not None:
         (tmp_path / "cpu.stat").write_text(text)
@@ -67,13 +67,13 @@ def test_what_counts_no_periods(tmp_path: Path, text: str | None) -> None:
 
 
 def test_a_system_without_cgroups(tmp_path: Path) -> None:
-    """None where there is no such file, as on macOS."""
+    """None if there is no such file, as on macOS."""
     assert cpu_stat(tmp_path / "no-proc") is None
 
 
 @pytest.mark.parametrize("budget", [CgroupV1, CgroupV2])
 def test_the_kernels_own(budget: type[CgroupV1] | type[CgroupV2]) -> None:
-    """A process that computes in a quarter of a core sees that it is throttled."""
+    """A process that computes on a quarter of a core finds that it is throttled."""
     code = (
         "import time\n"
         "from asgi_doctor.cgroup import cpu_stat, throttling\n"

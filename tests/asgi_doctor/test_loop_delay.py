@@ -1,4 +1,4 @@
-"""The event loop's delay: measured by a timer, and while nothing turns."""
+"""The event loop's delay, measured by a timer, and while the loop is blocked."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ BLOCK_SECONDS = 0.2
 
 
 class Delays(list[float]):
-    """What has been observed; `longer` waits for a delay."""
+    """The delays observed so far; `longer` waits for a long one."""
 
     async def longer(self, seconds: float) -> float:
         while not any(delay > seconds for delay in self):  # noqa: ASYNC110  # the observer is no coroutine
@@ -31,10 +31,10 @@ async def _block(delays: Delays) -> LoopDelay:
 
 
 async def test_a_blocked_loop() -> None:
-    """The timer is as late as the loop was blocked, but for the rest of its own interval."""
+    """The timer is late by the time for which the loop was blocked, less the rest of its own interval."""
     delays = Delays()
     delay = await _block(delays)
-    assert delay.longest() >= BLOCK_SECONDS - INTERVAL_SECONDS  # before the loop turns again
+    assert delay.longest() >= BLOCK_SECONDS - INTERVAL_SECONDS  # before the loop runs again
     assert await delays.longer(BLOCK_SECONDS - 2 * INTERVAL_SECONDS) < 60
     delay.stop()
     assert delay.longest() == max(delays)
@@ -51,7 +51,7 @@ async def test_a_loop_that_is_blocked_at_once() -> None:
 
 
 async def test_the_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After WINDOW_SECONDS."""
+    """`longest` forgets a delay after WINDOW_SECONDS."""
     delays = Delays()
     delay = await _block(delays)
     await delays.longer(BLOCK_SECONDS - 2 * INTERVAL_SECONDS)
@@ -62,7 +62,7 @@ async def test_the_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 async def test_it_stops() -> None:
-    """No timer is left, also where it has not begun."""
+    """After `stop` no timer is pending, even if measuring had not begun."""
     delays = Delays()
     delay = LoopDelay(delays.append, interval=0)
     delay.stop()

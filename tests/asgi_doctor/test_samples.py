@@ -1,15 +1,15 @@
-"""What a timeline keeps of its samples."""
+"""How a timeline stores its samples."""
 
 import asyncio
 import sys
 from collections.abc import Hashable
 
-from asgi_doctor.samples import Spans, Stacks
+from asgi_doctor.samples import StackSpans, StackTable
 
 
 def test_samples_become_spans() -> None:
-    """Equal ones are one span; a row that is missing has ended."""
-    spans = Spans()
+    """Equal samples in a row become one span; a row ends when a sample does not contain it."""
+    spans = StackSpans()
     samples: list[dict[Hashable, int]] = [{"a": 1}, {"a": 1, "b": 2}, {"a": 3}, {}]
     for now, stacks in enumerate(samples):
         spans.add(now, stacks)
@@ -17,7 +17,7 @@ def test_samples_become_spans() -> None:
 
 
 def test_a_stack_is_kept_once() -> None:
-    """That of a thread begins with its innermost function; a task that waits for its turn has none."""
+    """The stack of a thread begins with the innermost function; a task that is ready to run has no functions."""
 
     async def outer(inside: "asyncio.Future[None]") -> None:
         await inner(inside)
@@ -33,7 +33,7 @@ def test_a_stack_is_kept_once() -> None:
         inside.set_result(None)
         return [*numbers, stacks.of_task(task)]
 
-    stacks = Stacks()
+    stacks = StackTable()
     assert stacks.of_thread(sys._getframe()) == 0
     assert asyncio.run(tasks()) == [1, 1, 2]
     line, functions = stacks.seen[0]

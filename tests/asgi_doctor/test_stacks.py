@@ -1,4 +1,4 @@
-"""Which place is named, of several samples of a stack."""
+"""Which location is named for several samples of a stack."""
 
 import sys
 from collections.abc import Callable
@@ -6,39 +6,39 @@ from pathlib import Path
 
 import pytest
 
-from asgi_doctor.stacks import Place, Stack, culprit, depth_of_loop, short, stack_of
+from asgi_doctor.stacks import Location, Stack, culprit, depth_of_loop, short, stack_of
 
-RUN = Place("/shop/orders.py", 10, "create")
-PARSE = Place("/shop/parse.py", 20, "parse")
-PRICE = Place("/shop/price.py", 30, "price")
-SELECT = Place(str(Path(sys.modules["selectors"].__file__ or "")), 40, "select")
-PACKAGE = Place("/venv/lib/python3.11/site-packages/requests/api.py", 50, "get")
-FROZEN = Place("<frozen importlib._bootstrap>", 60, "_find_and_load")
+RUN = Location("/shop/orders.py", 10, "create")
+PARSE = Location("/shop/parse.py", 20, "parse")
+PRICE = Location("/shop/price.py", 30, "price")
+SELECT = Location(str(Path(sys.modules["selectors"].__file__ or "")), 40, "select")
+PACKAGE = Location("/venv/lib/python3.11/site-packages/requests/api.py", 50, "get")
+FROZEN = Location("<frozen importlib._bootstrap>", 60, "_find_and_load")
 
 
 @pytest.mark.parametrize(
     ("samples", "named"),
     [
         pytest.param([(RUN, PACKAGE, SELECT)] * 3, RUN, id="libraries are not named"),
-        pytest.param([(PACKAGE, RUN, PARSE, FROZEN)], PARSE, id="the innermost of ours, one sample"),
-        pytest.param([(PACKAGE, SELECT)] * 2 + [(PACKAGE,)], SELECT, id="nothing of ours"),
-        pytest.param([(PACKAGE, SELECT)] * 4 + [(RUN, PACKAGE)], RUN, id="ours before others"),
+        pytest.param([(PACKAGE, RUN, PARSE, FROZEN)], PARSE, id="the innermost one of the app, one sample"),
+        pytest.param([(PACKAGE, SELECT)] * 2 + [(PACKAGE,)], SELECT, id="none of the app"),
+        pytest.param([(PACKAGE, SELECT)] * 4 + [(RUN, PACKAGE)], RUN, id="the app before libraries"),
         pytest.param([(RUN, PARSE), (RUN, PRICE), (RUN,)] * 3, RUN, id="what all samples share"),
         pytest.param([(RUN, PARSE)] * 7 + [(RUN, PRICE)], PARSE, id="where nearly all of it is"),
         pytest.param([(RUN,), (RUN._replace(line=11),), (RUN._replace(line=11),)], RUN._replace(line=11), id="lines"),
         pytest.param([(RUN,), (PARSE,), (PARSE,)], PARSE, id="two callbacks"),
     ],
 )
-def test_the_culprit(samples: list[Stack], named: Place) -> None:
-    """The innermost place of ours that most samples share, and one of the stacks that have it."""
-    place, stack = culprit(samples)
-    assert place == named
-    assert place in stack
+def test_the_culprit(samples: list[Stack], named: Location) -> None:
+    """The innermost location of the app that most samples share, and one of the stacks that contain it."""
+    location, stack = culprit(samples)
+    assert location == named
+    assert location in stack
     assert stack in samples
 
 
-def test_places_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Relative to the current directory where they are below it; libraries are left out but for the innermost one."""
+def test_locations_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paths are relative to the current directory if below it; of libraries, only the innermost location is shown."""
     monkeypatch.setattr(Path, "cwd", lambda: Path("/shop"))
     assert str(RUN) == "orders.py:10 in create"
     assert str(PACKAGE) == f"{PACKAGE.file}:50 in get"
@@ -46,7 +46,7 @@ def test_places_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_frames_of_the_loop_are_left_out() -> None:
-    """A stack begins with the outermost coroutine; one without any frame below the loop's is its innermost frame."""
+    """A stack begins with the outermost coroutine; if it has only frames of the loop, the innermost one is left."""
 
     async def coroutine(inner: Callable[[], Stack]) -> Stack:
         return inner()
@@ -56,8 +56,8 @@ def test_frames_of_the_loop_are_left_out() -> None:
 
     with pytest.raises(StopIteration) as ended:
         coroutine(stack).send(None)
-    assert [place.function.rpartition(".")[2] for place in ended.value.value] == ["coroutine", "stack"]
-    assert [place.function for place in stack_of(sys._getframe(), 1_000)] == [
+    assert [location.function.rpartition(".")[2] for location in ended.value.value] == ["coroutine", "stack"]
+    assert [location.function for location in stack_of(sys._getframe(), 1_000)] == [
         "test_frames_of_the_loop_are_left_out",
     ]
     assert depth_of_loop() == 0

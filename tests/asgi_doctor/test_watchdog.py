@@ -1,4 +1,4 @@
-"""The watchdog names the line that holds the event loop, and no other."""
+"""The watchdog names the line that blocks the event loop, and no other line."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ import pytest
 import uvloop
 
 from app.settings import Release
-from asgi_doctor.stacks import Place, Stack
+from asgi_doctor.stacks import Location, Stack
 from asgi_doctor.watchdog import Watchdog
 from loadtest.stage.budget.cgroup_v1 import CgroupV1
 from loadtest.stage.budget.cgroup_v2 import CgroupV2
@@ -26,11 +26,11 @@ from tests.harness.sqs_stand_in import SqsStandIn
 WARN = 0.1
 Run = Callable[[Coroutine[Any, Any, None]], None]
 LOOPS: list[Run] = [asyncio.run, uvloop.run]
-Found = list[tuple[Place, Stack, float]]
+Found = list[tuple[Location, Stack, float]]
 
 
 def _watch(run: Run, work: Callable[[], Coroutine[Any, Any, None]], most: int = 2) -> Watchdog:
-    """`work` under a watchdog of its own until it has found something twice, at most so many times."""
+    """Runs `work` under a watchdog until the loop was blocked twice, at most `most` times."""
 
     async def watched() -> None:
         with watchdog:
@@ -40,17 +40,17 @@ def _watch(run: Run, work: Callable[[], Coroutine[Any, Any, None]], most: int = 
                 if watchdog.blocked == 2:
                     break
 
-    watchdog = Watchdog(WARN, lambda place, stack, seconds: found.append((place, stack, seconds)))
+    watchdog = Watchdog(WARN, lambda location, stack, seconds: found.append((location, stack, seconds)))
     found: Found = []
     run(watched())
-    # Once for each place, although each was held twice.
-    assert len(found) == len({place for place, _, _ in found}) >= len(watchdog.places)
+    # Once for each location, although each blocked the loop twice.
+    assert len(found) == len({location for location, _, _ in found}) >= len(watchdog.locations)
     assert all(seconds > WARN for _, _, seconds in found)
     return watchdog
 
 
 def _burn(seconds: float) -> None:
-    """CPU of this thread, so that it takes the same on a busy machine."""
+    """Uses CPU time of this thread, so that it takes the same on a busy machine."""
     started = time.thread_time()
     while time.thread_time() - started < seconds:
         pass
@@ -81,7 +81,7 @@ async def _waits_in_a_library() -> None:
 
 
 async def _computes() -> None:
-    # With fewer parts, looks that come as regularly as the parts may all fall into one of them.
+    # With fewer parts, regular samples could all fall into the same one.
     for _ in range(10):
         for part in (_one, _other, _third, _fourth):
             part()
@@ -94,42 +94,42 @@ async def _computes() -> None:
     ids=lambda work: getattr(work, "__name__", ""),
 )
 def test_a_line_that_blocks(run: Run, work: Callable[[], Coroutine[Any, Any, None]], computing: bool) -> None:
-    """The line in the coroutine is named, and each time counted, with its seconds and whether it computed in them."""
+    """The watchdog names the line in the coroutine, counts each time, and tells computing from waiting."""
     watchdog = _watch(run, work, most=50)
     assert watchdog.blocked == 2
-    assert sum(blocked.times for blocked in watchdog.places.values()) == 2
-    for place, blocked in watchdog.places.items():
-        assert (place.file, place.function) == (__file__, work.__name__)
+    assert sum(blocked.times for blocked in watchdog.locations.values()) == 2
+    for location, blocked in watchdog.locations.items():
+        assert (location.file, location.function) == (__file__, work.__name__)
         assert blocked.seconds >= blocked.longest > WARN
         assert (blocked.computing > blocked.times * WARN) == computing
 
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 def test_a_long_match(run: Run) -> None:
-    """A single call of C code that keeps the GIL, and so the watchdog from looking, is named when it ends.
+    """A single call of C code keeps the interpreter lock, so the watchdog cannot sample it, and names it when it ends.
 
-    Not each time: on a busy machine, the watchdog may get a core only after the coroutine has ended.
+    This does not work each time: on a busy machine, the watchdog may get a core only after the coroutine has ended.
     """
 
     async def matches() -> None:
         re.match(r"(a+)+$", "a" * 24 + "b")
 
-    [place] = _watch(run, matches, most=50).places
-    assert (place.file, place.function) == (__file__, "test_a_long_match.matches")
+    [location] = _watch(run, matches, most=50).locations
+    assert (location.file, location.function) == (__file__, "test_a_long_match.matches")
 
 
 async def _waits() -> None:
     await asyncio.sleep(4 * WARN)
 
 
-TURNS: list[float] = []
+CALLBACKS: list[float] = []
 
 
-async def _turns() -> None:
+async def _short_callbacks() -> None:
     for _ in range(40):
         began = time.monotonic()
         _burn(0.01)
-        TURNS.append(time.monotonic() - began)
+        CALLBACKS.append(time.monotonic() - began)
         await asyncio.sleep(0)
 
 
@@ -138,18 +138,18 @@ async def _has_a_thread() -> None:
 
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
-@pytest.mark.parametrize("work", [_waits, _turns, _has_a_thread])
+@pytest.mark.parametrize("work", [_waits, _short_callbacks, _has_a_thread])
 def test_a_loop_that_is_free(run: Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """One that waits in its selector, or computes and turns in between, is not blocked."""
-    TURNS.clear()
+    """A loop that waits in its selector, or computes in short callbacks, is not blocked."""
+    CALLBACKS.clear()
     watchdog = _watch(run, work)
-    paused = sum(seconds > WARN for seconds in TURNS)  # by the hypervisor, which looks like computing
+    paused = sum(seconds > WARN for seconds in CALLBACKS)  # by the hypervisor, which looks like computing
     assert watchdog.blocked <= paused
-    assert len(watchdog.places) <= paused
+    assert len(watchdog.locations) <= paused
 
 
 def test_a_callback_without_frames() -> None:
-    """What is written in C has no place of its own: it is the loop's, and not forgotten."""
+    """A callback written in C has no Python frame, so the watchdog names the frame of the loop that calls it."""
 
     async def main() -> None:
         with watchdog:
@@ -161,12 +161,12 @@ def test_a_callback_without_frames() -> None:
 
     watchdog = Watchdog(WARN, lambda *found: None)
     asyncio.run(main())
-    [place] = watchdog.places
-    assert place.function == "Handle._run"
+    [location] = watchdog.locations
+    assert location.function == "Handle._run"
 
 
 def test_the_end_of_the_loop() -> None:
-    """A watchdog that nobody ended ends with the loop that it watched."""
+    """A watchdog that is not stopped ends when the thread of the loop ends."""
 
     async def main() -> None:
         watchdog.__enter__()
@@ -190,7 +190,7 @@ THROTTLED = """if True:
                     pass
                 longest = max(longest, time.monotonic() - wall)
                 await asyncio.sleep(0)
-        print(longest, watchdog.blocked, list(map(str, watchdog.places)))
+        print(longest, watchdog.blocked, list(map(str, watchdog.locations)))
 
     asyncio.run(main())
 """
@@ -199,7 +199,7 @@ THROTTLED = """if True:
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", [CgroupV1, CgroupV2])
 def test_a_throttled_process(budget: type[CgroupV1] | type[CgroupV2]) -> None:
-    """A turn of 50 ms takes far longer at a twentieth of a core; nothing is named, as no line is to blame for that."""
+    """A callback of 50 ms takes far longer at a twentieth of a core, but no line is to blame, so none is named."""
     try:
         limited = budget(Limits(0.05, 512 * MIB))
     except Unavailable as reason:
@@ -256,9 +256,9 @@ def test_a_release_that_blocks(event: bytes, release: Release, action: str, code
 @pytest.mark.slow
 @pytest.mark.parametrize("release", [release for release in Release if release >= Release.V08_NATIVE_ASYNC], ids=str)
 def test_a_release_that_does_not_block(event: bytes, release: Release) -> None:
-    """v08 and later: no line, although each call takes longer than APP_BLOCK_WARN.
+    """v08 and later log no line, although each call takes longer than APP_BLOCK_WARN.
 
-    Not with WARN: the first webhook computes, which takes that long on a slow machine while coverage is measured.
+    APP_BLOCK_WARN is 1 s here, because on a slow machine with coverage the first webhook computes for longer than WARN.
     """
     with (
         SqsStandIn() as sqs,
