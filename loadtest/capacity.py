@@ -66,7 +66,7 @@ def capacity(
     fifo: bool = False,
     cpu_ms: float = figures.CPU_MS,
 ) -> Capacity:
-    """The row for `rate` webhooks a second. Raises ConfigurationError."""
+    """Returns what `rate` webhooks a second take. Raises ConfigurationError."""
     _check("--rate", rate, MAX_RATE)
     _check("--processing", processing, 43_200)
     _check("--body-bytes", body_bytes, MAX_BODY_BYTES)
@@ -120,7 +120,7 @@ def _sqs_dollars(units: float, fifo: bool) -> float:
 
 
 def lines(row: Capacity) -> dict[str, str]:
-    """The row to read: each value by its name, the same for the command and for the page's table."""
+    """Returns the values as text by their names, the same for the command and for the page's table."""
     month, met, coming = row.rate * figures.MONTH_SECONDS, row.met, row.limits[0]
     return {
         "webhooks a month": f"{month:,.0f}" if month < 1e9 else f"{month / 1e9:,.2f} billion",  # noqa: PLR2004

@@ -30,16 +30,16 @@ def outcomes(study: Study) -> list[ComparisonOutcome]:
     reasons = REASONS.get(study.name, {})
     found = [_outcome(study, comparison, reasons) for comparison in PUBLISHED[study.name].comparisons]
     noise = next((outcome.measured for outcome in found if outcome.comparison.id == NOISE), None)
-    return [_told(outcome, noise) for outcome in found]
+    return [_against_noise(outcome, noise) for outcome in found]
 
 
-def _told(outcome: ComparisonOutcome, noise: MedianEstimate | None) -> ComparisonOutcome:
-    """In duets, what differs no more than the reference from itself is at most `in part`."""
+def _against_noise(outcome: ComparisonOutcome, noise: MedianEstimate | None) -> ComparisonOutcome:
+    """Limits the verdict of a duet to `in part` if the difference is no larger than a reference's from itself."""
     if noise is None or outcome.verdict != "reproduced" or outcome.comparison.id == NOISE:
         return outcome
     most = max(noise.high, 1 / noise.low)
-    told = max(outcome.measured.median, 1 / outcome.measured.median) > most
-    return outcome if told else outcome._replace(verdict="in part")
+    larger = max(outcome.measured.median, 1 / outcome.measured.median) > most
+    return outcome if larger else outcome._replace(verdict="in part")
 
 
 def _outcome(study: Study, comparison: PublishedComparison, reasons: dict[str, str]) -> ComparisonOutcome:
