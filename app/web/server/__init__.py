@@ -1,3 +1,14 @@
-"""uvicorn as we run it: `serve` starts and `graceful` stops it, `listener` binds and `acceptor` accepts, `protocol` and
-`protocol_h11` bound what a connection may send, `connections` and `deadlines` how long it may take.
+"""uvicorn with a graceful shutdown and with limits on connections.
+
+serve.py         starts the server
+graceful.py      stops it without dropping a connection
+listener.py      the listening socket
+acceptor.py      accepts connections
+connections.py   limits on open connections: deadlines, bytes of heads and reads
+deadlines.py     chooses a connection's deadline by its state
+protocol.py      uvicorn's httptools protocol with limits on what a client may send
+protocol_h11.py  uvicorn's h11 protocol with the same limits
+heads.py         checks of a request's head, for both protocols
+cycle.py         the writes to uvicorn's internals
+writer.py        sends a response's head and body together
 """

@@ -1,7 +1,7 @@
-"""Accepts connections: the whole backlog, each time the listener is ready.
+"""Accepts the whole backlog each time the listener is ready.
 
 uvloop 0.23 accepts one connection per loop iteration (libuv since 2022, https://github.com/libuv/libuv/pull/3696). On a
-busy loop an iteration takes long, and new connections, probes among them, would stay in the backlog for seconds.
+busy loop an iteration takes long, so new connections, including probes, would stay in the backlog for seconds.
 """
 
 import asyncio
@@ -12,22 +12,25 @@ from collections.abc import Callable
 
 from loguru import logger
 
-from app.web.server.connections import Connections
+from app.web.server.connections import ConnectionLimits
 
-# How long accepting pauses at the bound, and how often that is logged.
+# How long accepting pauses when the bound is reached, and how often the log reports that.
 PAUSE_SECONDS = 0.1
 WARN_SECONDS = 60.0
 _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Acceptor:
-    """Accepts on `listener` for as long as it is open. `connect` makes a protocol, `open_connections` counts them."""
+    """Accepts on `listener` until `close`. `connect` makes a protocol; `open_connections` counts those with one.
+
+    `bound`: the most connections, None for no bound. `at_once`: the most to accept in one loop iteration.
+    """
 
     def __init__(
         self,
         listener: socket.socket,
         connect: Callable[[], asyncio.Protocol],
-        waits: Connections,
+        limits: ConnectionLimits,
         open_connections: Callable[[], int],
         *,
         bound: int | None,
@@ -35,7 +38,7 @@ class Acceptor:
     ) -> None:
         self._listener = listener
         self._connect = connect
-        self._waits = waits
+        self._limits = limits
         self._open_connections = open_connections
         self._bound = bound
         self._at_once = at_once
@@ -47,7 +50,7 @@ class Acceptor:
 
     @property
     def connecting(self) -> int:
-        """Accepted connections without a protocol yet."""
+        """The number of accepted connections without a protocol yet."""
         return len(self._connecting)
 
     def start(self) -> None:
@@ -55,7 +58,7 @@ class Acceptor:
         self._loop.add_reader(self._listener, self._accept)
 
     def close(self) -> None:
-        """Accepts the rest of the backlog, then closes the listener: closing it alone would reset those connections."""
+        """Accepts the rest of the backlog, which the kernel would reset otherwise, then closes the listener."""
         self._loop.remove_reader(self._listener)
         while self._accept_one():
             pass
@@ -67,8 +70,8 @@ class Acceptor:
         for accepted in range(self._at_once):
             if self._full():
                 if accepted:
-                    return  # room is made when somebody waits for it: then the listener is ready again
-                if not self._waits.make_room():
+                    return  # makes room only if another connection waits: then the listener is ready again
+                if not self._limits.make_room():
                     self._pause(f"{self._bound} connections are open, and none of them idle")
                     return
             if not self._accept_one():
@@ -78,17 +81,17 @@ class Acceptor:
         return self._bound is not None and self._open_connections() + self.connecting >= self._bound
 
     def _accept_one(self) -> bool:
-        """False where the backlog is empty, or no descriptor is left."""
+        """Accepts a connection. Returns False if the backlog is empty or no descriptor is left."""
         try:
             accepted, _ = self._listener.accept()
         except (BlockingIOError, InterruptedError):
             return False
         except ConnectionAbortedError:
-            return True  # the client has gone; the next one may be there
+            return True  # the client has gone; another one may be waiting
         except OSError as error:
             if error.errno not in _NO_DESCRIPTOR:
                 raise
-            self._waits.make_room()
+            self._limits.make_room()
             self._pause(f"accept failed: {error}")
             return False
         accepted.setblocking(False)

@@ -1,7 +1,7 @@
 """uvicorn's server with a graceful shutdown that drops no connection.
 
-On SIGTERM plain uvicorn closes its listener at once, and a load balancer that still sends requests gets refused
-connections. Here the process first drains: for APP_DRAIN_DELAY it keeps listening, and answers 503.
+On SIGTERM, plain uvicorn closes its listener at once, so the connections of a load balancer that still sends requests
+are refused. This server drains first: for APP_DRAIN_DELAY it continues to listen and answers 503.
 """
 
 import asyncio
@@ -18,47 +18,50 @@ from loguru import logger
 from app.settings import Settings
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
-from app.web.server.connections import Connections
+from app.web.server.connections import ConnectionLimits
 
-# For handshakes under way to complete: a round trip.
+# Time for TCP handshakes under way to complete: a round trip.
 LAST_ACCEPT_SECONDS = 0.2
-# For the last accepted connections to send their request.
+# Time for the last accepted connections to send their request.
 LAST_CALL_SECONDS = 3.0
 
 
-class Server(uvicorn.Server):
-    """First SIGTERM: drain, then stop. SIGINT, SIGHUP: stop. SIGTERM or SIGINT again: end now. Exit code 0."""
+class GracefulServer(uvicorn.Server):
+    """Drains and then stops at SIGTERM; stops at SIGINT or SIGHUP. A second SIGTERM or SIGINT ends it at once.
+
+    The exit code is always 0.
+    """
 
     def __init__(
-        self, config: uvicorn.Config, settings: Settings, door: socket.socket, drain: Callable[[], None]
+        self, config: uvicorn.Config, settings: Settings, listening: socket.socket, drain: Callable[[], None]
     ) -> None:
         super().__init__(config)
         self._settings = settings
-        self._door = door
+        self._socket = listening
         self._drain = drain
         self._loop: asyncio.AbstractEventLoop | None = None
         self._signalled = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The signal handler: passes the signal on to the event loop."""
+        """Handles a signal by passing it on to the event loop."""
         if self._loop is None:
             self.should_exit = True
         else:
             self._loop.call_soon_threadsafe(self._on_signal, sig)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Runs the lifespan's start-up, then accepts by our acceptor instead of uvicorn's servers."""
+        """Runs the lifespan's start-up, then accepts with `Acceptor` instead of uvicorn's servers."""
         self._loop = asyncio.get_running_loop()
         signal.signal(signal.SIGHUP, self.handle_exit)
         await super().startup(sockets=[])
         if not self.started:
             return
         settings = self._settings
-        self._waits = Connections(self._loop, settings.head_timeout, settings.keep_alive_timeout)
+        self._limits = ConnectionLimits(self._loop, settings.head_timeout, settings.keep_alive_timeout)
         self._acceptor = Acceptor(
-            self._door,
+            self._socket,
             self._connect,
-            self._waits,
+            self._limits,
             lambda: len(self.server_state.connections),
             bound=listener.max_connections(settings),
             at_once=listener.accepted_at_once(settings),
@@ -67,12 +70,12 @@ class Server(uvicorn.Server):
             tune_gc()
         self._acceptor.start()
         logger.info(
-            "Listening on {} with {} ({})", listener.url(self._door), settings.release.value, settings.release.version
+            "Listening on {} with {} ({})", listener.url(self._socket), settings.release.value, settings.release.version
         )
 
     def _connect(self) -> asyncio.Protocol:
         protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]  # one of serve.HTTP_PROTOCOLS
-            waits=self._waits,
+            limits=self._limits,
             config=self.config,
             server_state=self.server_state,
             app_state=self.lifespan.state,
@@ -84,7 +87,7 @@ class Server(uvicorn.Server):
         assert self._loop is not None
         if self._signalled:
             if sig == signal.SIGHUP:
-                return  # the terminal was closed as well: no reason to hurry
+                return  # the terminal was closed after the first signal: no reason to end at once
             logger.warning("Second signal: ending now")
             self.should_exit = self.force_exit = True
             for connection in list(self.server_state.connections):
@@ -100,31 +103,31 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accepts what is connected, closes the listener, waits for the last requests, then stops as uvicorn does."""
+        """Accepts pending connections, closes the listener, waits for the last requests, then stops as uvicorn does."""
         if not self.force_exit:
-            listener.drop_new(self._door)
+            listener.drop_new(self._socket)
             await asyncio.sleep(LAST_ACCEPT_SECONDS)
         self._acceptor.close()
         last_call = time.monotonic() + LAST_CALL_SECONDS
-        # uvicorn would close these at once, while their request may be under way.
+        # uvicorn would close connections without a request at once, but their request may be under way.
         while self._silent() and time.monotonic() < last_call and not self.force_exit:  # noqa: ASYNC110  # no event
             await asyncio.sleep(0.01)
         await super().shutdown(sockets=[])
-        self._waits.close()
+        self._limits.close()
 
     def _silent(self) -> bool:
-        """Whether there is a connection without a request yet."""
+        """Returns whether a connection has not sent a request yet."""
         return self._acceptor.connecting > 0 or any(
             getattr(connection, "silent", False) for connection in self.server_state.connections
         )
 
 
 def tune_gc() -> None:
-    """Freezes what the start has made, and raises the thresholds of the cyclic garbage collector.
+    """Freezes the objects made at start-up, and raises the thresholds of the cyclic garbage collector.
 
-    A full collection visits every object, so its pause grows with the number of waiting requests: CHANGELOG.md, 0.9.0,
-    has what CPython's own thresholds (700, 10, 10) cost under overload. v02 to v07 keep those, since the clients that
-    they discard are cyclic garbage; APP_GC overrides either.
+    A full collection visits every object, so the pause grows with the number of waiting requests. CHANGELOG.md, 0.9.0,
+    shows what CPython's thresholds (700, 10, 10) cost under overload. v01 to v07 keep CPython's thresholds, because the
+    clients that they discard are cyclic garbage. APP_GC overrides both.
     """
     gc.collect()
     gc.freeze()

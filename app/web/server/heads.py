@@ -1,11 +1,11 @@
-"""Checks of a request's head, for either parser: RFC 9112, and limits that the parsers lack."""
+"""Checks a request's head, for both parsers: the rules of RFC 9112, and limits that the parsers lack."""
 
 from collections.abc import Collection
 
-# h11 0.16 limits an unfinished head (16 KiB, unless told otherwise), not a finished one; httptools 0.9 limits neither.
+# h11 0.16 limits an incomplete head (16 KiB by default), but not a complete one; httptools 0.9 limits neither.
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
-MAX_TARGET_BYTES = 8 * 1024  # kept several times: raw, decoded, as a path
+MAX_TARGET_BYTES = 8 * 1024  # uvicorn keeps it several times: raw, decoded, as a path
 TOO_LARGE = f"The head is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 
 TOO_MUCH = "Too much is being sent to this process at once; send it again."
@@ -15,14 +15,14 @@ _VERSIONS = ("1.0", "1.1")
 
 
 class HeadRefused(Exception):
-    """`str()` says why, for the 400 that answers it."""
+    """The head is rejected; `str()` is the reason, which the 400 contains."""
 
 
 def check(method: bytes, target: bytes, version: str, headers: Headers) -> None:
-    """`headers` with names in lower case. Raises HeadRefused.
+    """Raises HeadRefused if a head is ambiguous, too large or not supported. Names in `headers` are in lower case.
 
-    An ambiguous head is rejected: if a proxy in front of us reads it differently, one request can be smuggled inside
-    another (RFC 9112, 11.2), or be sent under another client's credentials.
+    If a proxy in front of the service reads an ambiguous head differently, a client can smuggle one request inside
+    another (RFC 9112, 11.2), or send it under another client's credentials.
     """
     if method == b"CONNECT":
         raise HeadRefused("CONNECT is not supported.")
@@ -43,5 +43,5 @@ def check(method: bytes, target: bytes, version: str, headers: Headers) -> None:
 
 
 def length(headers: Headers) -> int:
-    """The Content-Length of a head that `check` has passed; 0 where there is none."""
+    """Returns the Content-Length of a head that has passed `check`, or 0 if there is none."""
     return int(next((value for name, value in headers if name == b"content-length"), 0))

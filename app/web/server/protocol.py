@@ -1,8 +1,8 @@
 """uvicorn's httptools protocol, with limits on what it reads before the application is called.
 
-Read in uvicorn 0.54 and httptools 0.9 (llhttp 9). By themselves they store heads and trailers without limit
-(https://github.com/Kludex/uvicorn/issues/157), add trailers to the headers, and go on parsing after a request that
-asks for an upgrade, so that its body becomes the next request (https://github.com/Kludex/uvicorn/issues/2722).
+uvicorn 0.54 and httptools 0.9 (llhttp 9) store heads and trailers without limit
+(https://github.com/Kludex/uvicorn/issues/157), add trailers to the headers, and continue to parse after a request that
+asks for an upgrade, so its body becomes the next request (https://github.com/Kludex/uvicorn/issues/2722).
 """
 
 import httptools
@@ -13,43 +13,43 @@ from app.web.server.cycle import abandon, close_after, end_body
 from app.web.server.deadlines import Deadlines
 from app.web.server.heads import HeadRefused
 
-# Pipelined requests of a connection. Each takes some kilobytes before authentication, and webhook senders do not
+# Pipelined requests per connection. Each takes some kilobytes before authentication, and webhook senders do not
 # pipeline.
 MAX_PIPELINED = 1
 
 
 class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
-    """Answers 400 and closes where a head is too large or ambiguous; discards trailers.
+    """Answers 400 and closes the connection if a head is too large or ambiguous. Discards trailers.
 
-    The upgrade of a request that asks for one is ignored, and the request is the connection's last one.
+    A request that asks for an upgrade is answered without one, as the connection's last request.
     """
 
     _in_body = False
     _head_bytes = _head_count = 0
     _since_body = 0  # bytes since the last piece of a body
     _upgrading = False
-    _body_left = 0  # of a request that asks for an upgrade: llhttp leaves its body to the new protocol
-    _deaf = False  # nothing more from this connection is parsed
-    _earlier: RequestResponseCycle | None = None  # of the request before the newest
+    _body_left = 0  # bytes of an upgrading request's body to come, which llhttp leaves to the new protocol
+    _stopped = False  # the parser gets nothing more from this connection
+    _earlier: RequestResponseCycle | None = None  # the cycle of the request before the newest
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._earlier is not None:
-            abandon(self._earlier)  # uvicorn does that for the newest only
+            abandon(self._earlier)  # uvicorn does this only for the newest request
         super().connection_lost(exc)
 
     def rest_expected(self) -> bool:
         return self.cycle is not None and self.cycle.response_complete and self.cycle.more_body
 
     def answer_expected(self) -> bool:
-        return bool(self.pipeline) or super().answer_expected()  # a request is complete where another one follows it
+        return bool(self.pipeline) or super().answer_expected()  # a request is complete if another one follows
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
+        if self._stopped:
             return
-        if not self._waits.read(len(data)):
+        if not self._limits.count_read(len(data)):
             self._refuse(heads.TOO_MUCH)
             return
-        self._heard = True
+        self._head_begun = True
         if self._upgrading:
             self._read_body(data)
             return
@@ -59,17 +59,17 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         except httptools.HttpParserUpgrade as upgrade:
             self._read_body(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
-            ours = isinstance(error.__context__, HeadRefused)
-            self._refuse(str(error.__context__) if ours else "Invalid HTTP request received.")
+            refused = isinstance(error.__context__, HeadRefused)
+            self._refuse(str(error.__context__) if refused else "Invalid HTTP request received.")
         else:
             if self._since_body > heads.MAX_BYTES:
                 self._refuse(f"Over {heads.MAX_BYTES} bytes without a body.")
-            elif not self._in_body and not self.holds_head(self._since_body):
+            elif not self._in_body and not self.reserves_head(self._since_body):
                 self._refuse(heads.TOO_MUCH)
-            elif self._between:
-                self.head_begun()
+            elif self._between_requests:
+                self.head_incomplete()
 
-    # What the parser calls. It passes HeadRefused on as the context of an HttpParserError.
+    # The parser calls these methods. A HeadRefused becomes the context of an HttpParserError.
 
     def on_message_begin(self) -> None:
         self._in_body = False
@@ -82,7 +82,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
-            return  # of a trailer
+            return  # a trailer
         self._head_bytes += len(name) + len(value) + 4  # ": " and the line's end
         self._head_count += 1
         if self._head_bytes > heads.MAX_BYTES or self._head_count > heads.MAX_HEADERS:
@@ -93,7 +93,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         heads.check(self.parser.get_method(), self.url, self.parser.get_http_version(), self.headers)
         if len(self.pipeline) >= MAX_PIPELINED:
             raise HeadRefused(f"More than {MAX_PIPELINED} requests wait for the answer to an earlier one.")
-        if not self.holds_head(self._head_bytes):
+        if not self.reserves_head(self._head_bytes):
             raise HeadRefused(heads.TOO_MUCH)
         self._earlier = self.cycle
         self._in_body = True
@@ -105,44 +105,44 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._since_body = 0
-        if not self.cycle.response_started:  # else the application does not read it
+        if not self.cycle.response_started:  # after that, the application does not read the body
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        if not self._upgrading:  # else llhttp says so at the end of the head
+        if not self._upgrading:  # llhttp reports an upgrading request as complete at the end of its head
             self._body_complete()
 
     def _body_complete(self) -> None:
         self._since_body = 0
         super().on_message_complete()
         if not self._upgrading and not self.parser.should_keep_alive():
-            close_after(self.cycle)  # after some trailers too, llhttp skips whatever follows
+            close_after(self.cycle)  # llhttp skips whatever follows, after some trailers too
         if self.cycle.response_complete:
             end_body(self.cycle)
             if not self.cycle.keep_alive:
                 self.transport.close()
-            self.rearm()
+            self.reset_deadline()
 
     def _read_body(self, data: bytes) -> None:
-        """The body of a request that asks for an upgrade; nothing is read after it."""
+        """Passes on the body of a request that asks for an upgrade; nothing is read after the body."""
         body = data[: self._body_left]
         self._body_left -= len(body)
         if body:
             self.on_body(body)
         if self._body_left == 0:
-            self._deaf = True
+            self._stopped = True
             self._body_complete()
 
     def _refuse(self, reason: str) -> None:
-        """Answers 400 and closes; a response that is under way is completed first, and is the last."""
-        self._deaf = True
+        """Answers 400 and closes the connection. If a response is under way, it is completed and is the last one."""
+        self._stopped = True
         cycle = self.cycle
         if not self.busy() or (cycle.more_body and not cycle.response_started):
-            self._waits.refused(reason)
+            self._limits.count_refusal(reason)
             self.send_400_response(reason)
-            self.give_up()
+            self.abandon_request()
         elif cycle.more_body:
             self.transport.close()  # answered before its body was complete, and the rest of it is malformed
         else:
             close_after(cycle)
-        self.rearm()
+        self.reset_deadline()

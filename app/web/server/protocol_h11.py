@@ -1,4 +1,4 @@
-"""uvicorn's h11 protocol with the same limits. Read in uvicorn 0.54 and h11 0.16."""
+"""uvicorn's h11 protocol with the same limits as `protocol`; follows uvicorn 0.54 and h11 0.16."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ _Event = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
 
 
 class _Checked(h11.Connection):
-    """h11 checks Host, and the size of an unfinished head; what it accepts besides is checked here."""
+    """Adds checks to those of h11, which are the Host header and the size of an incomplete head."""
 
     def next_event(self) -> _Event:
         try:
             event = super().next_event()
         except h11.RemoteProtocolError as error:
-            # h11 raises it in a method of its own, so its traceback refers to it, and keeps connection and head.
+            # The traceback refers to frames of h11, which would keep the connection and the head in memory.
             raise error.with_traceback(None) from None
         if isinstance(event, h11.Request):
             try:
@@ -34,7 +34,7 @@ class _Checked(h11.Connection):
 
 
 class BoundedH11Protocol(Deadlines, H11Protocol):
-    """Answers 400 and closes where a head is too large or ambiguous."""
+    """Answers 400 and closes the connection if a head is too large or ambiguous."""
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
@@ -44,15 +44,15 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
         return self.cycle is not None and self.cycle.response_complete and self.conn.their_state is h11.SEND_BODY
 
     def data_received(self, data: bytes) -> None:
-        if not self._waits.read(len(data)):
+        if not self._limits.count_read(len(data)):
             self.send_400_response(heads.TOO_MUCH)
             return
-        self._heard = True
+        self._head_begun = True
         super().data_received(data)
-        if self.conn.their_state is h11.IDLE and not self.holds_head(len(self.conn.trailing_data[0])):
+        if self.conn.their_state is h11.IDLE and not self.reserves_head(len(self.conn.trailing_data[0])):
             self.send_400_response(heads.TOO_MUCH)
-        elif self._between and not self.rest_expected():
-            self.head_begun()
+        elif self._between_requests and not self.rest_expected():
+            self.head_incomplete()
 
     def handle_events(self) -> None:
         before = self.cycle
@@ -61,17 +61,17 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
         if self.cycle is not before:
             asks_for_upgrade = self._get_upgrade() is not None
             if asks_for_upgrade:
-                self.headers.append(CLOSE_HEADER)  # which makes uvicorn answer it, and h11 stop reading
+                self.headers.append(CLOSE_HEADER)  # uvicorn then answers the request, and h11 stops reading
             self.head_complete(last=asks_for_upgrade)
         elif lingered and not self.rest_expected():
-            self.rearm()
+            self.reset_deadline()
 
     def send_400_response(self, msg: str) -> None:
-        """Closes where a response has begun: h11 would raise on a second one."""
-        self._waits.refused(msg)
+        """Answers 400, or only closes the connection if a response has begun: h11 would raise at a second one."""
+        self._limits.count_refusal(msg)
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
         else:
             self.transport.close()
-        self.give_up()
-        self.rearm()
+        self.abandon_request()
+        self.reset_deadline()

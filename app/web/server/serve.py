@@ -1,4 +1,4 @@
-"""Runs an ASGI app under uvicorn, with our listener, protocols and graceful shutdown."""
+"""Runs an ASGI app under uvicorn, with this package's listener, protocols and graceful shutdown."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ from starlette.types import ASGIApp
 
 from app.settings import Settings
 from app.web.server import listener
-from app.web.server.graceful import Server
+from app.web.server.graceful import GracefulServer
 
-# Import strings: a parser that is not chosen is not loaded.
+# Import strings, so that only the chosen parser is imported.
 HTTP_PROTOCOLS = {
     "httptools": "app.web.server.protocol:BoundedHttpToolsProtocol",
     "h11": "app.web.server.protocol_h11:BoundedH11Protocol",
@@ -17,7 +17,7 @@ HTTP_PROTOCOLS = {
 
 
 def uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
-    """uvicorn's configuration, from `settings` alone."""
+    """Returns uvicorn's configuration, which depends on `settings` only."""
     return uvicorn.Config(
         app,
         loop=settings.loop,
@@ -30,15 +30,15 @@ def uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         server_header=False,
         limit_concurrency=settings.limit_concurrency,
         backlog=settings.backlog,
-        workers=1,  # else uvicorn reads WEB_CONCURRENCY, which has no effect here
+        workers=1,  # without it, uvicorn reads WEB_CONCURRENCY, which has no effect here
         timeout_keep_alive=settings.keep_alive_timeout,
         timeout_graceful_shutdown=settings.graceful_timeout,
     )
 
 
 def serve(app: ASGIApp, settings: Settings, *, drain: Callable[[], None]) -> None:
-    """Serves `app` until a signal, in logging that is configured already. Raises ConfigurationError.
+    """Serves `app` until a signal. Logging must be configured. Raises ConfigurationError.
 
-    `drain` is called when the process begins to stop and still listens.
+    `drain` is called at the signal, while the process still listens.
     """
-    Server(uvicorn_config(app, settings), settings, listener.bind(settings), drain).run()
+    GracefulServer(uvicorn_config(app, settings), settings, listener.bind(settings), drain).run()

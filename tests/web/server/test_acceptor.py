@@ -1,4 +1,4 @@
-"""How connections are accepted: all that wait, up to a bound, and when descriptors run out."""
+"""Accepting connections: the whole backlog, up to a bound, and when descriptors run out."""
 
 import asyncio
 import signal
@@ -15,7 +15,7 @@ import uvloop
 from app.settings import Release, Settings
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
-from app.web.server.connections import Connections
+from app.web.server.connections import ConnectionLimits
 from loadtest.stage.queues import QueueProcess
 from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
@@ -32,20 +32,20 @@ def probe(service: Web) -> int:
 
 @pytest.mark.parametrize("new_loop", [uvloop.new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"])
 @pytest.mark.parametrize(("at_once", "fewest", "most"), [(CONNECTIONS, 1, 3), (1, CONNECTIONS // 2, CONNECTIONS + 3)])
-def test_how_many_are_accepted_in_each_turn(
+def test_how_many_are_accepted_in_each_iteration(
     new_loop: Callable[[], asyncio.AbstractEventLoop], at_once: int, fewest: int, most: int
 ) -> None:
-    """All that wait, within three turns of the loop; with APP_ACCEPT=one, one in each turn."""
+    """The whole backlog within three iterations of the loop; with APP_ACCEPT=one, one in each iteration."""
     connected: list[asyncio.BaseTransport] = []
 
     class Counted(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             connected.append(transport)
 
-    async def turns() -> int:
+    async def iterations() -> int:
         listening = socket.create_server(("127.0.0.1", 0), backlog=CONNECTIONS)
-        waits = Connections(asyncio.get_running_loop(), head_timeout=10, keep_alive_timeout=10)
-        acceptor = Acceptor(listening, Counted, waits, lambda: len(connected), bound=None, at_once=at_once)
+        limits = ConnectionLimits(asyncio.get_running_loop(), head_timeout=10, keep_alive_timeout=10)
+        acceptor = Acceptor(listening, Counted, limits, lambda: len(connected), bound=None, at_once=at_once)
         clients = [socket.create_connection(listening.getsockname()) for _ in range(CONNECTIONS)]
         acceptor.start()
         number = 0
@@ -53,7 +53,7 @@ def test_how_many_are_accepted_in_each_turn(
             await asyncio.sleep(0)
             number += 1
         acceptor.close()
-        waits.close()
+        limits.close()
         for client in clients:
             client.close()
         for transport in connected:
@@ -61,32 +61,32 @@ def test_how_many_are_accepted_in_each_turn(
         return number
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
-        assert fewest <= runner.run(turns()) <= most
+        assert fewest <= runner.run(iterations()) <= most
 
 
 @pytest.mark.parametrize("new_loop", [uvloop.new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"])
 def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
-    """None is closed before there is one that waits."""
+    """At the bound, no connection is closed before another one waits."""
     idle: list[asyncio.Transport] = []
 
     async def at_the_bound() -> None:
         listening = socket.create_server(("127.0.0.1", 0))
-        waits = Connections(asyncio.get_running_loop(), head_timeout=600, keep_alive_timeout=600)
+        limits = ConnectionLimits(asyncio.get_running_loop(), head_timeout=600, keep_alive_timeout=600)
 
         class Idle(asyncio.Protocol):
             def connection_made(self, transport: asyncio.BaseTransport) -> None:
                 self.transport = cast("asyncio.Transport", transport)
                 idle.append(self.transport)
-                waits.expect(self, 600, self.transport.abort)
+                limits.set_deadline(self, 600, self.transport.abort)
 
-        acceptor = Acceptor(listening, Idle, waits, lambda: len(idle), bound=2, at_once=CONNECTIONS)
+        acceptor = Acceptor(listening, Idle, limits, lambda: len(idle), bound=2, at_once=CONNECTIONS)
         acceptor.start()
         with ExitStack() as stack:
-            stack.callback(waits.close)
+            stack.callback(limits.close)
             stack.callback(acceptor.close)
             for number in (1, 2):
                 stack.enter_context(socket.create_connection(listening.getsockname()))
-                while len(idle) < number or acceptor.connecting:  # noqa: ASYNC110  # the loop's turns are what it takes
+                while len(idle) < number or acceptor.connecting:  # noqa: ASYNC110  # it takes only iterations of the loop
                     await asyncio.sleep(0)
             closing = [one.is_closing() for one in idle]
             for one in idle:
@@ -109,7 +109,7 @@ def test_the_last_one_of_the_bound_takes_no_place(new_loop: Callable[[], asyncio
     ids=str,
 )
 def test_the_releases_own(given: dict[str, Any], expected: int) -> None:
-    """What was published accepts as its event loop does by itself."""
+    """The published releases accept as their event loop does by default."""
     assert listener.accepted_at_once(Settings(**given)) == expected
 
 
@@ -134,7 +134,7 @@ def test_waiting_connections_are_accepted_before_the_listener_closes(event: byte
 
 
 def test_the_bound_on_connections(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """Beyond it, the longest idle connection is closed for a new one; a request in flight continues."""
+    """Above the bound, the connection idle longest is closed for a new one; a request in flight continues."""
     with Service(aws.endpoint, queue_url, max_connections=20, body_timeout=60) as service, ExitStack() as stack:
         busy = stack.enter_context(RawSender(service.address))
         busy.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
@@ -164,7 +164,7 @@ def test_the_bound_without_idle_connections(aws: QueueProcess, queue_url: str, e
 
 
 def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """With 256 of them, idle connections do not block new ones."""
+    """With 256 descriptors, idle connections do not block new ones."""
     with Web(environment(aws.endpoint, queue_url), open_files=256) as service, ExitStack() as stack:
         for _ in range(400):
             stack.enter_context(RawSender(service.address))
@@ -174,7 +174,7 @@ def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> Non
 
 @pytest.mark.slow
 def test_no_descriptors(aws: QueueProcess, queue_url: str) -> None:
-    """When they run out, the log reports it once a minute, and the service continues."""
+    """When descriptors run out, the log reports it once a minute, and the service continues."""
     with Service(aws.endpoint, queue_url, max_connections=0) as service, ExitStack() as stack:
         psutil.Process(service.process.pid).rlimit(psutil.RLIMIT_NOFILE, (64, 64))
         silent = [stack.enter_context(RawSender(service.address)) for _ in range(100)]

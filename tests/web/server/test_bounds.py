@@ -1,4 +1,4 @@
-"""What a sender without credentials can make the process hold, with either parser."""
+"""Bounds on the memory that a client without credentials can use, with both parsers."""
 
 import socket
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def unknown_sender(service: Service, *headers: str) -> RawSender:
 
 @pytest.mark.parametrize("trailer", [b"X-%d: " % 1 + b"y" * 8000 + b"\r\n", b"x" * 8000], ids=["many", "one"])
 def test_endless_trailers(service: Service, trailer: bytes) -> None:
-    """Neither many nor one that never ends is stored; the connection ends after 64 KiB of them or a little more."""
+    """The service stores neither many trailers nor an endless one; the connection ends after about 64 KiB."""
     with unknown_sender(service, "Transfer-Encoding: chunked") as sender:
         assert sender.answer().startswith(b"HTTP/1.1 401 ")
         before = service.memory()
@@ -42,7 +42,7 @@ def test_endless_trailers(service: Service, trailer: bytes) -> None:
 
 
 def test_endless_chunk_extensions(service: Service) -> None:
-    """They belong to no body; the connection ends in the same way."""
+    """Bytes that belong to no body end the connection in the same way."""
     with unknown_sender(service, "Transfer-Encoding: chunked") as sender:
         assert sender.answer().startswith(b"HTTP/1.1 401 ")
         sender.send(b"1;")
@@ -53,7 +53,7 @@ def test_endless_chunk_extensions(service: Service) -> None:
 @pytest.mark.parametrize("size", [70_000, 120_000, 1_000_000])
 @pytest.mark.parametrize("headers", [1, 50])
 def test_a_head_that_is_too_long_in_one_piece(service: Service, size: int, headers: int) -> None:
-    """400, for a head in one piece and in many."""
+    """A too large head gets 400, in one piece and in many."""
     lines = b"".join(b"X-%d: %s\r\n" % (number, b"y" * (size // headers)) for number in range(headers))
     head = b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + lines + b"\r\n"
     for piece in (len(head), 4096):
@@ -65,7 +65,7 @@ def test_a_head_that_is_too_long_in_one_piece(service: Service, size: int, heade
 
 
 def test_a_head_of_60_kb(service: Service) -> None:
-    """Allowed."""
+    """The service accepts it."""
     with RawSender(service.address) as sender:
         sender.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n" % (b"y" * 60_000))
         assert sender.answer().startswith(b"HTTP/1.1 200 ")
@@ -96,7 +96,7 @@ def test_requests_ahead_of_their_answers(service: Service) -> None:
     ("head", "end", "body"), [(60_000, b"", 0), (60_000, b"\r\n", 0), (1_000, b"\r\n", 200_000)], ids=str
 )
 def test_many_senders_at_once(service: Service, event: bytes, head: int, end: bytes, body: int) -> None:
-    """Four thousand large heads, or bodies in one turn of the loop, are not held: a webhook is still answered."""
+    """Four thousand large heads, or bodies in one loop iteration, are dropped: a webhook is still answered."""
     lines = b"".join(b"X-%d: %s\r\n" % (number, b"y" * 980) for number in range(head // 1000))
     start = b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: 240000\r\n" + lines + end
     before = service.memory()
@@ -113,7 +113,7 @@ def test_many_senders_at_once(service: Service, event: bytes, head: int, end: by
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/healthz", "/nowhere"])
 def test_bodies_without_a_reader_are_discarded(service: Service, path: str) -> None:
-    """They are not kept with the idle connection that sent them."""
+    """An idle connection does not keep the bodies that it sent."""
     body = b"z" * 50_000
     request = b"GET %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (path.encode(), len(body)) + body
     before = service.memory()
@@ -126,7 +126,7 @@ def test_bodies_without_a_reader_are_discarded(service: Service, path: str) -> N
 
 
 def test_large_heads_ahead_of_their_answers(service: Service) -> None:
-    """One at a time: behind a request that is not answered yet, a large head is refused (h11 does not even read it).
+    """Behind a request that is not answered yet, a large head is refused (h11 does not even read it).
 
     Where the first one arrives alone, it is answered before the others are there.
     """
@@ -141,7 +141,7 @@ def test_large_heads_ahead_of_their_answers(service: Service) -> None:
 
 
 def test_a_long_target(service: Service) -> None:
-    """400 beyond 8 KiB; a 404 repeats only a part of it."""
+    """A target over 8 KiB gets 400; a 404 repeats only a part of the target."""
     with RawSender(service.address) as sender:
         sender.send(b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % (b"%00" * 2000))
         assert len(sender.answer()) < 2000
@@ -150,7 +150,7 @@ def test_a_long_target(service: Service) -> None:
 
 
 def test_refusals_are_counted_in_the_log(aws: QueueProcess) -> None:
-    """Any sender can cause any number of them. (uvicorn's h11 protocol has a line for each.)"""
+    """Any client can cause any number of refusals, so the log counts them. (uvicorn's h11 adds a line for each.)"""
     with Service(aws.endpoint, f"{aws.endpoint}/000000000000/bounds") as service:
         for _ in range(50):
             with RawSender(service.address) as sender:

@@ -1,4 +1,4 @@
-"""Every wait for a sender has a deadline, with either parser; unread bytes count as received."""
+"""Every wait for a client has a deadline, with both parsers; unread bytes count as received."""
 
 import time
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def service(aws: QueueProcess, request: pytest.FixtureRequest) -> Iterator[Servi
 
 
 def drip(sender: RawSender, piece: bytes) -> bytes:
-    """Sends a byte of `piece` every 50 ms until the other side closes; what it sent until then."""
+    """Sends a byte of `piece` every 50 ms until the other side closes; returns what the other side sent."""
     try:
         while True:
             for position in range(len(piece)):
@@ -39,7 +39,7 @@ def drip(sender: RawSender, piece: bytes) -> bytes:
 
 
 def test_a_silent_connection_is_closed(service: Service) -> None:
-    """APP_HEAD_TIMEOUT after it was accepted, without an answer; 200 at once, too."""
+    """The service closes it APP_HEAD_TIMEOUT after it was accepted, without an answer; 200 connections at once, too."""
     with ExitStack() as stack:
         for sender in [stack.enter_context(RawSender(service.address)) for _ in range(200)]:
             assert sender.rest() == b""
@@ -58,7 +58,7 @@ def test_a_head_that_drips(service: Service, head: bytes) -> None:
 
 
 def test_empty_lines_that_drip(service: Service) -> None:
-    """They may precede a request (RFC 9112, 2.2), but do not start one."""
+    """Empty lines may precede a request (RFC 9112, 2.2), but do not begin one."""
     with RawSender(service.address) as sender:
         sender.send(PROBE)
         sender.answer()
@@ -66,7 +66,7 @@ def test_empty_lines_that_drip(service: Service) -> None:
 
 
 def test_a_head_that_stops(service: Service) -> None:
-    """408, readable."""
+    """The client can read the 408."""
     with RawSender(service.address) as sender:
         sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost:")
         assert sender.rest().startswith(b"HTTP/1.1 408 Request Timeout\r\n")
@@ -85,7 +85,7 @@ def test_between_two_requests(service: Service) -> None:
 
 
 def test_the_rest_of_a_body_that_is_answered_already(service: Service) -> None:
-    """It is discarded, and its sender has LINGER_SECONDS for it, at whatever pace it comes; three senders at once."""
+    """The rest is discarded, and a client has LINGER_SECONDS to send it, at any pace; three clients at once."""
 
     def lingering(method: str) -> float:
         started = time.monotonic()

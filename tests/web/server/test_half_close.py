@@ -34,7 +34,7 @@ def service(sqs: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service
 
 @pytest.fixture(autouse=True)
 def _held(sqs: SqsStandIn) -> Iterator[None]:
-    """SQS answers only once a test releases it."""
+    """A stand-in whose answers wait until a test releases them."""
     sqs.calls.clear()
     sqs.messages.clear()
     sqs.hold("SendMessageBatch")
@@ -57,7 +57,7 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 
 def test_the_answer_to_a_complete_request(service: Service, sqs: SqsStandIn, event: bytes) -> None:
-    """200 once SQS has the message, and then the connection is closed."""
+    """The client gets 200 when SQS has the message, and then the connection is closed."""
     with RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", body=event)
         sender.half_close()
@@ -106,14 +106,14 @@ def answers_to(event: bytes, behind: bytes, service: Service, sqs: SqsStandIn) -
 
 
 def test_a_request_behind_another(service: Service, sqs: SqsStandIn, event: bytes) -> None:
-    """Both are answered, in their order, before the connection is closed."""
+    """Two pipelined requests are answered in their order before the connection is closed."""
     answers = answers_to(event, PROBE, service, sqs)
     assert answers.count(b"HTTP/1.1 200 ") == 2
     assert answers.endswith(b'{"status":"alive"}')
 
 
 def test_an_unfinished_request_behind_another(service: Service, sqs: SqsStandIn, event: bytes) -> None:
-    """The complete one is answered, and the other is not enqueued."""
+    """The complete request is answered; the incomplete one is not enqueued."""
     unfinished = b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"
     answers = answers_to(event, unfinished, service, sqs)
     assert answers.startswith(b"HTTP/1.1 200 ")

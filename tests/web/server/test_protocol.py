@@ -1,4 +1,4 @@
-"""A connection that is gone leaves nothing behind."""
+"""The memory of a lost connection is released."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ import uvicorn
 from starlette.responses import PlainTextResponse
 from uvicorn.server import ServerState
 
-from app.web.server.connections import Connections
+from app.web.server.connections import ConnectionLimits
 from app.web.server.serve import HTTP_PROTOCOLS
 
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
@@ -22,13 +22,13 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 @pytest.mark.anyio
 @pytest.mark.parametrize("parser", HTTP_PROTOCOLS)
 async def test_a_reset_connection_is_released(parser: str) -> None:
-    """uvicorn 0.54 cancels its keep-alive timer only after an orderly end: a reset one was held until it expired."""
+    """uvicorn 0.54 does not cancel its keep-alive timer after a reset, which kept the connection in memory."""
     loop = asyncio.get_running_loop()
     module, _, name = HTTP_PROTOCOLS[parser].partition(":")
     protocol_class: Any = getattr(importlib.import_module(module), name)
     config = uvicorn.Config(PlainTextResponse("alive"), http=protocol_class, lifespan="off", log_config=None)
     config.load()
-    waits = Connections(loop, head_timeout=60, keep_alive_timeout=60)
+    limits = ConnectionLimits(loop, head_timeout=60, keep_alive_timeout=60)
     made: list[weakref.ref[Any]] = []
     lost = asyncio.Event()
 
@@ -39,7 +39,7 @@ async def test_a_reset_connection_is_released(parser: str) -> None:
             lost.set()
 
     def connect() -> Any:
-        protocol = Watched(waits=waits, config=config, server_state=ServerState(), app_state={}, _loop=loop)
+        protocol = Watched(limits=limits, config=config, server_state=ServerState(), app_state={}, _loop=loop)
         made.append(weakref.ref(protocol))
         return protocol
 
@@ -51,7 +51,7 @@ async def test_a_reset_connection_is_released(parser: str) -> None:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
     await asyncio.wait_for(lost.wait(), 60)
     server.close()
-    waits.close()
+    limits.close()
     await asyncio.sleep(0)  # the transport's last call
     gc.collect()
     assert [reference() for reference in made] == [None]

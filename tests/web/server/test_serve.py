@@ -1,4 +1,4 @@
-"""The server serves whatever ASGI app it is handed."""
+"""The server serves any ASGI app."""
 
 import signal
 import sys
@@ -25,7 +25,7 @@ ANOTHER = textwrap.dedent("""
 
 
 def test_another_app() -> None:
-    """`drain` is called, and the app needs nothing of ours."""
+    """The server calls `drain`, and the app needs nothing else of this project."""
     command = [sys.executable, "-c", ANOTHER]
     environment = clean_environment(port=0, log_format="json", drain_delay=0)
     with Web(environment, command=command) as web, web.client() as client:

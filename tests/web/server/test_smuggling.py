@@ -1,4 +1,4 @@
-"""Ambiguous requests are refused: no request can hide in another, with either parser."""
+"""Ambiguous requests are refused, so no request can hide in another, with both parsers."""
 
 import json
 from collections.abc import Iterator
@@ -46,13 +46,13 @@ def request(*headers: str, method: str = "POST", path: str = WEBHOOK, version: s
 
 
 def webhook(body: bytes, *headers: str, path: str = WEBHOOK, method: str = "POST", authorization: str = BASIC) -> bytes:
-    """A whole request; `headers` besides those that it needs."""
+    """Returns a whole request, with `headers` besides the necessary ones."""
     needed = ("Host: service", f"Authorization: {authorization}", f"Content-Length: {len(body)}")
     return request(*needed, *headers, method=method, path=path) + body
 
 
 def answers(service: Service, *segments: bytes) -> list[int]:
-    """The statuses of all answers on one connection to `segments`, until it is closed or `Connection: close` is."""
+    """Returns the statuses of all answers to `segments` on one connection, until it ends or has `Connection: close`."""
     with RawSender(service.address) as sender:
         for segment in segments:
             sender.send(segment)
@@ -83,7 +83,7 @@ def test_nothing_is_parsed_behind_a_request_for_an_upgrade(
     method: str,
     status: int,
 ) -> None:
-    """Its body is a body, also where it looks like a request, and whatever the answer: one answer, and the end."""
+    """The body is never parsed as a request, even if it looks like one: the client gets one answer, and the end."""
     inner = webhook(event)
     outer = webhook(inner, *UPGRADE, path=path, method=method, authorization=authorization)
     cut = len(outer) - len(inner)
@@ -96,7 +96,7 @@ def test_nothing_is_parsed_behind_a_request_for_an_upgrade(
 def test_an_upgrade_is_ignored(
     running: tuple[Service, str], service: Service, sqs: "SQSClient", event: bytes, share: float
 ) -> None:
-    """However the bytes are cut into segments, a webhook with one is queued, and the connection closed."""
+    """A webhook that asks for an upgrade is queued and the connection closed, whatever the segments of its bytes."""
     whole = webhook(event, *UPGRADE)
     cut = int(len(whole) * share)
     assert answers(service, *filter(None, (whole[:cut], whole[cut:]))) == [200]
@@ -158,7 +158,7 @@ def test_broken_http_is_a_400_and_the_end(service: Service, event: bytes, name: 
 
 
 def test_http_1_0_needs_no_host(service: Service) -> None:
-    """A load balancer's probe may send none."""
+    """HTTP/1.0 needs no Host header: a load balancer's probe may send none."""
     assert answers(service, request(method="GET", path="/healthz", version="HTTP/1.0")) == [200]
 
 
@@ -185,7 +185,7 @@ def test_a_trailer_does_not_block_the_connection(service: Service) -> None:
     [(f"Authorization: {BASIC}", "Basic bm86bm8=", 401), ("Content-Encoding: gzip", BASIC, 200)],
 )
 def test_trailers_are_no_headers(service: Service, event: bytes, trailer: str, authorization: str, status: int) -> None:
-    """Neither credentials nor anything else may come behind the body."""
+    """Trailers are discarded, so credentials cannot be sent behind the body."""
     head = request(HOST, f"Authorization: {authorization}", CHUNKED, "Connection: close")
     body = b"%x\r\n%s\r\n0\r\n%s\r\n\r\n" % (len(event), event, trailer.encode())
     assert answers(service, head + body) == [status]

@@ -1,4 +1,4 @@
-"""Starting a real process: what stops the start, and uvicorn's own bound."""
+"""Starting a real process: what prevents the start, and uvicorn's own bound."""
 
 import signal
 import socket
@@ -16,7 +16,7 @@ from tests.harness.service import Service, environment
 
 
 def test_aws_without_a_region(queue_url: str) -> None:
-    """One line, exit code 2, before anything listens."""
+    """The process prints one line and exits with code 2 before it listens."""
     settings = environment("http://127.0.0.1:9", queue_url)
     del settings["AWS_DEFAULT_REGION"]
     command = [sys.executable, "-m", "app", "web"]
@@ -81,7 +81,7 @@ def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.Compl
     ],
 )
 def test_a_wrong_configuration_of_the_sdk(command: str, release: str, wrong: dict[str, str], expected: str) -> None:
-    """One line that names the variable, and exit code 2, before anything listens or is called."""
+    """One line names the variable, and the process exits with code 2 before it listens or calls anything."""
     found = ended(command, release, wrong)
     [line] = found.stderr.splitlines()
     assert line.startswith("error: ")
@@ -108,7 +108,7 @@ def test_two_at_the_same_moment(aws: QueueProcess, queue_url: str) -> None:
 
 
 def test_a_port_that_is_taken(aws: QueueProcess, queue_url: str) -> None:
-    """One line that names the variables, and exit code 2."""
+    """One line names the variables, and the process exits with code 2."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         command = [sys.executable, "-m", "app", "web"]
@@ -121,7 +121,7 @@ def test_a_port_that_is_taken(aws: QueueProcess, queue_url: str) -> None:
 
 
 def test_uvicorns_own_bound(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """APP_LIMIT_CONCURRENCY is uvicorn's: 503 as text/plain, for probes too."""
+    """Above APP_LIMIT_CONCURRENCY, uvicorn answers 503 as text/plain, to probes too."""
     with Service(aws.endpoint, queue_url, limit_concurrency=2) as service, RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         sender.wait_until_read()

@@ -34,7 +34,7 @@ def stand_in() -> Iterator[SqsStandIn]:
 def test_sigterm_under_load(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
 ) -> None:
-    """Webhooks before the listener closes get 200 or 503, without resets where the kernel allows it; exit code 0."""
+    """Webhooks before the listener closes get 200 or 503, without resets if the kernel allows it; exit code 0."""
     with Service(aws.endpoint, queue_url, drain_delay=3, **settings) as service:
         load = Load(service.address, event)
         load.wait_for_answers(50)
@@ -75,7 +75,7 @@ def test_while_draining(aws: QueueProcess, queue_url: str, event: bytes) -> None
 
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 def test_a_second_signal_ends_at_once(aws: QueueProcess, queue_url: str, event: bytes, second: signal.Signals) -> None:
-    """Neither the drain delay nor a request in flight is waited for."""
+    """The process waits neither for the drain delay nor for a request in flight."""
     with Service(aws.endpoint, queue_url, drain_delay=300) as service, RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         sender.wait_until_read()
@@ -100,7 +100,7 @@ def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: byt
 
 
 def test_ctrl_c_does_not_wait_for_load_balancers(aws: QueueProcess, queue_url: str) -> None:
-    """SIGINT is a person at a terminal: no drain delay."""
+    """SIGINT comes from a person at a terminal, so there is no drain delay."""
     with Service(aws.endpoint, queue_url, drain_delay=300) as service:
         assert service.stop(signal.SIGINT) == 0
 

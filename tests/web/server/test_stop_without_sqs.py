@@ -25,7 +25,7 @@ def silent() -> Iterator[SqsStandIn]:
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("release", [Release.V09_GROUP_COMMIT, NEWEST], ids=str)
 def test_one_signal(silent: SqsStandIn, release: Release, sig: signal.Signals) -> None:
-    """The process ends with code 0, and waits for no call of the start."""
+    """The process ends with code 0, without waiting for the calls of its start."""
     settings = {"release": release, "drain_delay": 0, "sqs_timeout": SQS_SECONDS}
     with Service(silent.endpoint, silent.queue_url, **settings) as service:
         assert service.stop(sig, STOP_SECONDS) == 0

@@ -1,4 +1,4 @@
-"""How a response's bytes are written: as few system calls as possible."""
+"""A response is written with as few system calls as possible."""
 
 from unittest.mock import Mock
 
@@ -19,7 +19,7 @@ def _written(transport: Mock) -> list[bytes]:
 
 
 def test_head_and_body_are_one_write(transport: Mock) -> None:
-    """And the next response begins with a head of its own."""
+    """The head is written with the body, and the next response begins with its own head."""
     writer = Writer(transport)
     for _ in range(2):
         writer.write(HEAD)
@@ -28,7 +28,7 @@ def test_head_and_body_are_one_write(transport: Mock) -> None:
 
 
 def test_a_head_without_body_is_written_at_the_end(transport: Mock) -> None:
-    """Of the response, or of the connection."""
+    """A head without a body is written at the end of the response, or of the connection."""
     writer = Writer(transport)
     writer.write(HEAD)
     assert _written(transport) == []
@@ -42,11 +42,11 @@ def test_a_head_without_body_is_written_at_the_end(transport: Mock) -> None:
 
 
 def test_100_continue_is_written_at_once(transport: Mock) -> None:
-    """The client sends no body before it has it."""
+    """100 Continue is written at once, because the client waits for it before it sends the body."""
     Writer(transport).write(b"HTTP/1.1 100 Continue\r\n\r\n")
     assert _written(transport) == [b"HTTP/1.1 100 Continue\r\n\r\n"]
 
 
 def test_everything_else_is_the_transport_s(transport: Mock) -> None:
-    """uvicorn asks it for addresses."""
+    """uvicorn asks the transport for addresses."""
     assert Writer(transport).get_extra_info is transport.get_extra_info
