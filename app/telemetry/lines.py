@@ -1,6 +1,6 @@
-"""Log lines of webhooks, written many at a time: loguru takes 17 µs for a line, and a write for each.
+"""Writes the log lines of webhooks many at a time: loguru takes 17 µs and a system call for each.
 
-What goes wrong is logged at once, by loguru. SIGKILL loses at most the lines of the last FLUSH_SECONDS.
+Failures are logged at once, by loguru. SIGKILL loses at most the lines of the last FLUSH_SECONDS.
 """
 
 import asyncio
@@ -20,17 +20,17 @@ MOST_LINES = 64
 
 
 class WebhookLines:
-    """The same lines as `log_webhook` writes. Used on the event loop alone; flushes also when the process exits."""
+    """Writes the same lines as `log_webhook`. Use it on the event loop only. It flushes when the process exits, too."""
 
     def __init__(self, settings: Settings) -> None:
         self._lines: list[bytes] = []
         self._flushing: asyncio.TimerHandle | None = None
-        self._second = (0, "", "")  # since the epoch; its date and time, and the offset from UTC
+        self._second = (0, "", "")  # seconds since the epoch, their local date and time, and the offset from UTC
         self._by_loguru = not as_json(settings) or settings.log_level not in ("DEBUG", "INFO")
         atexit.register(self.flush)
 
     def log(self, record: WebhookRecord) -> None:
-        """Logs `record` as soon as there are MOST_LINES, or after FLUSH_SECONDS."""
+        """Logs `record` when MOST_LINES lines are waiting, or after FLUSH_SECONDS."""
         if self._by_loguru or record.status is not None or record.outcome == UNANSWERED:
             log_webhook(record)
             return
@@ -42,7 +42,7 @@ class WebhookLines:
             self._flushing = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
 
     def _now(self) -> str:
-        """The local time; most of it is the same for all lines of a second."""
+        """Returns the local time. All lines of a second share most of the text."""
         now = time.time()
         if self._second[0] != int(now):
             whole = datetime.fromtimestamp(int(now)).astimezone().isoformat()
@@ -50,7 +50,7 @@ class WebhookLines:
         return f"{self._second[1]}.{int(now % 1 * 1000):03d}{self._second[2]}"
 
     def flush(self) -> None:
-        """Writes what is there."""
+        """Writes the waiting lines."""
         if self._flushing is not None:
             self._flushing.cancel()
             self._flushing = None

@@ -1,4 +1,4 @@
-"""loguru: JSON lines in production, text on a terminal; the standard library's loggers are forwarded to it."""
+"""Configures loguru: JSON lines in production, text on a terminal, the standard library's loggers included."""
 
 import logging
 import sys
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from asgi_doctor.stacks import Location, Stack
 
-# Outcomes of messages that somebody should look at.
+# Outcomes of messages that need a person's attention.
 WARNED = ("dead_letter", "lost")
-# Below WARNING, these log headers and bodies of their requests; httpx and httpcore are Chargebee's SDK's.
+# Below WARNING, these loggers write headers and bodies of requests. Chargebee's SDK uses httpx and httpcore.
 CHATTY = ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "chargebee", "httpcore", "httpx", "urllib3")
 _TEXT = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message}"
 
 
 def configure_logging(settings: Settings) -> None:
-    """Replaces every handler; call it once per process, before anything logs."""
+    """Replaces every handler. Call it once per process, before anything logs."""
     logger.remove()
-    # diagnose would print the values of variables into tracebacks: payloads and passwords among them.
+    # diagnose would print the values of variables in tracebacks, including payloads and passwords.
     if as_json(settings):
         logger.add(_write_json, level=settings.log_level, format="{message}", backtrace=False, diagnose=False)
     else:
@@ -38,18 +38,18 @@ def configure_logging(settings: Settings) -> None:
 
 
 def as_json(settings: Settings) -> bool:
-    """Whether lines are JSON."""
+    """Returns whether lines are JSON."""
     return settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
 
 
 def log_webhook(record: WebhookRecord) -> None:
-    """One line for a webhook that has been answered."""
+    """Writes a line for a webhook that has been answered."""
     level = "WARNING" if record.status is not None or record.outcome == UNANSWERED else "INFO"
     logger.bind(**fields(record)).log(level, "webhook {}", record.outcome)
 
 
 def fields(record: WebhookRecord) -> dict[str, Any]:
-    """What is logged of a webhook that has been answered: event, outcome, duration. Never the payload."""
+    """Returns the log fields of an answered webhook: event, outcome, duration; never the payload."""
     assert record.answered is not None
     found: dict[str, Any] = {"duration_ms": round((record.answered - record.began) * 1000, 2)}
     if (event := record.event) is not None:
@@ -61,17 +61,17 @@ def fields(record: WebhookRecord) -> dict[str, Any]:
     return found | _trace(record.trace)
 
 
-def log_blocked(place: "Location", stack: "Stack", seconds: float) -> None:
-    """Warns of a place that holds the event loop, with the short stack."""
-    from asgi_doctor.stacks import short  # which the watchdog has imported; without one, nothing does
+def log_blocked(location: "Location", stack: "Stack", seconds: float) -> None:
+    """Warns of a location that blocks the event loop, with the short stack."""
+    from asgi_doctor.stacks import short  # not imported without a watchdog
 
-    logger.bind(place=str(place), held_ms=round(seconds * 1000), stack=short(stack)).warning(
-        "Event loop blocked for {:.2f} s so far by {}", seconds, place
+    logger.bind(place=str(location), held_ms=round(seconds * 1000), stack=short(stack)).warning(
+        "Event loop blocked for {:.2f} s so far by {}", seconds, location
     )
 
 
 def log_message(record: MessageRecord) -> None:
-    """One line for a message that a worker has processed: event, outcome, duration. Never the payload."""
+    """Writes a line for a message that a worker has processed: event, outcome, duration; never the payload."""
     assert record.ended is not None
     found: dict[str, Any] = {"duration_ms": round((record.ended - record.began) * 1000, 2)}
     if (event := record.event) is not None:
@@ -110,7 +110,7 @@ def _write_json(message: "Message") -> None:
 
 
 class _ToLoguru(logging.Handler):
-    """For uvicorn and all other users of the standard library's logging."""
+    """Forwards the lines of uvicorn and other users of the standard library's logging."""
 
     def emit(self, record: logging.LogRecord) -> None:
         logger.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())

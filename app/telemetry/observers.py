@@ -1,6 +1,6 @@
-"""Who is told of webhooks or messages, and of calls to SQS: metrics and traces, where they are switched on.
+"""The observers that receive the record of each finished webhook or message, and of each call to SQS.
 
-What is not switched on is not imported: it would take time of the start, and memory.
+They are metrics and traces. What is switched off is not imported, because that would cost memory and start-up time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,23 +27,23 @@ _Any = TypeVar("_Any", WebhookRecord, MessageRecord, CallRecord)
 
 @dataclass(frozen=True)
 class Observers(Generic[Record]):
-    """The observers of one process, which has records of webhooks or of messages; without any, nothing is observed."""
+    """The observers of one process, which has records of webhooks or of messages. Each is None if switched off."""
 
     metrics: "Metrics[Record] | None" = None
     tracing: "Tracing[Record] | None" = None
     watchdog: "Watchdog | None" = None
 
     def begin_trace(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-        """The trace of a request with these headers, if it has one."""
+        """Returns the trace of a request with these headers, or None."""
         return self.tracing.begin(headers) if self.tracing else sent_with(headers)
 
     def continue_trace(self, traceparent: str | None) -> Trace | None:
-        """The trace of a message with that attribute, if it has one."""
+        """Returns the trace of a message with this attribute, or None."""
         return self.begin_trace([] if traceparent is None else [(b"traceparent", traceparent.encode())])
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
-        """On the event loop, which is measured and watched as long as the context lasts."""
+        """Measures and watches the event loop on which the context is entered, until it is left."""
         with ExitStack() as stack:
             if self.metrics is not None:
                 stack.enter_context(self.metrics.loop.measuring())
@@ -52,34 +52,33 @@ class Observers(Generic[Record]):
             yield
 
     def of_records(self, *more: Callable[[Record], None]) -> Callable[[Record], None]:
-        """Tells all of them, and `more`, of a webhook that was answered, or of a message that was processed."""
-        told: list[Callable[[Record], None]] = []
+        """Returns one observer that passes the record of a webhook or message to all of them, and to `more`."""
+        observers: list[Callable[[Record], None]] = []
         if self.metrics is not None:
-            told.append(self.metrics.records.observe)
+            observers.append(self.metrics.records.observe)
         if self.tracing is not None:
-            told.append(self.tracing.observe)
-        return _each(told + list(more))
+            observers.append(self.tracing.observe)
+        return _combined(observers + list(more))
 
     def of_calls(self) -> ObserveCall:
-        """Tells all of them of a call that has ended, in the thread that made it."""
-        told = [self.metrics.calls.observe] if self.metrics else []
-        return _each(told + ([self.tracing.call] if self.tracing else []))
+        """Returns one observer of calls, which must be called in the thread that made the call."""
+        observers = [self.metrics.calls.observe] if self.metrics else []
+        return _combined(observers + ([self.tracing.observe_call] if self.tracing else []))
 
 
-def _each(observers: Sequence[Callable[[_Any], None]]) -> Callable[[_Any], None]:
-    """One observer that tells all of them."""
+def _combined(observers: Sequence[Callable[[_Any], None]]) -> Callable[[_Any], None]:
     if len(observers) == 1:
         return observers[0]
 
-    def tell(record: _Any) -> None:
+    def observe_all(record: _Any) -> None:
         for observe in observers:
             observe(record)
 
-    return tell
+    return observe_all
 
 
 def make_observers(settings: Settings, method: str, route: str) -> Observers[WebhookRecord]:
-    """Observes webhooks on `route`. Raises ConfigurationError."""
+    """Returns the observers of webhooks on `route`. Raises ConfigurationError."""
     metrics = tracing = None
     watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
@@ -98,7 +97,7 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers[Web
 
 
 def make_worker_observers(settings: Settings, queue: str) -> Observers[MessageRecord]:
-    """Observes messages of `queue`. Raises ConfigurationError."""
+    """Returns the observers of messages of `queue`. Raises ConfigurationError."""
     metrics = tracing = None
     watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
@@ -123,16 +122,16 @@ def _watchdog(settings: Settings) -> "Watchdog | None":
 
 
 def _blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
-    """What it counts, for a process with metrics."""
+    """Returns the watchdog's counter, for a process with metrics."""
     from app.telemetry.metrics.instruments import counter  # not imported without metrics
 
-    text = "Times that something held the event loop for longer than APP_BLOCK_WARN."
+    text = "Times that a line of code blocked the event loop for longer than APP_BLOCK_WARN."
     return [counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)] if watchdog is not None else []
 
 
 @contextmanager
 def exported(observers: Observers[Record], settings: Settings) -> Iterator[int | None]:
-    """Exports as long as the context lasts; the port of /metrics. Raises ConfigurationError."""
+    """Exports until the context is left. Yields the port of /metrics, or None. Raises ConfigurationError."""
     port = None
     with ExitStack() as stack:
         if observers.metrics is not None and settings.metrics_port is not None:

@@ -1,7 +1,7 @@
-"""pyinstrument around one webhook at a time, as pure ASGI: HTML to click, text to read, speedscope to compare.
+"""Profiles one webhook at a time with pyinstrument, as pure ASGI middleware. Writes HTML, text and speedscope files.
 
-A profile shows wall time in the event loop's thread. What a worker thread does meanwhile appears as an await, and
-waiting for SQS counts like any other time.
+A profile shows wall time in the event loop's thread. The work of another thread appears as an await, and waiting for
+SQS counts like any other time.
 """
 
 import os
@@ -11,15 +11,15 @@ from pathlib import Path
 from loguru import logger
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-# Read by pyinstrument while it is imported: where clocks are slow, or the machine busy, it would print a paragraph
-# between lines of JSON. https://github.com/joerick/pyinstrument/blob/main/pyinstrument/stack_sampler.py
+# pyinstrument reads this at import. Without it, pyinstrument prints a paragraph between the JSON lines if clocks are
+# slow or the machine is busy. https://github.com/joerick/pyinstrument/blob/main/pyinstrument/stack_sampler.py
 os.environ.setdefault("PYINSTRUMENT_IGNORE_OVERHEAD_WARNING", "1")
 
 from pyinstrument import Profiler
 from pyinstrument.renderers import ConsoleRenderer, HTMLRenderer, Renderer, SpeedscopeRenderer
 from pyinstrument.session import Session
 
-# How many profiles stay in the folder.
+# The number of profiles to keep in the folder.
 KEPT = 20
 INTERVAL_SECONDS = 0.0005
 SESSION = "pyisession"

@@ -1,6 +1,6 @@
-"""What is known of one webhook, one message and one call to SQS.
+"""The records of one webhook, one message and one call to SQS, from which logs, metrics and traces are built.
 
-Written by `app.web`, `app.worker` and `app.sqs`, read by telemetry.
+`app.web`, `app.worker` and `app.sqs` write them.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,18 +11,19 @@ from typing import TypeVar
 from app.events import Event, UnwantedEvent
 from app.telemetry.trace import Trace
 
-# The client disconnected, or an unexpected exception, whose traceback is in the log.
+# The client disconnected, or the handler raised an unexpected exception, whose traceback is in the log.
 UNANSWERED = "unanswered"
-# The code of a call that has no outcome yet; it keeps it where its task is cancelled.
+# The code of a call without an outcome yet, and for good if the task of the call is cancelled.
 CANCELLED = "Cancelled"
 
 
 @dataclass(slots=True)
 class WebhookRecord:
-    """Filled in while the webhook is handled. Times in seconds of `time.perf_counter`.
+    """A webhook; the fields are filled in while it is handled. Times are seconds of `time.perf_counter`.
 
-    `outcome`: `queued`, `processed` (v01), `ignored`, `unanswered`, or the slug of a refusal (see `app.web.problems`),
-    which also has a `status`. `cause`, `delivery`: of a webhook that SQS did not acknowledge; v01 has a `cause`, too.
+    `outcome`: `queued`, `processed` (v01), `ignored`, `unanswered`, or the slug of a refusal (see `app.web.problems`).
+    `status`: the HTTP status of a refusal. `cause`: why SQS did not acknowledge the message, or why the billing work
+    failed (v01). `delivery`: whether the message may be in the queue although SQS did not acknowledge it.
     """
 
     began: float
@@ -38,12 +39,12 @@ class WebhookRecord:
 
 @dataclass(slots=True)
 class CallRecord:
-    """One call to SQS, its retries included. Times in seconds of `time.perf_counter`.
+    """One call to SQS, including its retries. Times are seconds of `time.perf_counter`.
 
-    `operation`: SQS's name of it. `size`: bytes that count towards SQS's limits. `code`: SQS's error code or the name
-    of what its client raised, None after success; `refused`: codes of single entries of a call that succeeded.
-    `waited`: seconds that each message waited for this call in group commit. `traceparents`: of its messages, where
-    they have one.
+    `operation`: the name of the action in SQS's API. `size`: bytes that count towards SQS's limits. `waited`: seconds
+    that each message waited for this call in group commit. `code`: SQS's error code, or the name of the client's
+    exception; None after success. `refused`: codes of the entries that SQS rejected in a call that succeeded.
+    `traceparents`: those of the messages that have one.
     """
 
     operation: str
@@ -60,11 +61,11 @@ class CallRecord:
 
 @dataclass(slots=True)
 class MessageRecord:
-    """One message that a worker has received and begun to process. Times in seconds of `time.perf_counter`.
+    """One message that a worker has begun to process. Times are seconds of `time.perf_counter`.
 
-    `outcome`: what `process` returned, or one of the worker's own (`app.worker.settle`). `code`: why it is not done.
-    `waited`: seconds from the webhook's arrival until now. `receives`: how often it was received. `retry_in`: seconds
-    until it is visible again.
+    `outcome`: the result of `process`, or one of the worker's own outcomes (`app.worker.settle`). `code`: why the
+    message is not done. `waited`: seconds from the webhook's arrival until the worker began. `receives`: how often SQS
+    has delivered the message. `retry_in`: seconds until the message is visible again.
     """
 
     message_id: str
@@ -79,7 +80,7 @@ class MessageRecord:
     trace: Trace | None = None
 
 
-# What a process has records of.
+# A process has records of webhooks or of messages.
 Record = TypeVar("Record", WebhookRecord, MessageRecord)
 
 ObserveWebhook = Callable[[WebhookRecord], None]
@@ -88,4 +89,4 @@ ObserveMessage = Callable[[MessageRecord], None]
 
 
 def unobserved(record: CallRecord) -> None:
-    """For a process without metrics."""
+    """Ignores the record, in a process without metrics."""

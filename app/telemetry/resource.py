@@ -1,4 +1,4 @@
-"""Who sends: OpenTelemetry's resource, and when it is switched on. OTEL_SERVICE_NAME and the like belong to the SDK."""
+"""OpenTelemetry's resource, which describes this process, and whether OTLP is switched on."""
 
 import os
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ SERVICE = "invoice-webhook"
 
 
 def otlp_wanted(signal: str) -> bool:
-    """Whether the environment names a collector for `signal`, METRICS or TRACES; reads no more than that.
+    """Returns whether the environment names a collector for `signal`, METRICS or TRACES. The SDK reads the rest.
 
     https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
     """
@@ -25,12 +25,12 @@ def otlp_wanted(signal: str) -> bool:
 
 
 def service_resource() -> "Resource":
-    """From OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES; our own name, version and an instance's id where none is."""
-    from opentelemetry.sdk.resources import Resource  # not imported unless it is switched on
+    """Returns the resource of OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, with defaults for what they lack."""
+    from opentelemetry.sdk.resources import Resource  # not imported without a collector
 
     found = Resource.create()
-    ours = {"service.name": SERVICE, "service.version": __version__, "service.instance.id": str(uuid4())}
+    defaults = {"service.name": SERVICE, "service.version": __version__, "service.instance.id": str(uuid4())}
     given = dict(found.attributes)
     if str(given["service.name"]).startswith("unknown_service"):
         del given["service.name"]
-    return Resource({**ours, **given}, found.schema_url)
+    return Resource({**defaults, **given}, found.schema_url)

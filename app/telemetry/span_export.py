@@ -1,4 +1,4 @@
-"""Spans over OTLP, each made of a record when it has ended."""
+"""Sends spans over OTLP."""
 
 import random
 import threading
@@ -31,17 +31,17 @@ FLUSH_SECONDS = 3.0
 
 
 class SpanExport:
-    """Of one process."""
+    """The only exporter of a process."""
 
     def __init__(self, resource: Resource, version: str) -> None:
-        self._ids = _Given()
-        self._lock = threading.Lock()  # calls of v02 to v07 end in threads of their own
+        self._ids = _KnownIds()
+        self._lock = threading.Lock()  # calls of v02 to v07 end in worker threads
         self._provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, id_generator=self._ids)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("invoice_webhook", version)
 
     def close(self) -> None:
-        """Exports what is there, for at most FLUSH_SECONDS: by itself, the SDK waits for half a minute."""
+        """Exports the remaining spans, for at most FLUSH_SECONDS; the SDK would wait for half a minute."""
         flushing = threading.Thread(target=self._provider.shutdown, daemon=True)
         flushing.start()
         flushing.join(FLUSH_SECONDS)
@@ -58,9 +58,9 @@ class SpanExport:
         own: Trace | None = None,
         linked: Sequence[Trace] = (),
     ) -> None:
-        """One span, from `times` of `time.perf_counter`. `own`: the ids that it has already; else random ones."""
+        """Writes a span. `times`: start and end by `time.perf_counter`. `own`: the span's ids, if they are known."""
         context = Context() if parent is None else set_span_in_context(NonRecordingSpan(_context(parent)), Context())
-        # One difference of the two clocks for both, or a pause between two looks would be in the span.
+        # Both times use one difference of the clocks: with two, a pause in between would change the span's length.
         epoch_ns = time_ns() - perf_counter_ns()
         start, end = (epoch_ns + int(moment * 1e9) for moment in times)
         links = [Link(_context(trace)) for trace in linked]
@@ -73,8 +73,8 @@ class SpanExport:
             span.end(end)
 
 
-class _Given(IdGenerator):
-    """The ids of a webhook's span, which its message already has; random ones for other spans."""
+class _KnownIds(IdGenerator):
+    """Gives a webhook's span the ids that the SQS message already contains, and other spans random ids."""
 
     def __init__(self) -> None:
         self._trace: Trace | None = None

@@ -1,6 +1,6 @@
-"""Spans of webhooks, of messages and of calls to SQS, over OTLP, each made of its record when it has ended.
+"""Exports a span for each sampled webhook, message and call to SQS, built from the record when it is complete.
 
-So nothing of OpenTelemetry's SDK runs on the path of a webhook that is not sampled. Names and attributes:
+OpenTelemetry's SDK does not run at all for a webhook that is not sampled. Names and attributes:
 https://opentelemetry.io/docs/specs/semconv/http/http-spans/, …/messaging/messaging-spans/ and …/messaging/sqs/.
 """
 
@@ -21,7 +21,7 @@ PROCESS = "process"
 
 
 class Tracing(ABC, Generic[Record]):
-    """Decides with `begin` what is traced; `observe` and `call` are told of what has ended."""
+    """Decides with `begin` whether to trace. `observe` and `observe_call` receive the records."""
 
     def __init__(self, resource: Resource, version: str) -> None:
         self.begin = Sampling.from_environment().begin
@@ -30,10 +30,10 @@ class Tracing(ABC, Generic[Record]):
 
     @abstractmethod
     def observe(self, record: Record) -> None:
-        """The span of a webhook or a message that has ended, if it is sampled."""
+        """Exports the span of a webhook or a message, if it is sampled."""
 
-    def call(self, record: CallRecord) -> None:
-        """The span of a call to SQS: a child of its first sampled webhook's, linked to all of them."""
+    def observe_call(self, record: CallRecord) -> None:
+        """Exports the span of a call to SQS: a child of the first sampled webhook's span, linked to all of them."""
         if not record.traceparents:
             return
         traces = [trace for header in record.traceparents if (trace := Trace.parsed(header.encode())) is not None]
@@ -68,7 +68,7 @@ class Tracing(ABC, Generic[Record]):
         event: Event | UnwantedEvent | None,
         failed: str | None,
     ) -> None:
-        """The span of `trace`, a child of its sender's."""
+        """Exports the span of `trace`, as a child of the sender's span."""
         if event is not None:
             attributes |= {"invoice_webhook.event.id": event.id, "invoice_webhook.event.type": event.event_type}
         parent = None if trace.parent_id is None else trace._replace(span_id=trace.parent_id)
@@ -76,7 +76,7 @@ class Tracing(ABC, Generic[Record]):
 
 
 class WebhookTracing(Tracing[WebhookRecord]):
-    """The spans of webhooks on `route`."""
+    """Exports the spans of webhooks on `route`."""
 
     def __init__(self, resource: Resource, version: str, method: str, route: str) -> None:
         super().__init__(resource, version)
@@ -84,7 +84,7 @@ class WebhookTracing(Tracing[WebhookRecord]):
 
     def observe(self, record: WebhookRecord) -> None:
         trace = record.trace
-        # Whoever has no credentials would otherwise decide what is exported.
+        # Otherwise, clients without credentials could decide what is exported.
         if trace is None or not trace.sampled or record.status == HTTPStatus.UNAUTHORIZED:
             return
         assert record.answered is not None
@@ -108,7 +108,7 @@ class WebhookTracing(Tracing[WebhookRecord]):
 
 
 class MessageTracing(Tracing[MessageRecord]):
-    """The spans of messages that a worker has processed, each a child of its webhook's span."""
+    """Exports the spans of messages that a worker has processed, each a child of the webhook's span."""
 
     def __init__(self, resource: Resource, version: str, queue: str) -> None:
         super().__init__(resource, version)

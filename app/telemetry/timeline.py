@@ -1,9 +1,9 @@
-"""A timeline of this process: the stacks of its event loop, each thread, each webhook and each call to SQS.
+"""Records a timeline of this process: the stacks of the event loop, each thread, each webhook and each call to SQS.
 
-A thread looks at all other threads and tasks, each millisecond or as often as it gets the interpreter. Nothing is
-inserted into the code that is sampled: a release does under it what it does without, a little slower. Where many
-threads compute, the sampler itself waits for the GIL, and stacks seem to begin and end later than they do; a thread
-that waits for the GIL is seen in the function in which it waits. `local/compare` says what each stack is doing.
+A thread samples all other threads and tasks every millisecond, or as often as it gets the interpreter lock. It changes
+nothing in the sampled code: a release does the same as without it, a little slower. If many threads compute, the
+sampler itself waits for the lock, so stacks seem to begin and end later than they do. A thread that waits for the lock
+appears in the function in which it waits. `local/compare` interprets the stacks.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ INTERVAL_SECONDS = 0.001
 
 @contextmanager
 def recorded(file: Path, path: str) -> Iterator[None]:
-    """On the event loop: when the context ends, the timeline of it and of the webhooks on `path` is in `file`."""
+    """Records the event loop on which the context is entered, and the webhooks on `path`; then writes `file`."""
     sampler = Sampler(asyncio.get_running_loop(), path)
     sampler.start()
     try:
@@ -36,7 +36,7 @@ def recorded(file: Path, path: str) -> Iterator[None]:
 
 
 class Sampler(threading.Thread):
-    """Samples the thread that makes it, which runs `loop`, and all others."""
+    """Samples all threads. The thread that creates the sampler must be the one that runs `loop`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, path: str) -> None:
         super().__init__(name="sampler", daemon=True)
@@ -60,12 +60,12 @@ class Sampler(threading.Thread):
         self.join()
 
     def timeline(self) -> dict[str, Any]:
-        """The stacks, and rows of kind, name and spans, the earliest first.
+        """Returns the stacks, and rows of kind, name and spans, the earliest first.
 
-        Kinds are loop, thread, webhook and call. A webhook's name is its event id, as far as that was read.
+        Kinds are loop, thread, webhook and call. The name of a webhook is its event id, or "" if that was not read.
         """
         closed = sorted(self._spans.closed.items(), key=lambda row: row[1][0].began)
-        rows = [(*self._named(*key), spans) for key, spans in closed]  # type: ignore[misc]  # ours
+        rows = [(*self._named(*key), spans) for key, spans in closed]  # type: ignore[misc]  # the keys are made in this class
         return {"stacks": self._stacks.seen, "rows": rows}
 
     def _named(self, kind: str, number: int) -> tuple[str, str]:
@@ -82,19 +82,19 @@ class Sampler(threading.Thread):
         return found
 
     def _number(self, task: "asyncio.Task[Any]") -> int:
-        """One that no other task has had."""
+        """Returns the number of a task; no other task ever has the same."""
         if task not in self._numbers:
             self._numbers[task] = next(self._next)
         return self._numbers[task]
 
     def _tasks(self, loop: int) -> dict[Hashable, int]:
-        """`loop`: the stack of the event loop's thread, which is that of the current task."""
+        """Returns the stacks of webhooks and calls. `loop`: the stack of the loop's thread, for the current task."""
         found: dict[Hashable, int] = {}
         current = asyncio.current_task(self._loop)
         for task in asyncio.all_tasks(self._loop):
             outermost: Any = task.get_coro()
             frame = outermost.cr_frame
-            if frame is None:  # it has ended meanwhile
+            if frame is None:  # the task has ended meanwhile
                 continue
             number = self._number(task)
             match outermost.cr_code.co_name:

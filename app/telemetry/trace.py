@@ -1,6 +1,6 @@
-"""Which trace a webhook belongs to: https://www.w3.org/TR/trace-context/#traceparent-header.
+"""The trace of a webhook, from the traceparent header: https://www.w3.org/TR/trace-context/#traceparent-header.
 
-OpenTelemetry's own propagator and sampler take 11 µs a request; a webhook without a trace must cost next to nothing.
+OpenTelemetry's propagator and sampler take 11 µs per request; a webhook without a trace must cost almost nothing.
 """
 
 import os
@@ -17,11 +17,11 @@ DEFAULT_SAMPLER, DEFAULT_RATIO = "parentbased_traceidratio", "0.01"
 _SAMPLERS = ("always_on", "always_off", "traceidratio")
 _PARENT_BASED = "parentbased_"
 _TRACEPARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
-_LOW_BITS = 2**64  # of a trace id, by which OpenTelemetry samples
+_LOW_BITS = 2**64  # OpenTelemetry samples by the low 64 bits of a trace id
 
 
 class Trace(NamedTuple):
-    """The span of a webhook; or, where it is not sampled, that of the request's sender, which is passed on."""
+    """A sampled webhook's own span; for other webhooks the span of the sender, which the service passes on."""
 
     trace_id: int
     span_id: int
@@ -34,7 +34,7 @@ class Trace(NamedTuple):
 
     @classmethod
     def parsed(cls, header: bytes) -> Self | None:
-        """The sender's span. None where the header is not valid."""
+        """Returns the sender's span, or None if the header is invalid."""
         match = _TRACEPARENT.fullmatch(header)
         if match is None or match[1] == b"ff" or (match[1] == b"00" and match[5] is not None):
             return None
@@ -43,19 +43,19 @@ class Trace(NamedTuple):
 
 
 def sent_with(headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-    """The sender's span; all that there is in a process that exports no spans, and passed on by it."""
+    """Returns the sender's span, or None. A process that exports no spans passes this one on."""
     for name, value in headers:
         if name == b"traceparent":
             return Trace.parsed(value)
     return None
 
 
-# Of the webhook that this task, or this thread, works on.
+# The trace of the webhook that this task or thread works on.
 current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
 class Sampling:
-    """OTEL_TRACES_SAMPLER and its argument, decided without the SDK."""
+    """Samples as OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG say, without the SDK."""
 
     def __init__(self, sampler: str, ratio: float) -> None:
         self._follows_parent = sampler.startswith(_PARENT_BASED)
@@ -64,7 +64,7 @@ class Sampling:
 
     @classmethod
     def from_environment(cls) -> Self:
-        """By default that of the sender, else one in a hundred. Raises ConfigurationError."""
+        """Returns the environment's sampling; by default as the sender's, else 1 %. Raises ConfigurationError."""
         sampler = os.environ.get(SAMPLER) or DEFAULT_SAMPLER
         if sampler.removeprefix(_PARENT_BASED) not in _SAMPLERS:
             allowed = ", ".join([*_SAMPLERS, *(_PARENT_BASED + name for name in _SAMPLERS)])
@@ -79,7 +79,7 @@ class Sampling:
         return cls(sampler, ratio)
 
     def begin(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-        """The trace of a request with `headers`. None where it has none: most have not."""
+        """Returns the trace of a request with `headers`, or None, which is the usual case."""
         if (parent := sent_with(headers)) is not None:
             return self._continued(parent)
         if self._ratio and random.random() < self._ratio:  # noqa: S311  # no secret

@@ -1,4 +1,4 @@
-"""What a test of logging does to the process, undone."""
+"""Undoes what a test of logging changes in the process."""
 
 import logging
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Log lines that are written many at a time are the lines that loguru writes."""
+"""Log lines that are written many at a time equal the lines that loguru writes."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ def parsed(event: bytes) -> Event:
 
 
 async def test_the_same_line(parsed: Event, capsys: pytest.CaptureFixture[str]) -> None:
-    """Field by field, in the same order; the time is a local one, to the millisecond."""
+    """The lines have the same fields in the same order, with the local time to the millisecond."""
     settings = Settings(log_format="json")
     configure_logging(settings)
     log_webhook(_queued(parsed))
@@ -41,7 +41,7 @@ async def test_the_same_line(parsed: Event, capsys: pytest.CaptureFixture[str]) 
 
 
 async def test_written_together(parsed: Event, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing until there are MOST_LINES, and fewer after a moment; both times, every line once."""
+    """Lines are written at MOST_LINES, or after a moment; each line is written once."""
     settings = Settings(log_format="json")
     configure_logging(settings)
     lines = WebhookLines(settings)
@@ -60,7 +60,7 @@ async def test_written_together(parsed: Event, capsys: pytest.CaptureFixture[str
 
 
 async def test_what_goes_wrong_is_logged_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """As a warning, by loguru."""
+    """loguru logs failures at once, as warnings."""
     settings = Settings(log_format="json")
     configure_logging(settings)
     WebhookLines(settings).log(WebhookRecord(began=1.0, outcome="overloaded", status=503, answered=1.1))
@@ -72,7 +72,7 @@ async def test_what_goes_wrong_is_logged_at_once(capsys: pytest.CaptureFixture[s
 async def test_level_and_format(
     parsed: Event, capsys: pytest.CaptureFixture[str], level: str, log_format: str, number: int
 ) -> None:
-    """APP_LOG_LEVEL and APP_LOG_FORMAT hold for these lines too."""
+    """APP_LOG_LEVEL and APP_LOG_FORMAT apply to these lines, too."""
     settings = Settings.model_validate({"log_level": level, "log_format": log_format})
     configure_logging(settings)
     lines = WebhookLines(settings)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("undone")
 
 
 def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    """One object a line, with the fields of the event beside the message; the standard library's loggers too."""
+    """Each line is one object with the message and the event's fields, from the standard library's loggers, too."""
     configure_logging(Settings(log_format="json"))
     logger.bind(event_id="ev_1", duration_ms=1.5).info("webhook queued")
     logging.getLogger("uvicorn.error").warning("from %s", "uvicorn")
@@ -29,7 +29,7 @@ def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """Readable lines without JSON."""
+    """On a terminal, lines are readable text."""
     configure_logging(Settings(log_format="text"))
     logger.bind(event_id="ev_1").info("webhook {}", "queued")
     line = capsys.readouterr().err
@@ -40,7 +40,7 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("log_format", ["json", "text"])
 def test_a_traceback_shows_no_values(capsys: pytest.CaptureFixture[str], log_format: str) -> None:
-    """Where it happened, but not with which payload; in JSON it stays one line."""
+    """A traceback shows where the error occurred, but no payload; in JSON it is one line."""
     configure_logging(Settings.model_validate({"log_format": log_format}))
 
     def fail(payload: str) -> None:
@@ -54,14 +54,14 @@ def test_a_traceback_shows_no_values(capsys: pytest.CaptureFixture[str], log_for
     output = capsys.readouterr().err
     assert output.count("RuntimeError: broken") == 2
     assert "fail(" in output
-    # The literal stands in this file's source line, which a traceback quotes; its value must not come again.
+    # A traceback quotes the source line with this literal; the value must not appear anywhere else.
     assert output.count("4111-1111-1111-1111") == output.count('fail("4111') + output.count('fail(\\"4111')
     if log_format == "json":
         assert [json.loads(line)["message"] for line in output.splitlines()] == ["unexpected", "unexpected, too"]
 
 
 def test_the_least_severe_level(capsys: pytest.CaptureFixture[str]) -> None:
-    """APP_LOG_LEVEL; the AWS clients' own debug messages are dropped at any level."""
+    """APP_LOG_LEVEL is the least severe level; the AWS clients' debug messages are dropped at any level."""
     configure_logging(Settings(log_format="json", log_level="WARNING"))
     logger.info("below the level")
     configure_logging(Settings(log_format="json", log_level="DEBUG"))
@@ -71,7 +71,7 @@ def test_the_least_severe_level(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_warnings_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
-    """Python's warnings have the same format."""
+    """Python's warnings are logged in the same format."""
     configure_logging(Settings(log_format="json"))
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -80,7 +80,7 @@ def test_warnings_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_auto_is_json_without_a_terminal() -> None:
-    """A pipe is not a terminal."""
+    """A pipe is not a terminal, so `auto` writes JSON."""
     script = """
         from app.settings import Settings
         from app.telemetry.logging import configure_logging

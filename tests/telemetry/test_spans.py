@@ -1,4 +1,4 @@
-"""Traces: what a collector receives of a running service, and what a consumer of the queue can continue."""
+"""Traces: what a collector receives from a running service, and what a consumer of the queue can continue."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +42,7 @@ def wait_for(receiver: OtlpReceiver[ExportTraceServiceRequest], kinds: set[int])
 def test_one_trace_from_the_request_to_the_message(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, release: Release
 ) -> None:
-    """The webhook's span has the sender's as its parent, the call's is its child, the message names the webhook's."""
+    """The sender's span is the parent of the webhook's, and that of the call's; the message names the webhook's."""
     with (
         OtlpReceiver(ExportTraceServiceRequest) as receiver,
         traced(aws, queue_url, f"{receiver.endpoint}/v1/traces", release) as service,
@@ -64,7 +64,7 @@ def test_one_trace_from_the_request_to_the_message(
 
 
 def test_a_batch_is_linked_to_its_webhooks(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """To all that are sampled: a call has one parent, and many webhooks wait for it."""
+    """A call has one parent and links to all sampled webhooks that wait for it."""
     number = 20
     with (
         OtlpReceiver(ExportTraceServiceRequest) as receiver,
@@ -85,7 +85,7 @@ def test_a_batch_is_linked_to_its_webhooks(aws: QueueProcess, queue_url: str, ev
 
 
 def test_an_unsampled_trace_has_no_spans(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
-    """But the consumer sees it; and a webhook without a trace has none. Nor does one without credentials."""
+    """An unsampled trace reaches the consumer; webhooks without a trace or without credentials have no spans."""
     with OtlpReceiver(ExportTraceServiceRequest) as receiver:
         collector = f"{receiver.endpoint}/v1/traces"
         with traced(aws, queue_url, collector, Release.V10_LEAN_CLIENT) as service:
@@ -99,7 +99,7 @@ def test_an_unsampled_trace_has_no_spans(aws: QueueProcess, sqs: "SQSClient", qu
 
 
 def test_without_a_collector(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
-    """The sender's span goes on to the consumer, as the standard asks of those that do not take part in a trace."""
+    """The service passes the sender's span on, as the standard asks of services that do not trace."""
     with Service(aws.endpoint, queue_url, drain_delay=0) as service:
         assert service.post(event, headers=SAMPLED).status_code == 200
         line = service.log(outcome="queued")
@@ -109,7 +109,7 @@ def test_without_a_collector(aws: QueueProcess, sqs: "SQSClient", queue_url: str
 
 
 def test_a_failure(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
-    """Both spans say so."""
+    """Both spans contain the error."""
     with (
         OtlpReceiver(ExportTraceServiceRequest) as receiver,
         traced(aws, queue_url, f"{receiver.endpoint}/v1/traces", Release.V10_LEAN_CLIENT) as service,
@@ -125,7 +125,7 @@ def test_a_failure(aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: b
 @pytest.mark.slow
 @pytest.mark.parametrize("held", [True, False], ids=["silent", "down"])
 def test_a_collector_that_is_gone(aws: QueueProcess, queue_url: str, event: bytes, held: bool) -> None:
-    """It delays neither the webhooks nor, by more than FLUSH_SECONDS, the end."""
+    """The collector delays no webhook, and the end of the process by at most FLUSH_SECONDS."""
     with OtlpReceiver(ExportTraceServiceRequest, held=held) as receiver:
         endpoint = f"{receiver.endpoint}/v1/traces" if held else "http://127.0.0.1:9/v1/traces"
         with traced(aws, queue_url, endpoint, Release.V10_LEAN_CLIENT) as service:

@@ -1,4 +1,4 @@
-"""W3C trace context, held against OpenTelemetry's own propagator and samplers."""
+"""W3C trace context, compared with OpenTelemetry's propagator and samplers."""
 
 import pytest
 from hypothesis import example, given
@@ -32,7 +32,7 @@ LIKE_ONE = st.builds(
 
 @given(LIKE_ONE)
 def test_a_header_means_what_it_means_to_opentelemetry(header: str) -> None:
-    """Its ids and its sampled flag, or nothing."""
+    """Both read the same ids and sampled flag, or nothing."""
     ours = Trace.parsed(header.encode())
     context = TraceContextTextMapPropagator().extract({"traceparent": header}, Context())
     theirs = get_current_span(context).get_span_context()
@@ -42,7 +42,7 @@ def test_a_header_means_what_it_means_to_opentelemetry(header: str) -> None:
 
 @given(st.integers(1, 2**128 - 1), st.integers(1, 2**64 - 1), st.booleans())
 def test_what_is_sent_can_be_read(trace_id: int, span_id: int, sampled: bool) -> None:
-    """By ourselves, hence by OpenTelemetry."""
+    """`Trace.parsed` reads what `traceparent` writes, and so does OpenTelemetry (see above)."""
     trace = Trace(trace_id, span_id, sampled)
     assert Trace.parsed(trace.traceparent.encode()) == trace
 
@@ -50,7 +50,7 @@ def test_what_is_sent_can_be_read(trace_id: int, span_id: int, sampled: bool) ->
 @given(st.integers(1, 2**128 - 1), st.floats(0, 1))
 @example(2**64, 1e-300)  # bits that are all zero, with a bound that rounds to zero
 def test_a_ratio_chooses_the_same_traces_as_opentelemetry_s(trace_id: int, ratio: float) -> None:
-    """So that all services of a trace agree."""
+    """The ratio chooses the same traces as OpenTelemetry's sampler, so all services of a trace agree."""
     header = Trace(trace_id, 1, sampled=False).traceparent.encode()
     ours = Sampling("traceidratio", ratio).begin([(b"traceparent", header)])
     theirs = TraceIdRatioBased(ratio).should_sample(None, trace_id, "").decision
@@ -59,7 +59,7 @@ def test_a_ratio_chooses_the_same_traces_as_opentelemetry_s(trace_id: int, ratio
 
 
 def test_a_trace_is_continued() -> None:
-    """With a span of our own, whose parent is the sender's."""
+    """A sampled trace continues with a new span, whose parent is the sender's span."""
     trace = Sampling("parentbased_always_off", 1).begin([(b"host", b"x"), (b"traceparent", PARENT)])
     assert trace is not None
     assert (f"{trace.trace_id:x}", trace.parent_id, trace.sampled) == (PARENT[3:35].decode(), 0xF067AA0BA902B7, True)
@@ -67,14 +67,14 @@ def test_a_trace_is_continued() -> None:
 
 
 def test_an_unsampled_trace_is_passed_on() -> None:
-    """As it is: there is no span of ours that a consumer could refer to."""
+    """An unsampled trace is passed on unchanged, because the service has no span that a consumer could refer to."""
     trace = Sampling("parentbased_always_on", 1).begin([(b"traceparent", UNSAMPLED)])
     assert trace is not None
     assert trace.traceparent.encode() == UNSAMPLED
 
 
 def test_without_a_sender_s_trace_the_ratio_decides() -> None:
-    """All, none, or some."""
+    """The ratio samples all traces, none, or some."""
     assert Sampling("parentbased_always_on", 0).begin([]) is not None
     assert Sampling("parentbased_always_off", 1).begin([]) is None
     begun = [Sampling("parentbased_traceidratio", 0.5).begin([]) for _ in range(1000)]
@@ -85,14 +85,14 @@ def test_without_a_sender_s_trace_the_ratio_decides() -> None:
     ("name", "value"), [(SAMPLER, "sometimes"), (ARGUMENT, "2"), (ARGUMENT, "nan"), (ARGUMENT, "half")]
 )
 def test_unknown_values_stop_the_start(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a line that names the value."""
+    """The error is a line that names the value."""
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError, match=f"{name}={value}: allowed is"):
         Sampling.from_environment()
 
 
 def test_one_in_a_hundred_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless the sender has decided."""
+    """One trace in a hundred is sampled, unless the sender has decided."""
     monkeypatch.delenv(SAMPLER, raising=False)
     monkeypatch.delenv(ARGUMENT, raising=False)
     sampling = Sampling.from_environment()

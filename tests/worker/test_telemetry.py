@@ -98,7 +98,7 @@ def test_series_are_bounded_whatever_is_sent() -> None:
         metrics.observe(
             MessageRecord("m", outcome=f"o{number}", code=f"c{number}", ended=1e9, retry_in=number % 2 or None)
         )
-    points = {instrument.what.name: list(instrument.points()) for instrument in metrics.instruments}
+    points = {instrument.description.name: list(instrument.points()) for instrument in metrics.instruments}
     for name in ("messages", "retries", "dead_letters"):
         assert len(points[f"invoice_webhook.worker.{name}"]) <= MOST_VALUES + 1
     assert (

@@ -1,4 +1,4 @@
-"""What is counted of calls to SQS."""
+"""The metrics of calls to SQS."""
 
 import threading
 
@@ -11,7 +11,7 @@ KIB = 1024
 BYTES = tuple(float(KIB * 4**power) for power in range(6))  # 1 KiB to 1 MiB
 SYSTEM = "aws_sqs"
 OTHER = "other"
-# Codes with a series of their own; the others share one, since a proxy or an endpoint may answer anything.
+# Codes with a series of their own. All others share one, because a proxy or an endpoint may answer anything.
 CODES = frozenset(
     {
         *("AccessDenied", "AccessDeniedException", "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId"),
@@ -29,13 +29,13 @@ CODES = frozenset(
 
 
 def kind_of(code: str) -> str:
-    """`AWS.SimpleQueueService.NonExistentQueue` → `NonExistentQueue`; what is not in CODES → `other`."""
+    """Returns a code's label: `AWS.SimpleQueueService.NonExistentQueue` → `NonExistentQueue`; unknown → `other`."""
     plain = code.rpartition(".")[2]
     return plain if plain in CODES else OTHER
 
 
 class CallMetrics:
-    """`observe` is called by the event loop, and by the threads of v02 to v07. `fine`: as in `bounds`."""
+    """Counts calls. The event loop and the threads of v02 to v07 call `observe`. `fine`: see `bounds`."""
 
     def __init__(self, *, fine: bool = False) -> None:
         self._lock = threading.Lock()
@@ -55,7 +55,7 @@ class CallMetrics:
         self._failures = Counter(
             "invoice_webhook.sqs.failures",
             "{call}",
-            "Calls to SQS that failed, and entries refused in a batch that did not, by code.",
+            "Calls to SQS that failed, and entries refused in calls that succeeded, by code.",
             ("error.type",),
         )
         self._sizes, self._lengths, self._waits = sizes.series(), lengths.series(), waits.series()

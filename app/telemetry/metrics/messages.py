@@ -1,4 +1,4 @@
-"""What is counted of messages that a worker processes: outcomes, latencies, retries and dead letters."""
+"""The metrics of messages that a worker processes: outcomes, latencies, retries and dead letters."""
 
 from collections.abc import Iterable
 
@@ -9,12 +9,12 @@ from app.telemetry.record import MessageRecord
 SYSTEM, OPERATION = "aws_sqs", "process"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 OTHER = "other"
-# Outcomes and codes are words of ours, but a code may be one that the other side has named.
+# This project names the outcomes and most codes, but another service may have named a code.
 MOST_VALUES = 40
 
 
 class MessageMetrics:
-    """`observe` is called on the event loop. No value of a message becomes a label, so the series are bounded."""
+    """Counts messages, on the event loop. No value of a message becomes a label, so the number of series is bounded."""
 
     def __init__(self) -> None:
         durations = Histogram(
@@ -35,7 +35,7 @@ class MessageMetrics:
         self._retries = Counter(
             "invoice_webhook.worker.retries",
             "{retry}",
-            "Messages that are to be tried again, by cause.",
+            "Messages to be retried, by cause.",
             ("error.type",),
         )
         self._dead = Counter(
@@ -47,7 +47,7 @@ class MessageMetrics:
         self.instruments: list[Instrument] = [durations, waits, self._outcomes, self._retries, self._dead]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Outcomes which appear as 0 from the start; those of a message have no status."""
+        """Makes these outcomes appear as 0 from the start. Outcomes of messages have no status."""
         for outcome, _ in outcomes:
             self._outcomes.values.setdefault((outcome,), 0)
 

@@ -1,7 +1,7 @@
-"""Metrics over OTLP/HTTP: pushed by a thread to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.
+"""A thread that pushes the metrics over OTLP/HTTP to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.
 
-Time-outs, headers, compression and certificates are the exporter's: it reads OTEL_EXPORTER_OTLP_… itself. Always
-cumulative, whatever OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE says: the counters are never reset.
+The exporter itself reads OTEL_EXPORTER_OTLP_…, for time-outs, headers, compression and certificates. Metrics are always
+cumulative, whatever OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE says, because the counters are never reset.
 """
 
 import os
@@ -20,14 +20,14 @@ from app.errors import ConfigurationError
 from app.telemetry.metrics.instruments import Buckets, Description, Instrument, Labels, Point
 
 INTERVAL_MILLISECONDS = "60000"  # the specification's default
-# For the last push, at the end of the process.
+# Time for the last push, at the end of the process.
 FLUSH_SECONDS = 3.0
 _CUMULATIVE = export.AggregationTemporality.CUMULATIVE
 
 
 @contextmanager
 def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) -> Iterator[None]:
-    """Pushes them every OTEL_METRIC_EXPORT_INTERVAL and at the end. Raises ConfigurationError."""
+    """Pushes the instruments every OTEL_METRIC_EXPORT_INTERVAL and at the end. Raises ConfigurationError."""
     interval = os.environ.get(OTEL_METRIC_EXPORT_INTERVAL) or INTERVAL_MILLISECONDS
     if not interval.isdecimal() or not int(interval):
         raise ConfigurationError(f"{OTEL_METRIC_EXPORT_INTERVAL}={interval}: allowed are milliseconds, 1 or more")
@@ -41,7 +41,7 @@ def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) 
 
 
 class Push(threading.Thread):
-    """A daemon, so that a collector that does not answer never holds up the end of the process."""
+    """A daemon thread, so that a collector that does not answer never delays the end of the process."""
 
     def __init__(self, translation: "Translation", interval: float) -> None:
         super().__init__(name="otlp-metrics", daemon=True)
@@ -62,11 +62,11 @@ class Push(threading.Thread):
         self._exporter.shutdown()
 
     def _export(self) -> None:
-        self._exporter.export(self._translation.data())  # which logs its failures, and raises none
+        self._exporter.export(self._translation.data())  # logs failures, and raises nothing
 
 
 class Translation:
-    """The instruments as the SDK's data, since this moment."""
+    """Translates the instruments to the SDK's data. Counting begins when this object is created."""
 
     def __init__(self, instruments: Sequence[Instrument], resource: Resource, scope: InstrumentationScope) -> None:
         self._instruments = instruments
@@ -75,41 +75,42 @@ class Translation:
         self._since = time_ns()
 
     def data(self) -> export.MetricsData:
+        collected = [(instrument.description, list(instrument.points())) for instrument in self._instruments]
         metrics = [
-            export.Metric(instrument.what.name, instrument.what.text, instrument.what.unit, data)
-            for instrument in self._instruments
-            if (data := self._data(instrument.what, list(instrument.points()))) is not None
+            export.Metric(about.name, about.text, about.unit, data)
+            for about, points in collected
+            if (data := self._data(about, points)) is not None
         ]
         scope = export.ScopeMetrics(self._scope, metrics, "")
         return export.MetricsData([export.ResourceMetrics(self._resource, [scope], "")])
 
-    def _data(self, what: Description, points: list[Point]) -> export.Sum | export.Gauge | export.Histogram | None:
+    def _data(self, about: Description, points: list[Point]) -> export.Sum | export.Gauge | export.Histogram | None:
         if not points:
             return None
-        if what.kind == "histogram":
-            return export.Histogram([self._histogram(what, *point) for point in points], _CUMULATIVE)
-        numbers = [self._number(what, *point) for point in points]
-        return export.Gauge(numbers) if what.kind == "gauge" else export.Sum(numbers, _CUMULATIVE, is_monotonic=True)
+        if about.kind == "histogram":
+            return export.Histogram([self._histogram(about, *point) for point in points], _CUMULATIVE)
+        numbers = [self._number(about, *point) for point in points]
+        return export.Gauge(numbers) if about.kind == "gauge" else export.Sum(numbers, _CUMULATIVE, is_monotonic=True)
 
-    def _number(self, what: Description, labels: Labels, value: float | Buckets) -> export.NumberDataPoint:
+    def _number(self, about: Description, labels: Labels, value: float | Buckets) -> export.NumberDataPoint:
         assert not isinstance(value, Buckets)
-        return export.NumberDataPoint(_attributes(what, labels), self._since, time_ns(), value)
+        return export.NumberDataPoint(_attributes(about, labels), self._since, time_ns(), value)
 
-    def _histogram(self, what: Description, labels: Labels, value: float | Buckets) -> export.HistogramDataPoint:
+    def _histogram(self, about: Description, labels: Labels, value: float | Buckets) -> export.HistogramDataPoint:
         assert isinstance(value, Buckets)
         return export.HistogramDataPoint(
-            _attributes(what, labels),
+            _attributes(about, labels),
             self._since,
             time_ns(),
             count=sum(value.counts),
             sum=value.total,
             bucket_counts=value.counts,
-            explicit_bounds=what.bounds,
-            min=None,  # type: ignore[arg-type]  # optional in OTLP, and without meaning in a cumulative histogram
+            explicit_bounds=about.bounds,
+            min=None,  # type: ignore[arg-type]  # optional in OTLP, and meaningless in a cumulative histogram
             max=None,  # type: ignore[arg-type]
         )
 
 
-def _attributes(what: Description, labels: Labels) -> dict[str, str | int]:
-    """An empty label is an absent attribute."""
-    return {name: value for name, value in zip(what.labels, labels, strict=True) if value != ""}
+def _attributes(about: Description, labels: Labels) -> dict[str, str | int]:
+    """Returns the labels as attributes, without the empty ones."""
+    return {name: value for name, value in zip(about.labels, labels, strict=True) if value != ""}

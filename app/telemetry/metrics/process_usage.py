@@ -1,4 +1,4 @@
-"""CPU, memory, open files and throttling of this process, from the kernel; what it does not tell is absent."""
+"""CPU, memory, open files and throttling of this process. Metrics that the kernel does not provide are absent."""
 
 import resource
 from collections.abc import Callable
@@ -11,7 +11,7 @@ _PROC = Path("/proc/self")
 
 
 def process_instruments() -> list[Instrument]:
-    """One instrument for each number."""
+    """Returns an instrument for each number."""
     return [
         Observed(
             Description("counter", "process.cpu.time", "s", "CPU time of this process.", ("cpu.mode",)), _cpu_seconds
@@ -40,13 +40,13 @@ def _memory() -> list[Point]:
 
 def _open_files() -> list[Point]:
     try:
-        return [((), len(list((_PROC / "fd").iterdir())) - 1)]  # without the one that lists them
+        return [((), len(list((_PROC / "fd").iterdir())) - 1)]  # without the descriptor that lists them
     except OSError:
         return []
 
 
 def _throttling_instruments(file: Path | None) -> list[Instrument]:
-    """CFS' statistics; none where there is no `file`."""
+    """Returns the instruments of the CFS statistics in `file`, or none without a file."""
     if file is None:
         return []
 

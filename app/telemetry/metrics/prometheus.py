@@ -1,4 +1,4 @@
-"""Metrics as Prometheus' text, from a thread and a server of their own: they answer while the event loop is blocked."""
+"""Serves the metrics as Prometheus' text. The server has its own thread, so it answers while the loop is blocked."""
 
 import re
 import threading
@@ -24,9 +24,9 @@ _FAMILIES: dict[str, type[CounterMetricFamily] | type[GaugeMetricFamily]] = {
 }
 
 
-def prometheus_name(what: Description) -> str:
-    """`http.server.request.duration` in s → `http_server_request_duration_seconds`, without a counter's `_total`."""
-    name, suffix = _plain(what.name), _SUFFIXES.get(what.unit, "")
+def prometheus_name(about: Description) -> str:
+    """Returns Prometheus' name, without a counter's `_total`: `event_loop.delay` in s → `event_loop_delay_seconds`."""
+    name, suffix = _plain(about.name), _SUFFIXES.get(about.unit, "")
     return name if not suffix or name.endswith(f"_{suffix}") else f"{name}_{suffix}"
 
 
@@ -39,12 +39,12 @@ class Families(Collector):
     def collect(self) -> Iterator[Metric]:
         for instrument in self._instruments:
             if points := list(instrument.points()):
-                yield _family(instrument.what, points)
+                yield _family(instrument.description, points)
 
 
 @contextmanager
 def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[int]:
-    """Serves them on `host` and `port`; the port, which is a free one for 0. Raises ConfigurationError."""
+    """Serves the instruments on `host` and `port`. Yields the port: for 0, a free one. Raises ConfigurationError."""
     registry = CollectorRegistry()
     registry.register(Families(instruments))
     try:
@@ -65,15 +65,15 @@ def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[
         server.server_close()
 
 
-def _family(what: Description, points: list[Point]) -> Metric:
-    name, labels = prometheus_name(what), [_plain(label) for label in what.labels]
-    if what.kind == "histogram":
-        histogram = HistogramMetricFamily(name, what.text, labels=labels)
+def _family(about: Description, points: list[Point]) -> Metric:
+    name, labels = prometheus_name(about), [_plain(label) for label in about.labels]
+    if about.kind == "histogram":
+        histogram = HistogramMetricFamily(name, about.text, labels=labels)
         for values, buckets in points:
             assert isinstance(buckets, Buckets)
-            histogram.add_metric([str(value) for value in values], _cumulative(what.bounds, buckets), buckets.total)
+            histogram.add_metric([str(value) for value in values], _cumulative(about.bounds, buckets), buckets.total)
         return histogram
-    family = _FAMILIES[what.kind](name, what.text, labels=labels)
+    family = _FAMILIES[about.kind](name, about.text, labels=labels)
     for values, number in points:
         assert not isinstance(number, Buckets)
         family.add_metric([str(value) for value in values], number)

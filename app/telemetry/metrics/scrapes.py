@@ -1,6 +1,6 @@
-"""The HTTP server of the metrics: a thread for each scrape, a bound of them, and a deadline for each.
+"""The HTTP server of the metrics: a thread and a deadline for each scrape, and a bound on the number of scrapes.
 
-Whoever reaches the port needs no credentials, and a connection takes a file descriptor that webhooks need.
+Clients need no credentials here, and each connection takes a file descriptor that webhooks need.
 """
 
 import socket
@@ -13,8 +13,8 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from loguru import logger
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
-SCRAPES = 16  # at the same time; further connections are closed
-# For each scrape. Prometheus' own time-out: https://prometheus.io/docs/prometheus/latest/configuration/configuration/
+SCRAPES = 16  # at the same time; the server closes further connections
+# Time for each scrape, as Prometheus' own time-out: https://prometheus.io/docs/prometheus/latest/configuration/configuration/
 SECONDS = 10.0
 
 
@@ -25,10 +25,10 @@ class ScrapeServer(ThreadingMixIn, WSGIServer):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._deadlines: dict[Any, float] = {}  # of the open connections
+        self._deadlines: dict[Any, float] = {}  # by open connection
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Returns whether the connection is served; otherwise it is closed."""
+        """Returns whether to serve the connection; otherwise, the server closes it."""
         return len(self._deadlines) < SCRAPES
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -36,11 +36,11 @@ class ScrapeServer(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
-        """Cuts the connections that are past their deadlines; called twice a second."""
+        """Cuts the connections that are past their deadlines. The server calls this twice a second."""
         now = time.monotonic()
         for request in [request for request, deadline in list(self._deadlines.items()) if deadline < now]:
-            with suppress(OSError):  # it has ended meanwhile
-                request.shutdown(socket.SHUT_RDWR)  # its thread reads the end, or cannot write, and closes it
+            with suppress(OSError):  # the connection has ended meanwhile
+                request.shutdown(socket.SHUT_RDWR)  # the thread of the scrape then fails and closes the connection
 
     def shutdown_request(self, request: Any) -> None:
         """Closes a connection, whether it was served, refused, or had no thread."""
@@ -48,7 +48,7 @@ class ScrapeServer(ThreadingMixIn, WSGIServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Logs a scrape that failed, mostly because its client had gone."""
+        """Logs a failed scrape. Usually, the client has gone."""
         logger.opt(exception=True).debug("A scrape failed")
 
 

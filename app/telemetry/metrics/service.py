@@ -1,4 +1,4 @@
-"""All metrics of a process: of its webhooks or messages, of its calls to SQS, of its event loop."""
+"""All metrics of a process: webhooks or messages, calls to SQS, and the event loop."""
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
@@ -22,9 +22,9 @@ Record_contra = TypeVar("Record_contra", contravariant=True)
 
 
 class GarbageMetrics:
-    """The pauses of Python's cyclic garbage collector: no Python code runs meanwhile, in no thread.
+    """Measures the pauses of Python's cyclic garbage collector, from `start` to `stop`.
 
-    Measures from `start` to `stop`, in whichever thread a collection happens; there is one at a time.
+    During a collection, no Python code runs in any thread. Any thread may collect, but only one at a time.
     """
 
     def __init__(self) -> None:
@@ -47,9 +47,9 @@ class GarbageMetrics:
 
 
 class ThreadTokens:
-    """Tokens of anyio's thread pool: `run_in_threadpool`, sync dependencies and sync handlers each take one.
+    """The tokens of AnyIO's thread pool: `run_in_threadpool`, sync dependencies and sync handlers each take one.
 
-    Absent until `capture`: an event loop has a limiter of its own.
+    The metrics are absent until `capture`, because each event loop has its own limiter.
     """
 
     def __init__(self) -> None:
@@ -61,25 +61,27 @@ class ThreadTokens:
         ]
 
     def capture(self) -> None:
-        """Once, on the event loop."""
+        """Finds the limiter of the running event loop. Call it once."""
         self._limiter = current_default_thread_limiter()
 
     def _gauge(self, name: str, text: str, read: Callable[[CapacityLimiter], float]) -> Observed:
-        what = Description("gauge", f"thread_tokens.{name}", "{thread}", text)
-        return Observed(what, lambda: [((), read(self._limiter))] if self._limiter is not None else [])
+        description = Description("gauge", f"thread_tokens.{name}", "{thread}", text)
+        return Observed(description, lambda: [((), read(self._limiter))] if self._limiter is not None else [])
 
 
 class LoopMetrics:
     """Measures a process with an event loop: loop delay, thread tokens, garbage collection, CPU, memory, files.
 
-    `fine`: as in `bounds`.
+    `fine`: see `bounds`.
     """
 
     def __init__(self, *, fine: bool = False) -> None:
         seconds = bounds(DELAY_SECONDS, fine=fine)
         self._threads = ThreadTokens()
         self._garbage = GarbageMetrics()
-        delays = Histogram("event_loop.delay", "s", "Event loop: how much later than due a timer runs.", seconds)
+        delays = Histogram(
+            "event_loop.delay", "s", "How much later than scheduled the event loop runs a timer.", seconds
+        )
         self._delay = LoopDelay(delays.series().observe)
         self.instruments: list[Instrument] = [
             delays,
@@ -91,7 +93,7 @@ class LoopMetrics:
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
-        """On the event loop, which is measured as long as the context lasts."""
+        """Measures the event loop on which the context is entered, until it is left."""
         self._threads.capture()
         self._garbage.start()
         self._delay.start()
@@ -103,18 +105,18 @@ class LoopMetrics:
 
 
 class RecordMetrics(Protocol[Record_contra]):
-    """What is counted of webhooks, or of messages."""
+    """The metrics of webhooks, or of messages."""
 
     instruments: list[Instrument]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Outcomes, with a webhook's status, which appear as 0 from the start."""
+        """Makes these outcomes appear as 0 from the start; each with the status of the webhook's answer, if any."""
 
     def observe(self, record: Record_contra) -> None: ...
 
 
 class Metrics(Generic[Record]):
-    """The observers to hand out, and the instruments that a collection reads. Made once a process."""
+    """The metrics' observers, and the instruments that a collection reads. A process has one."""
 
     def __init__(self, records: RecordMetrics[Record], info: Observed, *, fine: bool = False) -> None:
         self.records: RecordMetrics[Record] = records
@@ -125,11 +127,11 @@ class Metrics(Generic[Record]):
         ]
 
     def add(self, instruments: Iterable[Instrument]) -> None:
-        """Those of others, before the first collection."""
+        """Adds instruments of other modules. Call it before the first collection."""
         self.instruments += instruments
 
 
 def info(name: str, **labels: str) -> Observed:
-    """A gauge that is always 1: its labels say what runs."""
-    what = Description("gauge", name, "", "Always 1.", tuple(labels))
-    return Observed(what, lambda: [(tuple(labels.values()), 1)])
+    """Returns a gauge that is always 1, with labels that say what runs."""
+    description = Description("gauge", name, "", "Always 1.", tuple(labels))
+    return Observed(description, lambda: [(tuple(labels.values()), 1)])

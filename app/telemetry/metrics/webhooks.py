@@ -1,4 +1,4 @@
-"""What is counted of webhooks: outcomes, latencies, and Chargebee's own signals."""
+"""The metrics of webhooks: outcomes, latencies, and Chargebee's own signals."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -11,15 +11,15 @@ from app.telemetry.record import UNANSWERED, WebhookRecord
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0)
 # Chargebee redelivers for up to three days.
 LAG_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0, 21_600.0, 86_400.0, 345_600.0)
-# The version of https://apidocs.chargebee.com/docs/api that app.events has been written for.
+# The version of https://apidocs.chargebee.com/docs/api that app.events supports.
 API_VERSION = "v2"
 _EVENT_TYPE, _API_VERSION, _TRUNCATED = ("event_type",), ("api_version",), ("truncated_line_items",)
 
 
 class WebhookMetrics:
-    """`observe` is called on the event loop. No value of a payload becomes a label, so the series are bounded.
+    """Counts webhooks, on the event loop. No value of a payload becomes a label, so the number of series is bounded.
 
-    `fine`: as in `bounds`.
+    `fine`: see `bounds`.
     """
 
     def __init__(self, method: str, route: str, wanted: frozenset[str], *, fine: bool = False) -> None:
@@ -52,27 +52,27 @@ class WebhookMetrics:
         ]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Outcomes and their statuses, which appear as 0 from the start.
+        """Makes these outcomes and their statuses appear as 0 from the start.
 
-        With `fine`, the durations of a status appear with its first webhook: a scrape of seven unused histograms would
+        With `fine`, the durations of a status appear with the first webhook: a scrape of seven unused histograms would
         take the interpreter lock from the event loop for 5 ms, twice a second.
         """
         for outcome, status in outcomes:
             self._outcomes.values.setdefault((outcome,), 0)
             if not self._fine:
-                self._meet(outcome, status)
+                self._add_series(outcome, status)
 
     def observe(self, record: WebhookRecord) -> None:
         """Counts a webhook that has been answered."""
         assert record.answered is not None
-        labels, durations = self._known.get(record.outcome) or self._meet(record.outcome, record.status)
+        labels, durations = self._known.get(record.outcome) or self._add_series(record.outcome, record.status)
         self._outcomes.values[labels] += 1
         durations.observe(record.answered - record.began)
         if record.event is not None:
             self._observe_event(record.event)
 
-    def _meet(self, outcome: str, status: int | None) -> tuple[Labels, Series]:
-        """`status` is None for an outcome that has none, and for a 200."""
+    def _add_series(self, outcome: str, status: int | None) -> tuple[Labels, Series]:
+        """Adds the series of an outcome. `status`: None for an outcome without a status, and for a 200."""
         code = status or ("" if outcome == UNANSWERED else HTTPStatus.OK.value)
         self._outcomes.values.setdefault((outcome,), 0)
         known = self._known[outcome] = ((outcome,), self._durations.series(*self._labels, code))
@@ -80,7 +80,7 @@ class WebhookMetrics:
 
     def _observe_event(self, event: Event | UnwantedEvent) -> None:
         now = time()
-        # Compared first: an integer of the payload may be too long for a float.
+        # The comparison comes first, because an integer of the payload may be too long for a float.
         self._lag.observe(now - event.occurred_at if event.occurred_at < now else 0.0)
         if event.webhooks is not None:
             self._redeliveries.values[()] += 1

@@ -25,11 +25,11 @@ def test_the_middle_of_a_fine_bucket_is_near(few: tuple[float, ...]) -> None:
 
 
 def test_fine_durations_appear_with_their_first_webhook() -> None:
-    """Outcomes begin at 0 either way; a histogram of 91 buckets is not scraped before it has a value."""
+    """Outcomes begin at 0 with and without `fine`; a histogram of 91 buckets is absent until it has a value."""
     metrics = WebhookMetrics("POST", "/webhooks/chargebee", frozenset(), fine=True)
     metrics.expect([("queued", 200), ("overloaded", 503)])
-    outcomes = next(one for one in metrics.instruments if one.what.name == "invoice_webhook.webhooks")
-    durations = next(one for one in metrics.instruments if isinstance(one, Histogram) and one.what.labels)
+    outcomes = next(one for one in metrics.instruments if one.description.name == "invoice_webhook.webhooks")
+    durations = next(one for one in metrics.instruments if isinstance(one, Histogram) and one.description.labels)
     assert dict(outcomes.points()) == {("queued",): 0, ("overloaded",): 0}
     assert durations.points() == []
     metrics.observe(WebhookRecord(1.0, "overloaded", 503, answered=1.5))

@@ -1,4 +1,4 @@
-"""What is counted of a call to SQS."""
+"""The metrics of calls to SQS."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from app.telemetry.record import CANCELLED, CallRecord
 
 
 def points(metrics: CallMetrics) -> dict[str, dict[Any, Any]]:
-    return {instrument.what.name: dict(instrument.points()) for instrument in metrics.instruments}
+    return {instrument.description.name: dict(instrument.points()) for instrument in metrics.instruments}
 
 
 def test_a_batch() -> None:
-    """Its latency by operation, its size and bytes, and the wait of each of its messages."""
+    """A batch has a latency by operation, a size, bytes, and the wait of each message."""
     metrics = CallMetrics()
     metrics.observe(CallRecord("SendMessageBatch", 3, 5000, [0.0, 0.01, 0.02], 1.0, 1.2, retries=2, code=None))
     found = points(metrics)
@@ -27,7 +27,7 @@ def test_a_batch() -> None:
 
 
 def test_a_call_without_messages() -> None:
-    """GetQueueUrl has a latency, and is no batch."""
+    """GetQueueUrl has a latency, but no batch size."""
     metrics = CallMetrics()
     metrics.observe(CallRecord("GetQueueUrl", began=1.0, ended=1.1, code=None))
     found = points(metrics)
@@ -36,7 +36,7 @@ def test_a_call_without_messages() -> None:
 
 
 def test_failures() -> None:
-    """By code: the call's, and that of each entry that SQS refused in a call it took."""
+    """Failures are counted by code: that of the call, or of each rejected entry in a call that succeeded."""
     metrics = CallMetrics()
     metrics.observe(CallRecord("SendMessageBatch", 2, code="AWS.SimpleQueueService.NonExistentQueue"))
     metrics.observe(CallRecord("SendMessageBatch", 2, code=None, refused=["InternalError", "InternalError"]))
@@ -46,7 +46,7 @@ def test_failures() -> None:
 
 
 def test_codes_are_bounded() -> None:
-    """What a proxy invents shares one series."""
+    """Unknown codes, for example of a proxy, share one series."""
     metrics = CallMetrics()
     for number in range(10_000):
         metrics.observe(CallRecord("SendMessage", 1, code=f"Odd{number}"))

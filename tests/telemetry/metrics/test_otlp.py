@@ -1,4 +1,4 @@
-"""OTLP: what a collector receives of a running service."""
+"""OTLP: what a collector receives from a running service."""
 
 import signal
 import time
@@ -29,7 +29,7 @@ def web(sqs: SqsStandIn, **otel: str) -> Web:
 
 
 def queued(request: ExportMetricsServiceRequest) -> bool:
-    """Whether one webhook has been counted as queued, and its duration too: they are read one after the other."""
+    """Returns whether a webhook has been counted as queued, with a duration. Both are read one after the other."""
     metrics = metrics_of(request)
     points = metrics["invoice_webhook.webhooks"].sum.data_points
     counted = any(attributes(point.attributes) == {"outcome": "queued"} and point.as_int == 1 for point in points)
@@ -37,7 +37,7 @@ def queued(request: ExportMetricsServiceRequest) -> bool:
 
 
 def test_a_collector_receives_the_metrics(sqs: SqsStandIn, event: bytes) -> None:
-    """Counters, gauges and histograms with OpenTelemetry's names, and the resource of OTEL_…; no port is open."""
+    """The collector gets all kinds of metrics with OpenTelemetry's names, and OTEL_…'s resource; no port is open."""
     named = {"service_name": "shop", "resource_attributes": "deployment.environment.name=test"}
     with (
         OtlpReceiver(ExportMetricsServiceRequest) as receiver,
@@ -66,7 +66,7 @@ def test_a_collector_receives_the_metrics(sqs: SqsStandIn, event: bytes) -> None
 
 
 def test_the_last_push(sqs: SqsStandIn, event: bytes) -> None:
-    """A process that ends before its interval is over has told what it counted; compression is the exporter's."""
+    """A process that ends before the first interval is over still pushes; the exporter's compression works."""
     with (
         OtlpReceiver(ExportMetricsServiceRequest) as receiver,
         web(
@@ -85,7 +85,7 @@ def test_the_last_push(sqs: SqsStandIn, event: bytes) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("held", [True, False], ids=["silent", "down"])
 def test_a_collector_that_is_gone(sqs: SqsStandIn, event: bytes, held: bool) -> None:
-    """It delays neither the webhooks nor, by more than FLUSH_SECONDS, the end."""
+    """The collector delays no webhook, and the end of the process by at most FLUSH_SECONDS."""
     with OtlpReceiver(ExportMetricsServiceRequest, held=held) as receiver:
         endpoint = receiver.endpoint if held else "http://127.0.0.1:9"
         with web(sqs, exporter_otlp_endpoint=endpoint, metric_export_interval="10") as service:
@@ -99,7 +99,7 @@ def test_a_collector_that_is_gone(sqs: SqsStandIn, event: bytes, held: bool) -> 
 
 @pytest.mark.parametrize("interval", ["0", "-1", "soon", "1.5"])
 def test_a_wrong_interval(monkeypatch: pytest.MonkeyPatch, interval: str) -> None:
-    """One clear line, and no start."""
+    """The process does not start, and prints one line."""
     monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", interval)
     with (
         pytest.raises(ConfigurationError, match=f"OTEL_METRIC_EXPORT_INTERVAL={interval}: allowed are milliseconds"),
@@ -109,7 +109,7 @@ def test_a_wrong_interval(monkeypatch: pytest.MonkeyPatch, interval: str) -> Non
 
 
 def test_when_it_is_switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By an endpoint, for all signals or for this one; the SDK's two switches turn it off."""
+    """An endpoint, for all signals or for this one, switches OTLP on; the SDK's two switches turn it off."""
     assert not otlp_wanted("METRICS")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://collector:4318/v1/metrics")
     assert otlp_wanted("METRICS")
@@ -123,7 +123,7 @@ def test_when_it_is_switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_resource(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Our own name where the environment has none, and an id of the process."""
+    """The resource has the service's name unless the environment has one, and an id of the process."""
     assert service_resource().attributes["service.name"] == "invoice-webhook"
     assert service_resource().attributes["service.instance.id"]
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=shop,service.instance.id=pod-1")

@@ -1,4 +1,4 @@
-"""Numbers of this process, against those of psutil."""
+"""The usage of this process, compared with psutil."""
 
 import gc
 from pathlib import Path
@@ -13,11 +13,11 @@ from app.telemetry.metrics.service import GarbageMetrics
 
 
 def points(instruments: list[Instrument]) -> dict[str, dict[Any, Any]]:
-    return {instrument.what.name: dict(instrument.points()) for instrument in instruments}
+    return {instrument.description.name: dict(instrument.points()) for instrument in instruments}
 
 
 def test_this_process() -> None:
-    """CPU, memory and open files."""
+    """CPU, memory and open files are as psutil reports them."""
     before = psutil.Process().cpu_times()
     found = points(process_usage.process_instruments())
     assert found["process.cpu.time"]["user",] >= before.user - 0.02
@@ -27,7 +27,7 @@ def test_this_process() -> None:
 
 
 def test_throttling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three counters of one file; absent once it is gone."""
+    """One file gives three counters, which are absent when it is gone."""
     file = tmp_path / "cpu.stat"
     file.write_text("nr_periods 40\nnr_throttled 10\nthrottled_usec 1500000\n")
     monkeypatch.setattr(process_usage, "cpu_stat", lambda: file)
@@ -40,7 +40,7 @@ def test_throttling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_the_kernel_does_not_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without /proc and control groups, CPU is all there is."""
+    """Without /proc and cgroups, only the CPU time is present."""
     monkeypatch.setattr(process_usage, "_PROC", tmp_path)
     monkeypatch.setattr(process_usage, "cpu_stat", lambda: None)
     found = points(process_usage.process_instruments())
@@ -48,7 +48,7 @@ def test_what_the_kernel_does_not_tell(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_pauses_of_the_garbage_collector() -> None:
-    """By generation, from start to stop."""
+    """Pauses are counted by generation, from start to stop."""
     metrics = GarbageMetrics()
     callbacks = len(gc.callbacks)
     metrics.start()

@@ -1,4 +1,4 @@
-"""Prometheus' text: names, series, and the server's own port."""
+"""Prometheus' text format: names, series, and the server on its own port."""
 
 import socket
 import threading
@@ -31,12 +31,12 @@ from tests.harness.service import NO_CAS
     ],
 )
 def test_names(name: str, unit: str, expected: str) -> None:
-    """OpenTelemetry's rules; a unit that ends the name is not repeated."""
+    """Names follow OpenTelemetry's rules; a unit at the end of the name is not repeated."""
     assert prometheus_name(Description("gauge", name, unit, "")) == expected
 
 
 def test_the_text() -> None:
-    """Each kind, with cumulative buckets; a metric without a point is absent."""
+    """The text has each kind of metric, with cumulative buckets; a metric without points is absent."""
     counter = Counter("calls", "{call}", "Calls.", ("error.type",), (("x",),))
     histogram = Histogram("wait", "s", "Waits.", (0.5, 1.0), ("code",))
     for value in (0.1, 0.7, 7.0):
@@ -65,13 +65,13 @@ def test_open_metrics() -> None:
 
 
 def test_ipv6() -> None:
-    """An address of either family."""
+    """The server listens on an IPv6 address, too."""
     with served([gauge("now", "", "Now.", lambda: 3)], "::1", 0) as port:
         assert httpx.get(f"http://[::1]:{port}/metrics", verify=NO_CAS, timeout=60).status_code == 200
 
 
 def test_a_port_that_is_taken() -> None:
-    """One clear line, not a traceback."""
+    """The error is one line, not a traceback."""
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
         pytest.raises(ConfigurationError, match=rf"APP_METRICS_PORT={taken.getsockname()[1]}: cannot listen there"),
@@ -81,14 +81,14 @@ def test_a_port_that_is_taken() -> None:
 
 
 def test_no_address_of_this_machine() -> None:
-    """The same for the host."""
+    """The error for a wrong host is one line, too."""
     with pytest.raises(ConfigurationError, match="APP_METRICS_HOST=192"), served([], "192.0.2.1", 0):
         pass
 
 
 @pytest.mark.slow
 def test_connections_without_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They take a bounded number of threads, the server closes each of them, and scrapes are answered again."""
+    """Such connections take a bounded number of threads; the server closes them and answers scrapes again."""
     monkeypatch.setattr(scrapes, "SECONDS", 2.0)
     with served([gauge("now", "", "Now.", lambda: 3)], "127.0.0.1", 0) as port, ExitStack() as stack:
         threads = threading.active_count()
@@ -102,7 +102,7 @@ def test_connections_without_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_connection_without_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is closed, and takes no place of those that come after it."""
+    """The server closes the connection, which then does not count towards the bound."""
 
     def no_thread(*args: object) -> None:
         raise RuntimeError("can't start new thread")
@@ -117,7 +117,7 @@ def test_a_connection_without_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def is_scraped(port: int) -> bool:
-    """Whether the metrics are answered."""
+    """Returns whether the server answers a scrape."""
     try:
         return httpx.get(f"http://127.0.0.1:{port}/metrics", verify=NO_CAS, timeout=60).is_success
     except httpx.TransportError:  # closed, or reset if the request was there already
@@ -125,7 +125,7 @@ def is_scraped(port: int) -> bool:
 
 
 def test_a_request_that_drips(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is cut off, too: the deadline is that of the whole scrape, not of each byte."""
+    """The server cuts it off, because the deadline applies to the whole scrape, not to each byte."""
     monkeypatch.setattr(scrapes, "SECONDS", 1.0)
     with (
         served([], "127.0.0.1", 0) as port,

@@ -1,4 +1,4 @@
-"""The metrics of running services: each release is measured, and what its flaw is can be read."""
+"""The metrics of running services: each release is measured, and the metrics show its problem."""
 
 import http.client
 import json
@@ -31,7 +31,7 @@ def sqs() -> Iterator[SqsStandIn]:
 
 
 def outcomes(found: Scrape) -> dict[str, float]:
-    """Those that have happened."""
+    """Returns the outcomes that have occurred."""
     return {
         dict(labels)["outcome"]: value
         for (name, labels), value in found.samples.items()
@@ -40,7 +40,7 @@ def outcomes(found: Scrape) -> dict[str, float]:
 
 
 def test_every_release_is_measured(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """Webhooks by outcome, and the calls to SQS that they cost."""
+    """Webhooks are counted by outcome, and so are the calls to SQS."""
     with Service(sqs.endpoint, sqs.queue_url, release=release, metrics_port=0) as service:
         for body in islice(fresh_events(event, 3), 3):
             assert service.post(body).status_code == 200
@@ -63,7 +63,7 @@ def test_every_release_is_measured(sqs: SqsStandIn, event: bytes, release: Relea
 
 
 def test_failures_and_retries(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """By SQS's code, and as often as the client tried again."""
+    """Failures are counted by SQS's code, retries by attempts."""
     sqs.failing = lambda call: Failure(503, "ServiceUnavailable") if call.action.startswith("Send") else None
     with Service(sqs.endpoint, sqs.queue_url, release=release, metrics_port=0) as service:
         assert service.post(event).status_code == 503
@@ -75,7 +75,7 @@ def test_failures_and_retries(sqs: SqsStandIn, event: bytes, release: Release) -
 
 
 def test_webhooks_that_are_shed(sqs: SqsStandIn, event: bytes) -> None:
-    """Also those are counted that are answered before they reach the gate."""
+    """Webhooks that are answered before they reach the gate are counted as well."""
     sqs.hold("SendMessageBatch")
     with serving(sqs, event, NEWEST, metrics_port=0, max_in_flight=1) as (service, senders):
         senders.post(1)
@@ -89,7 +89,7 @@ def test_webhooks_that_are_shed(sqs: SqsStandIn, event: bytes) -> None:
 
 @pytest.mark.parametrize("release", [Release.V02_BLOCKING, Release.V08_NATIVE_ASYNC, NEWEST], ids=str)
 def test_a_slow_queue(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """As long as SQS takes for 20 webhooks, v02's event loop is late; that of asynchronous clients is not.
+    """v02's event loop is late by the time that SQS takes for 20 webhooks; with asynchronous clients it is not.
 
     For these SQS takes a second, so that even a machine that stops the process now and then delays the loop far less.
     """
@@ -109,7 +109,7 @@ def test_a_slow_queue(sqs: SqsStandIn, event: bytes, release: Release) -> None:
 
 
 def test_a_blocked_loop(sqs: SqsStandIn, event: bytes) -> None:
-    """/metrics answers while v02's event loop does not, and its delay grows."""
+    """/metrics answers while v02's event loop is blocked, and shows a growing delay."""
     sqs.hold("SendMessage")
     with serving(sqs, event, Release.V02_BLOCKING, metrics_port=0) as (service, senders):
         senders.post(1)
@@ -133,7 +133,7 @@ def test_tokens_that_are_waited_for(sqs: SqsStandIn, event: bytes) -> None:
 
 
 def test_odd_events_make_no_series(sqs: SqsStandIn, event: bytes, thorough: bool) -> None:
-    """10,000 event types of a sender, and Prometheus has the series that it had before."""
+    """After 10,000 different event types, Prometheus has no more series than before."""
     types = 10_000 if thorough else 1000
     with Service(sqs.endpoint, sqs.queue_url, metrics_port=0) as service:
         before = set(scrape(service).samples)
@@ -151,7 +151,7 @@ def test_odd_events_make_no_series(sqs: SqsStandIn, event: bytes, thorough: bool
 
 
 def test_without_metrics() -> None:
-    """What is switched off is not imported, and costs neither memory nor time at the start."""
+    """Modules that are switched off are not imported, so they cost neither memory nor time at the start."""
     script = """
         import sys
         from app.cli import web
@@ -169,7 +169,7 @@ def test_without_metrics() -> None:
 
 
 def test_a_port_that_is_taken(sqs: SqsStandIn) -> None:
-    """The process does not start without the metrics it was told to serve."""
+    """The process does not start if it cannot serve the metrics."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         settings = environment(sqs.endpoint, sqs.queue_url, metrics_port=taken.getsockname()[1])
         command = [sys.executable, "-m", "app", "web"]

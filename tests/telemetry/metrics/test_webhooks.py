@@ -1,4 +1,4 @@
-"""What is counted of a webhook, whatever Chargebee sends."""
+"""The metrics of webhooks, whatever Chargebee sends."""
 
 import json
 import time
@@ -24,7 +24,7 @@ def metrics() -> WebhookMetrics:
 
 
 def observe(metrics: WebhookMetrics, event: bytes, **changes: Any) -> None:
-    """One webhook that took 10 ms."""
+    """Observes one webhook that took 10 ms."""
     body = json.dumps(json.loads(event) | changes).encode()
     parsed = parse_event(body, WANTED)
     outcome = "queued" if parsed.event_type in WANTED else "ignored"
@@ -32,7 +32,7 @@ def observe(metrics: WebhookMetrics, event: bytes, **changes: Any) -> None:
 
 
 def points(metrics: WebhookMetrics, name: str) -> dict[Any, Any]:
-    found: dict[str, Instrument] = {instrument.what.name: instrument for instrument in metrics.instruments}
+    found: dict[str, Instrument] = {instrument.description.name: instrument for instrument in metrics.instruments}
     return dict(found[name].points())
 
 
@@ -41,7 +41,7 @@ def series(metrics: WebhookMetrics) -> list[Point]:
 
 
 def test_outcomes_and_latencies(metrics: WebhookMetrics, event: bytes) -> None:
-    """Each webhook is one outcome, and one latency of its status; what got no answer has no status."""
+    """Each webhook adds one outcome and one latency by status; a webhook without an answer has no status."""
     observe(metrics, event)
     metrics.observe(WebhookRecord(1.0, "overloaded", 503, answered=1.5))
     metrics.observe(WebhookRecord(1.0, answered=1.5))
@@ -53,7 +53,7 @@ def test_outcomes_and_latencies(metrics: WebhookMetrics, event: bytes) -> None:
 
 
 def test_an_outcome_that_was_not_expected(metrics: WebhookMetrics) -> None:
-    """It is counted as well."""
+    """An outcome that was not announced is counted as well."""
     metrics.observe(WebhookRecord(1.0, "invalid-event", 422, answered=1.5))
     assert points(metrics, "invoice_webhook.webhooks")["invalid-event",] == 1
     assert ("POST", "/webhooks/chargebee", 422) in points(metrics, "http.server.request.duration")
@@ -74,7 +74,7 @@ def test_unexpected_events(metrics: WebhookMetrics, event: bytes, changes: dict[
 
 
 def test_truncated_line_items(metrics: WebhookMetrics, event: bytes) -> None:
-    """Chargebee's invoice then names the offset of those it left out."""
+    """In such an event, the invoice names the offset of the missing line items."""
     content = json.loads(event)["content"]
     content["invoice"]["line_items_next_offset"] = '["300"]'
     observe(metrics, event, content=content)
@@ -82,7 +82,7 @@ def test_truncated_line_items(metrics: WebhookMetrics, event: bytes) -> None:
 
 
 def test_redeliveries(metrics: WebhookMetrics, event: bytes) -> None:
-    """An event with `webhooks` has been sent before."""
+    """An event with `webhooks` counts as a redelivery."""
     observe(metrics, event)
     observe(metrics, event, webhooks=[{"id": "wh_1", "webhook_status": "failed"}])
     assert points(metrics, "invoice_webhook.redeliveries") == {(): 1}
@@ -90,7 +90,7 @@ def test_redeliveries(metrics: WebhookMetrics, event: bytes) -> None:
 
 @pytest.mark.parametrize("seconds", [0, 100, 10_000_000])
 def test_delivery_lag(metrics: WebhookMetrics, event: bytes, seconds: int) -> None:
-    """Now − occurred_at."""
+    """The lag is the present time minus occurred_at."""
     began = time.time()
     observe(metrics, event, occurred_at=int(began) - seconds)
     lag: Buckets = points(metrics, "invoice_webhook.delivery_lag")[()]
@@ -100,13 +100,13 @@ def test_delivery_lag(metrics: WebhookMetrics, event: bytes, seconds: int) -> No
 
 @pytest.mark.parametrize("occurred_at", [2**40, 10**400])
 def test_an_event_of_the_future(metrics: WebhookMetrics, event: bytes, occurred_at: int) -> None:
-    """It has no lag, even where its time is too long for a float."""
+    """The lag is 0, even if the time is too long for a float."""
     observe(metrics, event, occurred_at=occurred_at)
     assert points(metrics, "invoice_webhook.delivery_lag")[()].total == 0.0
 
 
 def test_odd_events_make_no_series(metrics: WebhookMetrics, event: bytes) -> None:
-    """10,000 event types, ids and versions, and their series are those that were there before the first."""
+    """10,000 event types, ids and versions add no series."""
     before = series(metrics)
     for number in range(10_000):
         observe(metrics, event, event_type=f"odd_{number}", api_version=f"v{number}", id=f"ev_{number}", source="x")
