@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors import ConfigurationError
-from app.settings.text import complaints, unknown_variables
+from app.settings.text import error_lines, unknown_variables
 
 # Of a password with such characters, libpq would take a part for the host, and repeat it in its errors.
 _POSTGRES = re.compile(r"postgres(ql)?://([^@/?#]*@)?[^@/?#]*([/?][^@#]*)?")
@@ -70,4 +70,4 @@ def load_lab_settings() -> LabSettings:
     try:
         return LabSettings()
     except ValidationError as error:
-        raise ConfigurationError("\n".join(complaints(LabSettings, error))) from None
+        raise ConfigurationError("\n".join(error_lines(LabSettings, error))) from None

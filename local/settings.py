@@ -7,7 +7,7 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.errors import ConfigurationError
-from app.settings.text import complaints, unknown_variables
+from app.settings.text import error_lines, unknown_variables
 
 
 class LocalSettings(BaseSettings):
@@ -36,4 +36,4 @@ def load_local_settings() -> LocalSettings:
     try:
         return LocalSettings()
     except ValidationError as error:
-        raise ConfigurationError("\n".join(complaints(LocalSettings, error))) from None
+        raise ConfigurationError("\n".join(error_lines(LocalSettings, error))) from None

@@ -1,7 +1,7 @@
-"""Settings: the only reader of APP_ variables (AWS_* and OTEL_* belong to their SDKs).
+"""Settings: the only reader of APP_ variables (the SDKs read AWS_* and OTEL_*).
 
-Read once, at the start of a process; frozen from then on. A variable that is wrong, unknown or
-contradicts another one raises `ConfigurationError`, a line for each: variable, value, what is allowed.
+A process reads them once, at its start; afterwards they are frozen. Wrong, unknown and contradictory variables raise
+`ConfigurationError`, with a line for each: variable, value, what is allowed.
 """
 
 import os
@@ -17,16 +17,16 @@ from app.settings.gate import CREDENTIALS, GateSettings
 from app.settings.queue import QueueSettings
 from app.settings.release import NEWEST, Release
 from app.settings.server import ServerSettings
-from app.settings.text import complaints, unknown_variables, variable
+from app.settings.text import error_lines, unknown_variables, variable
 
 __all__ = ["NEWEST", "Release", "Settings", "load_settings"]
 
 
-# From right to left, as README's table shows them: pydantic collects the fields of bases in that order.
+# README's table shows the bases from right to left, because pydantic collects their fields in that order.
 class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings, ServerSettings, BaseSettings):
-    """One field per variable: `max_body_bytes` is APP_MAX_BODY_BYTES. README's table is generated from it."""
+    """One field per variable: `max_body_bytes` is APP_MAX_BODY_BYTES. README's table is generated from this class."""
 
-    # hide_input_in_errors: pydantic's own messages contain the values, secrets included.
+    # hide_input_in_errors, because pydantic's own messages contain the values, including secrets.
     model_config = SettingsConfigDict(
         env_prefix="APP_", frozen=True, extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
     )
@@ -55,12 +55,12 @@ class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings,
         if self.sqs_queue_url is not None and self.dead_letter_queue_url == self.sqs_queue_url:
             raise ValueError(
                 f"APP_DEAD_LETTER_QUEUE_URL={self.dead_letter_queue_url}: allowed is another queue than"
-                " APP_SQS_QUEUE_URL, or a message that can never succeed would go round for ever"
+                " APP_SQS_QUEUE_URL, or the worker would receive a message that cannot succeed again and again"
             )
         return self
 
     def require_web(self) -> None:
-        """Raises ConfigurationError unless everything is set that `web` needs."""
+        """Raises ConfigurationError unless everything that `web` needs is set."""
         if self.release.enqueues:
             self.require_queue_url()
         else:
@@ -74,11 +74,11 @@ class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings,
 
 
 def load_settings() -> Settings:
-    """Settings from the environment. Raises ConfigurationError, a line for each wrong variable."""
+    """Returns the settings of the environment. Raises ConfigurationError, with a line for each wrong variable."""
     if unknown := list(unknown_variables(os.environ, Settings)):
         raise ConfigurationError("\n".join(unknown))
     empty: dict[str, Any] = {name: "" for name in CREDENTIALS if os.environ.get(variable(name)) == ""}
     try:
-        return Settings(**empty)  # which `env_ignore_empty` would not pass on
+        return Settings(**empty)  # `env_ignore_empty` would ignore the empty ones
     except ValidationError as error:
-        raise ConfigurationError("\n".join(complaints(Settings, error))) from None
+        raise ConfigurationError("\n".join(error_lines(Settings, error))) from None

@@ -1,4 +1,4 @@
-"""The billing work: its table, the Chargebee API and what it allows, and the worker that does the work."""
+"""Settings of the billing work: the table, Chargebee's API and its limits, and the worker."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ class BillingSettings(BaseModel):
         60.0,
         ge=1,
         le=900,
-        description="Seconds for which a worker that has claimed an event keeps others away; renewed while it works.",
+        description="Seconds for which a claim on an event keeps other workers away; renewed while the worker works.",
     )
     chargebee_url: Annotated[str, AfterValidator(with_host)] | None = Field(
         None,
@@ -34,10 +34,10 @@ class BillingSettings(BaseModel):
         150,
         ge=1,
         le=1_000_000,
-        description="API calls a minute of all workers together: 150, 1,000 or 3,500 by plan.",
+        description="API calls per minute of all workers together: 150, 1,000 or 3,500, by plan.",
     )
     chargebee_timeout: float = Field(
-        20.0, gt=0, le=60, description="Seconds of one API call; shorter than APP_BILLING_LEASE."
+        20.0, gt=0, le=60, description="Time-out in seconds for one API call; shorter than APP_BILLING_LEASE."
     )
     dead_letter_queue_url: QueueUrl | None = Field(
         None,
@@ -49,11 +49,11 @@ class BillingSettings(BaseModel):
         60,
         ge=3,
         le=43_200,
-        description="Seconds for which a message that a worker holds is hidden from others; extended while it is held.",
+        description="Visibility timeout in seconds of a received message; extended until the message is done.",
     )
 
     def require_billing(self) -> None:
-        """Raises ConfigurationError unless everything is set that the billing work needs."""
+        """Raises ConfigurationError unless everything that the billing work needs is set."""
         needed = {
             "APP_BILLING_TABLE": (self.billing_table, "the name of a DynamoDB table"),
             "APP_CHARGEBEE_URL": (self.chargebee_url, "https://{site}.chargebee.com"),
@@ -64,7 +64,7 @@ class BillingSettings(BaseModel):
             raise ConfigurationError("\n".join(missing))
 
     def require_dead_letter_queue_url(self) -> str:
-        """APP_DEAD_LETTER_QUEUE_URL. Raises ConfigurationError where it is not set."""
+        """Returns APP_DEAD_LETTER_QUEUE_URL. Raises ConfigurationError if it is not set."""
         if self.dead_letter_queue_url is None:
             raise ConfigurationError(
                 "APP_DEAD_LETTER_QUEUE_URL is not set: allowed is the URL of the queue for messages that cannot succeed"

@@ -1,4 +1,4 @@
-"""Experiments: variables for lessons of CHANGELOG.md and for the talk's tips. A deployment needs none of them."""
+"""Settings for the lessons of CHANGELOG.md and for the talk's tips. A deployment needs none of them."""
 
 import tempfile
 from pathlib import Path
@@ -14,7 +14,7 @@ class ExperimentSettings(BaseModel):
         None,
         ge=1,
         le=1000,
-        description="Threads for blocking work, instead of the release's own (v01 to v07). Lessons v04 and v07.",
+        description="Threads for blocking work, instead of the release's own number (v01 to v07). Lessons v04 and v07.",
     )
     warm_clients: bool = Field(
         True,
@@ -24,17 +24,18 @@ class ExperimentSettings(BaseModel):
         None,
         ge=1,
         le=1024,
-        description="Pool of connections to SQS; botocore's default of 10 (v02 to v07), 64 (v08, v09). v10 has one for"
-        " each call in flight. Lessons v06 and v08.",
+        description="Size of the pool of connections to SQS. Default: botocore's 10 (v02 to v07), 64 (v08, v09). v10"
+        " has a connection for each call in flight. Lessons v06 and v08.",
     )
     gc: Literal["tuned", "default"] | None = Field(
         None,
-        description="Garbage collection: rare (v08 and later), or with Python's thresholds (v01 to v07). Lesson v09.",
+        description="Garbage collection: rare (default of v08 and later), or with Python's thresholds (v01 to v07)."
+        " Lesson v09.",
     )
     accept: Literal["all", "one"] | None = Field(
         None,
-        description="Connections accepted per iteration of the event loop: all that wait (v08 and later), or as by the"
-        " loop itself, where uvloop accepts one (v01 to v07). Lesson v06.",
+        description="Connections accepted per iteration of the event loop: all that wait (default of v08 and later), or"
+        " one. v01 to v07 accept as their loop does: uvloop one, asyncio all. Lesson v06.",
     )
     loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop. The talk's tip: uvloop.")
     http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser. The talk's tip: httptools.")
@@ -47,17 +48,17 @@ class ExperimentSettings(BaseModel):
     limit_concurrency: int | None = Field(
         None,
         ge=1,
-        description="uvicorn's own limit: past it, 503 as text/plain, probes included. The talk's tip:"
+        description="uvicorn's own limit; above it, 503 as text/plain, for probes too. The talk's tip:"
         " --limit-concurrency.",
     )
     access_log: bool = Field(
         False,
-        description="Log uvicorn's line for each request, besides ours for each webhook. The talk's tip:"
-        " --no-access-log.",
+        description="Log uvicorn's line for each request, besides the service's line for each webhook."
+        " The talk's tip: --no-access-log.",
     )
     middleware: Literal["none", "asgi", "base_http"] = Field(
         "none",
-        description="A request-id and timing middleware, written both ways. The talk's tip: pure ASGI instead of"
+        description="A middleware for request ids and timing, written both ways. The talk's tip: pure ASGI instead of"
         " Starlette's BaseHTTPMiddleware.",
     )
     response: Literal["json", "orjson", "model"] = Field(
@@ -67,24 +68,24 @@ class ExperimentSettings(BaseModel):
     )
     metrics_fine: bool = Field(
         False,
-        description="Histograms with many buckets, for the medians of the live page, which `make run` starts. Pictures"
-        " of the lessons v02, v04 and v09.",
+        description="Histograms with many buckets, for the medians of the live page, which `make run` starts. Used for"
+        " the pictures of the lessons v02, v04 and v09.",
     )
     profile: Path | None = Field(
         None,
-        description="Folder for profiles of webhooks by pyinstrument, one webhook at a time. Flame graphs of the"
-        " lessons v02 to v10.",
+        description="Folder for profiles of webhooks by pyinstrument, one webhook at a time. Used for the flame graphs"
+        " of the lessons v02 to v10.",
         json_schema_extra={"allowed": "a folder that can be written to"},
     )
     timeline: Path | None = Field(
         None,
-        description="File for a timeline of event loop, threads and webhooks, written at the end"
-        " (`python -m local compare`). Pictures of all lessons.",
+        description="File for a timeline of event loop, threads and webhooks, written when the process ends"
+        " (`python -m local compare`). Used for the pictures of all lessons.",
         json_schema_extra={"allowed": "a file that can be written"},
     )
 
     def require_writable(self) -> None:
-        """Makes APP_PROFILE's folder and APP_TIMELINE's file. Raises ConfigurationError if it cannot write there."""
+        """Creates APP_PROFILE's folder and APP_TIMELINE's file. Raises ConfigurationError if they are not writable."""
         try:
             if self.profile is not None:
                 self.profile.mkdir(parents=True, exist_ok=True)

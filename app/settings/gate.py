@@ -1,4 +1,4 @@
-"""Credentials, event types, and the limits of admission and of the body."""
+"""Settings of credentials, event types, and the limits of admission and of the body."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from pydantic_settings import NoDecode
 
 KIB, MIB = 1024, 1024 * 1024
 
-# An empty one of these does not count as unset, as other variables do: a Secret without its value is a mistake.
+# Other variables count as unset if empty. These do not, because a Secret without a value is a mistake.
 CREDENTIALS = (
     "basic_auth_username",
     "basic_auth_password",
@@ -26,24 +26,24 @@ class GateSettings(BaseModel):
         None, description="Password that Chargebee authenticates with.", json_schema_extra=_PAIR
     )
     basic_auth_previous_username: str | None = Field(
-        None, description="Second pair, accepted during rotation.", json_schema_extra=_PAIR
+        None, description="User of a second pair, accepted during rotation.", json_schema_extra=_PAIR
     )
     basic_auth_previous_password: SecretStr | None = Field(
-        None, description="Second pair, accepted during rotation.", json_schema_extra=_PAIR
+        None, description="Password of a second pair, accepted during rotation.", json_schema_extra=_PAIR
     )
 
     event_types: Annotated[
         frozenset[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,100}$")]], NoDecode, Field(min_length=1)
     ] = Field(
         frozenset({"pending_invoice_created"}),
-        description="Event types to enqueue; others are answered 200 and ignored.",
+        description="Event types to enqueue; other events are answered with 200 and ignored.",
         json_schema_extra={"allowed": "names of a–z, 0–9 and _, separated by commas"},
     )
     max_body_bytes: int = Field(
         245_760,
         ge=1,
         le=MIB - 4 * KIB,
-        description="Maximum body. SQS accepts 1 MiB with attributes, emulators 256 KiB.",
+        description="Maximum body in bytes. SQS accepts 1 MiB with attributes, emulators 256 KiB.",
     )
     body_timeout: float = Field(10.0, gt=0, le=300, description="Time-out in seconds for the complete body.")
     max_wait: float = Field(
@@ -51,12 +51,14 @@ class GateSettings(BaseModel):
         ge=0,
         le=300,
         description=(
-            "Seconds; while the expected wait for a response is longer, new webhooks get 503. 0: no limit, which"
-            " `make run` sets for v01 to v07."
+            "Maximum wait for a response in seconds; while the expected wait is longer, new webhooks get 503. 0: no"
+            " limit, which `make run` sets for v01 to v07."
         ),
     )
-    max_in_flight: int = Field(4096, ge=1, description="Webhooks in flight, per process; past it, 503.")
-    max_buffered_bytes: int = Field(64 * MIB, ge=1, description="Bytes of bodies in memory, per process; past it, 503.")
+    max_in_flight: int = Field(4096, ge=1, description="Maximum webhooks in flight, per process; above it, 503.")
+    max_buffered_bytes: int = Field(
+        64 * MIB, ge=1, description="Maximum bytes of bodies in memory, per process; above it, 503."
+    )
 
     @field_validator(*CREDENTIALS)
     @classmethod

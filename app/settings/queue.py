@@ -1,4 +1,4 @@
-"""The queue, and the client's time-out, connections and batches."""
+"""Settings of the queue, and of the client's time-out and batches."""
 
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ def with_host(url: str) -> str:
 
 QueueUrl = Annotated[
     str,
-    # Without user, password and query: logs and error messages contain the URL.
+    # User, password and query are not allowed, because logs and error messages contain the URL.
     StringConstraints(pattern=r"^https?://[^\s@?#]+/[A-Za-z0-9_-]{1,80}(\.fifo)?$"),
     AfterValidator(with_host),
 ]
@@ -39,14 +39,14 @@ class QueueSettings(BaseModel):
         description="Seconds from the complete body to SQS's acknowledgement, waiting and retries included.",
     )
     sqs_batches: int = Field(
-        4, ge=1, le=64, description="SendMessageBatch calls in flight (v09, v10); a FIFO queue always has one."
+        4, ge=1, le=64, description="Maximum SendMessageBatch calls in flight (v09, v10); always 1 on a FIFO queue."
     )
     sqs_batch_bytes: int = Field(
-        256 * KIB, ge=1, le=MIB, description="Maximum batch (v09, v10). SQS accepts 1 MiB, emulators 256 KiB."
+        256 * KIB, ge=1, le=MIB, description="Maximum batch in bytes (v09, v10). SQS accepts 1 MiB, emulators 256 KiB."
     )
 
     def require_queue_url(self) -> str:
-        """APP_SQS_QUEUE_URL. Raises ConfigurationError where it is not set."""
+        """Returns APP_SQS_QUEUE_URL. Raises ConfigurationError if it is not set."""
         if self.sqs_queue_url is None:
             raise ConfigurationError("APP_SQS_QUEUE_URL is not set: allowed is the URL of a queue")
         return self.sqs_queue_url

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Release(StrEnum):
-    """A value is the name of its module in `app.web.releases`; `v03` is short for `v03_threadpool`."""
+    """A release. The value is the module's name in `app.web.releases`; `v03` is short for `v03_threadpool`."""
 
     V01_INLINE = "v01_inline"
     V02_BLOCKING = "v02_blocking"
@@ -23,27 +23,27 @@ class Release(StrEnum):
 
     @property
     def published(self) -> bool:
-        """Whether the talk and the blog post have it; later releases are our own."""
+        """Whether the talk and the blog post contain this release; this project has added the later ones."""
         return self < Release.V08_NATIVE_ASYNC
 
     @property
     def enqueues(self) -> bool:
-        """Whether its 200 means that SQS has the message; v01 does the billing work itself, and knows no queue."""
+        """Whether a 200 means that SQS has the message. v01 does the billing work itself, without a queue."""
         return self is not Release.V01_INLINE
 
     @property
     def direct(self) -> bool:
-        """Whether it connects to SQS without the user's proxy."""
+        """Whether the release connects to SQS without the user's proxy."""
         return self >= Release.V10_LEAN_CLIENT
 
     @property
     def accepted(self) -> str:
-        """The status in its 200s."""
+        """The status in the body of a 200."""
         return "queued" if self.enqueues else "processed"
 
     @property
     def version(self) -> str:
-        """v01 → 0.1.0, v10 → 1.0.0."""
+        """The version in CHANGELOG.md: v01 → 0.1.0, v10 → 1.0.0."""
         major, minor = divmod(int(self.value[1:3]), 10)
         return f"{major}.{minor}.0"
 

@@ -1,4 +1,4 @@
-"""Settings as text: the allowed values, the error for a wrong one, README's table, the URL of an address."""
+"""Settings as text: allowed values, errors, `--help` and README's table; and which parts of a text to hide."""
 
 import difflib
 import re
@@ -13,8 +13,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings
 
-OTHERS = ("APP_LAB_", "APP_LOCAL_")  # read by `python -m lab` and `python -m local`
-# Variables of 1.3, and what takes their place. Until 2.0.
+OTHERS = ("APP_LAB_", "APP_LOCAL_")  # `python -m lab` and `python -m local` read these
+# Variables of 1.3, and their replacements. To be removed in 2.0.
 MOVED = {
     "APP_LOCAL": "`make run` or `python -m local run`",
     "APP_LIVE_PORT": "APP_LOCAL_LIVE_PORT",
@@ -25,23 +25,23 @@ MOVED = {
 
 
 def variable(name: str, prefix: str = "APP_") -> str:
-    """`port` → `APP_PORT`."""
+    """Returns the variable of a setting: `port` → `APP_PORT`."""
     return f"{prefix}{name.upper()}"
 
 
 def prefix_of(settings: type[BaseSettings]) -> str:
-    """`APP_`, or that of the settings of `local` or `lab`."""
+    """Returns the prefix of the variables: `APP_`, or the prefix of `local` or `lab`."""
     return str(settings.model_config["env_prefix"])
 
 
 def _kinds(field: FieldInfo) -> tuple[Any, ...]:
-    """The types a field takes besides None."""
+    """Returns the types that a field accepts besides None."""
     options = get_args(field.annotation) if get_origin(field.annotation) not in (Literal, frozenset) else ()
     return tuple(option for option in options if option is not NoneType) or (field.annotation,)
 
 
 def allowed(field: FieldInfo) -> str:
-    """The allowed values: `0 to 65,535`, `uvloop, asyncio`."""
+    """Returns the allowed values as text: `0 to 65,535`, `uvloop, asyncio`."""
     if isinstance(field.json_schema_extra, dict) and "allowed" in field.json_schema_extra:
         return str(field.json_schema_extra["allowed"])
     (kind,) = _kinds(field)
@@ -62,22 +62,22 @@ def _range(field: FieldInfo) -> str:
 
 
 def shown(value: str) -> str:
-    """`value` as a message may repeat it: hidden where it may be a URL with credentials or a signature."""
+    """Returns `value` for a message, or `(hidden)` if it may be a URL with credentials or a signature."""
     return "(hidden)" if re.search(r"@|://.*[?#]", value, re.DOTALL) else value
 
 
 def http_url(host: str, port: int) -> str:
-    """The URL of an address; one of IPv6 has brackets."""
+    """Returns the URL of an address; IPv6 addresses get brackets."""
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def masked(text: str) -> str:
-    """`text` of a third party, with the credentials in its URLs masked."""
+    """Returns a third party's `text` with the credentials in URLs masked."""
     return re.sub(r"://\S*@", "://***@", text)
 
 
-def complaint(settings: type[BaseSettings], error: ErrorDetails) -> str:
-    """One line for one wrong value; secrets stay hidden."""
+def error_line(settings: type[BaseSettings], error: ErrorDetails) -> str:
+    """Returns the line for one wrong value; secrets stay hidden."""
     if not error["loc"]:
         return error["msg"].removeprefix("Value error, ")
     name = str(error["loc"][0])
@@ -87,14 +87,14 @@ def complaint(settings: type[BaseSettings], error: ErrorDetails) -> str:
     return f"{variable(name, prefix_of(settings))}={value}: allowed is {allowed(field)}"
 
 
-def complaints(settings: type[BaseSettings], error: ValidationError) -> list[str]:
-    """A line for each wrong variable; a list with several wrong items is one."""
-    flaws = {flaw["loc"][:1]: flaw for flaw in reversed(error.errors())}
-    return [complaint(settings, flaw) for flaw in reversed(flaws.values())]
+def error_lines(settings: type[BaseSettings], error: ValidationError) -> list[str]:
+    """Returns a line for each wrong variable; a list with several wrong items gets one line."""
+    first = {found["loc"][:1]: found for found in reversed(error.errors())}
+    return [error_line(settings, found) for found in reversed(first.values())]
 
 
 def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> Iterator[str]:
-    """Yields a line for each variable with the prefix that is not a setting, so that a typo is not ignored silently."""
+    """Yields a line for each variable that has the prefix but is no setting, so that no typo goes unnoticed."""
     prefix = prefix_of(settings)
     known = [variable(name, prefix) for name in settings.model_fields]
     for name in sorted(environ):
@@ -108,7 +108,7 @@ def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> I
 
 
 def listing(settings: type[BaseSettings]) -> str:
-    """Returns the settings for a terminal: two lines a variable."""
+    """Returns the settings for `--help`, two lines per variable."""
     lines = []
     for name, field in settings.model_fields.items():
         brackets = f" [{default(field.default)}]" if field.default is not None else ""
@@ -117,7 +117,7 @@ def listing(settings: type[BaseSettings]) -> str:
 
 
 def default(value: Any) -> str:
-    """A default as a variable would have it."""
+    """Returns a default as the text of a variable."""
     if isinstance(value, bool):
         return str(int(value))
     return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)

@@ -1,4 +1,4 @@
-"""Settings: what is allowed, and one line for what is not."""
+"""Settings: allowed values, and one line for each wrong one."""
 
 import os
 import re
@@ -45,7 +45,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str) -> None:
-    """One line: variable, value, what is allowed."""
+    """The error is one line: variable, value, what is allowed."""
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError) as error:
         load_settings()
@@ -73,7 +73,7 @@ def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, a
     ids=str,
 )
 def test_unknown_or_contradictory(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], message: str) -> None:
-    """A typo and a contradiction are refused; no secret is repeated."""
+    """Typos and contradictions are rejected; the error repeats no secret."""
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError) as error:
@@ -86,7 +86,7 @@ def test_unknown_or_contradictory(monkeypatch: pytest.MonkeyPatch, variables: di
 @pytest.mark.parametrize("pair", ["APP_BASIC_AUTH", "APP_BASIC_AUTH_PREVIOUS"])
 @pytest.mark.parametrize("which", [["USERNAME"], ["PASSWORD"], ["USERNAME", "PASSWORD"]], ids="-".join)
 def test_blank_credentials(monkeypatch: pytest.MonkeyPatch, which: list[str], pair: str, blank: str) -> None:
-    """A user or password that is empty or only spaces is refused, and does not count as unset; a line for each."""
+    """A user or password that is empty or only spaces is rejected, and does not count as unset; a line for each."""
     for name in ("USERNAME", "PASSWORD"):
         monkeypatch.setenv(f"{pair}_{name}", blank if name in which else "chargebee")
     with pytest.raises(ConfigurationError) as error:
@@ -97,7 +97,7 @@ def test_blank_credentials(monkeypatch: pytest.MonkeyPatch, which: list[str], pa
 
 
 def test_a_blank_pair_is_never_accepted() -> None:
-    """Neither by the settings, nor by the gate where a copy of the settings has not been validated."""
+    """The settings reject it, and the gate ignores it in a copy of the settings that is not validated."""
     blank = {"basic_auth_username": "", "basic_auth_password": SecretStr("")}
     with pytest.raises(ValidationError):
         Settings.model_validate(blank)
@@ -116,7 +116,7 @@ def test_a_blank_pair_is_never_accepted() -> None:
     ],
 )
 def test_no_credentials_in_the_queues_url(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
-    """Every message that names the queue would show them: refused, and not repeated by the refusal."""
+    """Messages that name the queue would show credentials, so the settings reject them, and the error hides them."""
     monkeypatch.setenv("APP_SQS_QUEUE_URL", url)
     with pytest.raises(ConfigurationError) as error:
         load_settings()
@@ -126,7 +126,7 @@ def test_no_credentials_in_the_queues_url(monkeypatch: pytest.MonkeyPatch, url: 
 
 
 def test_several_wrong_values_are_reported_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line for each."""
+    """The error has a line for each wrong value."""
     monkeypatch.setenv("APP_PORT", "abc")
     monkeypatch.setenv("APP_BACKLOG", "0")
     with pytest.raises(ConfigurationError) as error:
@@ -135,7 +135,7 @@ def test_several_wrong_values_are_reported_together(monkeypatch: pytest.MonkeyPa
 
 
 def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither by repr nor by str."""
+    """Neither repr nor str shows a secret."""
     monkeypatch.setenv("APP_BASIC_AUTH_USERNAME", "chargebee")
     monkeypatch.setenv("APP_BASIC_AUTH_PASSWORD", "hidden")
     settings = load_settings()
@@ -145,20 +145,20 @@ def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_validation_error_repeats_no_secret() -> None:
-    """pydantic's own error, which a traceback may show, holds no value."""
+    """pydantic's own error, which a traceback may show, contains no value."""
     with pytest.raises(ValidationError) as error:
         Settings.model_validate({"basic_auth_password": "hidden"})
     assert "hidden" not in f"{error.value} {error.value!r}"
 
 
 def test_frozen() -> None:
-    """Read once; a setting does not change under a running process."""
+    """A setting cannot change while the process runs."""
     with pytest.raises(ValueError, match="frozen"):
         Settings().port = 1  # type: ignore[misc]  # that it cannot be set is the point
 
 
 def test_web_requires_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The start is refused until both are there."""
+    """The process does not start until both are set."""
     with pytest.raises(ConfigurationError, match="APP_SQS_QUEUE_URL is not set"):
         load_settings().require_web()
     monkeypatch.setenv("APP_SQS_QUEUE_URL", "https://sqs.eu-central-1.amazonaws.com/123456789012/invoices")
@@ -171,7 +171,7 @@ def test_web_requires_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", ["profile", "timeline"])
 def test_what_cannot_be_written(tmp_path: Path, name: str) -> None:
-    """The start is refused, not the first webhook or the end."""
+    """The process does not start, instead of failing at the first webhook or at its end."""
     (tmp_path / "a file").touch()
     settings = Settings.model_validate({"sqs_queue_url": "http://sqs/0/one", name: tmp_path / "a file" / "within"})
     with pytest.raises(ConfigurationError, match=r"a file/within: Not a directory: APP_PROFILE must be"):
@@ -189,7 +189,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 @pytest.mark.parametrize("text", [README.read_text(), listing(Settings)], ids=["README", "--help"])
 def test_every_setting_is_explained(text: str) -> None:
-    """In README's tables and in `web --help`."""
+    """README's tables and `web --help` explain every setting."""
     for name, field in Settings.model_fields.items():
         assert f"APP_{name.upper()}" in text
         assert field.description is not None
@@ -197,11 +197,11 @@ def test_every_setting_is_explained(text: str) -> None:
 
 
 def test_few_settings_are_an_operators() -> None:
-    """README's table of a deployment can be read in one go; what lessons and tips need is in another one."""
+    """README's table for a deployment stays short; settings for lessons and tips are in another table."""
     assert len(Settings.model_fields.keys() - ExperimentSettings.model_fields) <= 38
 
 
 def test_every_experiment_names_its_lesson_or_tip() -> None:
-    """So that its reader finds it in CHANGELOG.md, and a variable that nothing there needs can go."""
+    """A reader finds it in CHANGELOG.md, and a variable that no lesson or tip needs can be removed."""
     for field in ExperimentSettings.model_fields.values():
         assert re.search(r"[Ll]essons? v\d\d|of (all|the) lessons|The talk's tip: ", field.description or "")
