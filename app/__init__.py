@@ -1,9 +1,9 @@
-"""invoice-webhook: Chargebee invoice webhooks, validated and put on SQS.
+"""invoice-webhook: takes Chargebee's invoice webhooks, validates them, puts them on SQS, and bills the invoices.
 
     Chargebee ── POST /webhooks/chargebee ──▶ web ──▶ SQS ──▶ worker ──▶ DynamoDB · Chargebee API
                   auth → admission → body → RELEASE (validate, enqueue)
 
-Packages, each importing only from those to its right (import-linter enforces it):
+Each package or module imports only from those to its right; import-linter enforces this:
 
     cli → web | worker → composition → billing → sqs → telemetry → events → validation_errors → settings → errors
 """

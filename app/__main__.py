@@ -1,4 +1,4 @@
-"""`python -m app …`: the command line, see `app.cli`."""
+"""Runs the command line `python -m app …`, see `app.cli`."""
 
 from app.cli import main
 

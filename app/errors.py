@@ -1,7 +1,7 @@
-"""Every error of ours, in one tree.
+"""All errors of this project, in one tree.
 
     InvoiceWebhookError
-    ├── ConfigurationError            the process must not start (or the command must not run)
+    ├── ConfigurationError            the process or the command cannot start
     ├── WebhookRefused                this webhook is not accepted
     │   ├── Unauthorized              credentials missing or wrong
     │   ├── BodyTimeout               the body did not arrive in time
@@ -12,17 +12,17 @@
     │       ├── Draining              this process is stopping
     │       ├── Overloaded            admission is full
     │       ├── QueueUnavailable      SQS unreachable, throttled, slow or refusing
-    │       └── BillingUnavailable    the billing work could not be done within the request (v01)
+    │       └── BillingUnavailable    the billing work failed within the request (v01)
     ├── BillingFailed                 the billing work of an event is not done
-    │   ├── Unprocessable             and never can be
-    │   └── Postponed                 it may be done later
+    │   ├── Unprocessable             a retry cannot succeed
+    │   └── Postponed                 a retry may succeed
     │       ├── ClaimedElsewhere      another worker works on the event, or on its invoice
-    │       ├── ChargebeeUnavailable  unreachable, slow, failing, or its rate limit is reached
+    │       ├── ChargebeeUnavailable  Chargebee unreachable, slow, failing, or at its rate limit
     │       └── TableUnavailable      DynamoDB unreachable, throttled, slow or failing
     └── LabUnavailable                an experiment of the lab has no database, no upstream, or a full pool
 
-The tree says what an error means. `app.web.problems` has the HTTP answer to each refusal, `app.worker` what becomes of
-the message of an event that failed, `lab.application.problems` the lab's answers.
+The tree says what an error means. `app.web.problems` has the HTTP answer to each refusal, `lab.application.problems`
+the lab's answers. `app.worker` decides whether a failed message is retried or becomes a dead letter.
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ from typing import TypedDict
 
 
 class InvoiceWebhookError(Exception):
-    """The root."""
+    """The root of the tree."""
 
 
 class ConfigurationError(InvoiceWebhookError):
-    """A configuration that a person has to correct; `str()` has a line for each wrong value."""
+    """A person has to correct the configuration; `str()` has a line for each wrong value."""
 
 
 class FieldError(TypedDict):
@@ -46,7 +46,7 @@ class FieldError(TypedDict):
 
 
 class WebhookRefused(InvoiceWebhookError):
-    """A webhook that is not accepted; `detail` is sent to the client and holds no values of the payload."""
+    """The webhook is not accepted. `detail` is sent to the client and contains no values of the payload."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -62,7 +62,7 @@ class BodyTimeout(WebhookRefused):
 
 
 class BodyTooLarge(WebhookRefused):
-    """`unread`: the client may still be sending."""
+    """The body is too large. `unread`: the client may still be sending."""
 
     def __init__(self, detail: str, *, unread: bool = True) -> None:
         super().__init__(detail)
@@ -74,7 +74,7 @@ class UnsupportedEncoding(WebhookRefused):
 
 
 class InvalidEvent(WebhookRefused):
-    """A body that is not a valid event. `errors` are sent to the client."""
+    """The body is not a valid event. `errors` are sent to the client."""
 
     def __init__(self, detail: str, errors: Sequence[FieldError]) -> None:
         super().__init__(detail)
@@ -94,9 +94,9 @@ class Overloaded(TemporarilyUnavailable):
 
 
 class QueueUnavailable(TemporarilyUnavailable):
-    """`cause` (SQS's code, or the exception of its client) is for the log only.
+    """SQS did not acknowledge the message. `cause`, for the log only: SQS's code or the client's exception.
 
-    `sent`: whether a call to SQS held the message. If so, it may have been enqueued: the answer may have been lost.
+    `sent`: whether a call to SQS contained the message. If so, it may be in the queue, because the answer may be lost.
     """
 
     def __init__(self, detail: str, cause: str, *, sent: bool = True) -> None:
@@ -106,7 +106,7 @@ class QueueUnavailable(TemporarilyUnavailable):
 
 
 class BillingUnavailable(TemporarilyUnavailable):
-    """`cause` (the name of the failure below) is for the log only."""
+    """The billing work failed within the request. `cause`, for the log only: the name of the failure."""
 
     def __init__(self, detail: str, cause: str) -> None:
         super().__init__(detail)
@@ -114,7 +114,7 @@ class BillingUnavailable(TemporarilyUnavailable):
 
 
 class BillingFailed(InvoiceWebhookError):
-    """`code`: the field's name of the cause (`invoice_not_found`), for logs, metrics and dead letters."""
+    """The billing work of an event is not done. `code`: the cause, for logs, metrics and dead letters."""
 
     def __init__(self, detail: str, code: str) -> None:
         super().__init__(detail)
@@ -123,11 +123,11 @@ class BillingFailed(InvoiceWebhookError):
 
 
 class Unprocessable(BillingFailed):
-    """Repeating it changes nothing."""
+    """A retry cannot succeed."""
 
 
 class Postponed(BillingFailed):
-    """`retry_after`: seconds, where the other side has named them."""
+    """A retry may succeed. `retry_after`: seconds, if the other service has named them."""
 
     def __init__(self, detail: str, code: str, retry_after: float | None = None) -> None:
         super().__init__(detail, code)
@@ -147,4 +147,4 @@ class TableUnavailable(Postponed):
 
 
 class LabUnavailable(InvoiceWebhookError):
-    """An experiment that cannot run now; `str()` says what to do."""
+    """An experiment cannot run now; `str()` says what to do."""

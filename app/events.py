@@ -1,8 +1,8 @@
-"""Pydantic models of a Chargebee event: strict in what the service depends on, open elsewhere.
+"""Pydantic models of a Chargebee event: strict in the fields that the service needs, open in all others.
 
 Shapes and required fields: Chargebee API v2, https://apidocs.chargebee.com/docs/api/events and
-https://apidocs.chargebee.com/docs/api/invoices. Enumerations grow without notice, so their values are
-plain strings; fields that are not named here are allowed and not validated.
+https://apidocs.chargebee.com/docs/api/invoices. Chargebee extends enumerations without notice, so their values are
+plain strings. Fields that are not named here are allowed and not validated.
 """
 
 from typing import Annotated, Any, Literal, Self
@@ -15,12 +15,12 @@ from app.validation_errors import refuse, refuse_constants
 PENDING_INVOICE_CREATED = "pending_invoice_created"
 
 EventId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
-# Both become SQS message attributes, which may be neither empty nor hold control characters.
+# Both become SQS message attributes, which may not be empty or contain control characters.
 EventType = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 ApiVersion = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,20}$")]
 # Chargebee documents both ids as "string, max chars=50".
 CustomerId = Annotated[str, Field(min_length=1, max_length=50)]
-# It becomes a segment of a path, which control characters, or dots alone, would make another path.
+# The id becomes a segment of a URL's path; control characters, or only dots, would change the path.
 InvoiceId = Annotated[
     str, Field(min_length=1, max_length=50, pattern=r"^[^\x00-\x1f\x7f]*[^.\x00-\x1f\x7f][^\x00-\x1f\x7f]*$")
 ]
@@ -35,7 +35,7 @@ class _Open(BaseModel):
 
 
 class LineItem(_Open):
-    """A line of an invoice; the fields that Chargebee always sends."""
+    """A line item of an invoice, with the fields that Chargebee always sends."""
 
     date_from: UnixSeconds
     date_to: UnixSeconds
@@ -46,7 +46,7 @@ class LineItem(_Open):
 
 
 class Invoice(_Open):
-    """An invoice; the fields that Chargebee always sends, and its line items where it has any."""
+    """An invoice, with the fields that Chargebee always sends, and its line items, if any."""
 
     id: InvoiceId
     customer_id: CustomerId
@@ -59,31 +59,31 @@ class Invoice(_Open):
     term_finalized: bool
     is_gifted: bool
     line_items: Annotated[list[LineItem], FailFast()] = []
-    # Present where Chargebee has left out some of them.
+    # Present if Chargebee has left out some line items.
     line_items_next_offset: Any = None
-    # Not validated: an event is not refused for its order.
+    # Not validated, because the service accepts an event without a valid version.
     resource_version: Any = None
 
     @property
     def version(self) -> int | None:
-        """Larger is newer, among the events of this invoice; None if Chargebee has sent no number that fits."""
+        """Orders the events of this invoice: a larger version is newer. None if Chargebee has sent no valid one."""
         version = self.resource_version
         return version if type(version) is int and 0 <= version <= MOST_VERSION else None
 
     @property
     def is_truncated(self) -> bool:
-        """Whether there are more line items than these."""
+        """Whether the invoice has more line items than the event contains."""
         return self.line_items_next_offset is not None
 
 
 class Content(_Open):
-    """What an event is about; resources other than the invoice are not validated."""
+    """The content of an event. Resources other than the invoice are not validated."""
 
     invoice: Invoice | None = None
 
 
 class Envelope(_Open):
-    """What every event has. `webhooks` is absent on Chargebee's first call and present on retries."""
+    """The fields of every event. `webhooks` is absent on Chargebee's first call and present on retries."""
 
     id: EventId
     occurred_at: UnixSeconds
@@ -100,7 +100,7 @@ class Envelope(_Open):
 
 
 class UnwantedEvent(Envelope):
-    """An event of a type that the service does not enqueue: its content is not validated."""
+    """An event of a type that the service does not enqueue; the content is not validated."""
 
     content: dict[str, Any]
 
@@ -118,9 +118,9 @@ class Event(Envelope):
 
 
 def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:
-    """The event in a request's body (JSON in UTF-8).
+    """Returns the event in a request's body (JSON in UTF-8). Raises InvalidEvent.
 
-    Only an event whose type is in `wanted` can fail for its content. Raises InvalidEvent.
+    The content of an event is validated only if the type of the event is in `wanted`.
     """
     event: Event | UnwantedEvent
     try:
@@ -132,7 +132,7 @@ def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:
             refuse(error)
         if event.event_type in wanted:
             refuse(error)
-    # jiter, which parses for pydantic, takes NaN and ±Infinity; JSON (RFC 8259) has no such numbers.
+    # jiter, pydantic's parser, accepts NaN and ±Infinity; JSON (RFC 8259) has no such numbers.
     if b"NaN" in body or b"Infinity" in body:
         refuse_constants(body)
     return event

@@ -53,7 +53,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, package=__name__, names=COMMANDS, moved=MOVED)
 @click.version_option(__version__, prog_name="invoice-webhook")
 def cli() -> None:
-    """Chargebee invoice webhooks in, SQS messages out."""
+    """Put Chargebee's invoice webhooks on SQS, and bill the invoices."""
 
 
 def run(command: click.Command, name: str) -> None:

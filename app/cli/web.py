@@ -1,4 +1,4 @@
-"""`python -m app web`: serve."""
+"""`python -m app web`: serves the webhooks."""
 
 import click
 
@@ -21,12 +21,12 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 def web() -> None:
     """Serve POST /webhooks/chargebee and put each webhook on SQS.
 
-    APP_SQS_QUEUE_URL, APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set; for v01, which has no queue,
-    APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY. Region, credentials and endpoint of AWS are
-    configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
+    APP_SQS_QUEUE_URL, APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set. v01 has no queue and needs
+    APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY instead of the first. Region, credentials and
+    endpoint of AWS are configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
 
-    SIGTERM drains the process (see APP_DRAIN_DELAY), Ctrl-C finishes the requests in flight, and a second signal exits
-    at once.
+    SIGTERM drains the process (see APP_DRAIN_DELAY) and then stops it. Ctrl-C stops it when the requests in flight are
+    finished. A second signal ends it at once.
     """
     settings = load_settings()
     configure_logging(settings)
