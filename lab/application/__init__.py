@@ -8,6 +8,6 @@
     database       study 3: a SELECT through a pool of connections
     orders         study 3: two queries, a data frame and a computation
 
-An application and a process of its own, `python -m lab`: the web process imports nothing of it. docs/lab.md
-tells what comes out.
+The lab is an application and a process of its own, `python -m lab`; the web process imports nothing of it. docs/lab.md
+explains the results.
 """

@@ -1,8 +1,12 @@
 """The published experiments, measured on the lab: published ratios beside measured ones.
 
-studies.py    what is measured: the cases of each study
+studies.py    the cases of each study
+case.py       a case: one endpoint under one load
 duets.py      the tips, two labs at a time
 run.py        measures studies, and writes lab.json after each
-endpoint.py   one endpoint under one load
-beside.py     what runs beside the lab: the slow upstream, Postgres
+endpoint.py   measures one endpoint under one load
+target.py     the request of a case
+beside.py     the lab and what runs beside it: the slow upstream, Postgres
+usage.py      CPU and threads during an attack
+record.py     the schema of lab.json
 """

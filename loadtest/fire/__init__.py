@@ -1,12 +1,24 @@
-"""One attack and its audit.
+"""Runs an attack and its audit; the second part is for runs with faults and for workers.
 
-measure.py     all of it: subject, precheck.py (one webhook first), attack, audit
-vegeta.py      the load generator and its reports
-traffic.py     webhooks with distinct ids, and the digest of each
-arrivals.py    what has arrived in the queue: the stand-in's digests, or what drain.py receives meanwhile
-audit.py       every event id with a 200 is in the queue, exactly as sent
-probe.py       /healthz during the attack
-conditions.py  whether the attack measured something else: the machine, or the queue (queue_watch.py)
-used.py        what was used of a budget
-progress.py    progress bars
+measure.py         the whole measurement: subject, precheck, attack, audit
+precheck.py        sends one webhook first, which must be in the queue
+behind.py          the queue that a subject works with, or for v01 a table and invoices
+vegeta.py          the load generator and its reports
+traffic.py         webhooks with distinct ids, and the digest of each
+arrivals.py        what has arrived in the queue: the stand-in's digests, or what drain.py receives meanwhile
+drain.py           empties an emulator's queue during the attack
+invoices.py        what v01 has billed, in place of the queue
+audit.py           checks that every event id with a 200 is in the queue, exactly as sent
+probe.py           /healthz during the attack
+conditions.py      whether the attack measured something else: the machine, or the queue (queue_watch.py)
+used.py            what was used of a budget
+stacks.py          samples the stacks of the service with py-spy
+progress.py        progress bars
+
+faults.py          injects faults during a soak, in the order of a seed
+supervised.py      restarts a service whenever it ends
+killed_workers.py  workers that are killed every few seconds
+deliveries.py      the events in the workers' queue: redelivered, out of order, and some that cannot succeed
+hostile.py         names and ids that imitate the references of charges
+billed.py          audits the charges at Chargebee's stand-in
 """

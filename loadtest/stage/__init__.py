@@ -1,11 +1,17 @@
 """The environment of an attack: the queue behind toxiproxy, the service or a peer, its budget.
 
-stack.py        queues.py (stand_in.py, ElasticMQ or embedded) behind toxiproxy.py
-direct.py       a queue of stand_in.py without toxiproxy
-subject.py      the process under attack: a release, or one of peers/
-checkout.py     another commit, with one of environments.py, as a subject; trial.py: whether it starts
-peers.py        the floor and the same work in Go, as subjects
-tools.py        vegeta and toxiproxy, built if they are missing
-budget/         limits its CPU and memory, by the mechanism that the machine has
-open_files.py   the limit of open files that an attack requires
+stack.py            queues.py (stand_in.py, elasticmq.py or embedded) behind toxiproxy.py
+direct.py           a queue of stand_in.py without toxiproxy
+billing.py          DynamoDB and Chargebee's stand-in, which v01 uses instead of a queue
+subject.py          the process under attack: a release, or one of peers/
+peers.py            the floor and the same work in Go, as subjects
+checkout.py         another commit as a subject, in one of environments.py; trial.py: whether it starts
+worker.py           a worker within a budget; retrying_worker.py: one with a short first retry
+worker_stack.py     queues, table and Chargebee's stand-in for workers
+collector.py        a collector of telemetry that stores nothing
+tools.py            vegeta and toxiproxy, built if they are missing
+budget/             limits CPU and memory, by the mechanism that the machine has
+cores.py            pins a process to a core
+open_files.py       the limit of open files that an attack requires
+tree.py             a process and its descendants
 """
