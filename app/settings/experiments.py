@@ -29,7 +29,7 @@ class ExperimentSettings(BaseModel):
     )
     gc: Literal["tuned", "default"] | None = Field(
         None,
-        description="Garbage collection: rare (default of v08 and later), or with Python's thresholds (v01 to v07)."
+        description="Garbage collection. tuned: rare, as from v08 on; default: Python's thresholds, as in v01 to v07."
         " Lesson v09.",
     )
     accept: Literal["all", "one"] | None = Field(
