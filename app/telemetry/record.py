@@ -63,7 +63,7 @@ class CallRecord:
 class MessageRecord:
     """One message that a worker has begun to process. Times are seconds of `time.perf_counter`.
 
-    `outcome`: the result of `process`, or one of the worker's own outcomes (`app.worker.settle`). `code`: why the
+    `outcome`: the result of `process`, or one of the worker's own outcomes (`app.worker.handle`). `code`: why the
     message is not done. `waited`: seconds from the webhook's arrival until the worker began. `receives`: how often SQS
     has delivered the message. `retry_in`: seconds until the message is visible again.
     """
