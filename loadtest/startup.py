@@ -18,7 +18,7 @@ import psutil
 
 from loadtest.record.folders import ROOT
 from local import embedded_aws
-from local.process import is_ready, wait_until_ready
+from local.readiness import is_ready, wait_until_ready
 
 READY_SECONDS = 3.0
 START_SECONDS = 60

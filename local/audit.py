@@ -8,15 +8,15 @@ from typing import Any
 
 import orjson
 
-from local.billables import charges
 from local.http import ask
+from local.seeding import charges
 
 PENDING = "pending"
 _INTERVAL = 0.2
 
 
 @dataclass(frozen=True)
-class Seen:
+class AuditResult:
     """What the stand-in has of the expected invoices. `problems` has a line for each that is not as it should be."""
 
     closed: int
@@ -67,13 +67,13 @@ def wait(
         time.sleep(_INTERVAL)
 
 
-def audit(chargebee: str, events: Iterable[dict[str, Any]]) -> Seen:
-    """Of the events whose billable events were seeded (`local.billables`). Raises ConfigurationError."""
+def audit(chargebee: str, events: Iterable[dict[str, Any]]) -> AuditResult:
+    """Of the events whose billable events were seeded (`local.seeding`). Raises ConfigurationError."""
     state = orjson.loads(ask(chargebee, "/_/audit"))
     known = {invoice["id"]: invoice for invoice in state["invoices"]}
     expected = {event["content"]["invoice"]["id"]: event for event in events}
     found = [known[invoice_id] for invoice_id in expected if invoice_id in known]
-    return Seen(
+    return AuditResult(
         closed=sum(invoice["status"] != PENDING for invoice in found),
         charges=sum(len(invoice["charges"]) for invoice in found),
         calls=sum(len(times) for statuses in state["calls"].values() for times in statuses.values()),

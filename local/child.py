@@ -31,7 +31,7 @@ class Child(NamedTuple):
 
 
 @contextmanager
-def tied(
+def child_process(
     command: list[str], environment: Mapping[str, str], patience: float, output: int | None = None
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """Runs `python -m COMMAND` inside the context; at the end, it has `patience` seconds to stop by itself."""
@@ -61,7 +61,7 @@ def start(module: str, arguments: list[str], failure: str, patience: float = 0.0
     Raises ConfigurationError (`failure`) if it ends before.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    with tied([module, *arguments], kept, patience, subprocess.PIPE) as process:
+    with child_process([module, *arguments], kept, patience, subprocess.PIPE) as process:
         assert process.stdout is not None
         if not (ready := process.stdout.readline()):
             raise ConfigurationError(f"{failure} (see its error above)")
@@ -77,7 +77,7 @@ def _wait_for_end() -> None:
     os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(LAST_SECONDS)
-    os.killpg(0, signal.SIGKILL)  # `tied` has made it a group of its own, with what it has started
+    os.killpg(0, signal.SIGKILL)  # `child_process` has made it a group of its own, with what it has started
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from local import child, guard
 from local.delay import Delayed
-from local.guard import Guard
+from local.guard import SameOriginGuard
 from local.tls import Certificates
 
 REGION = "us-east-1"
@@ -123,7 +123,7 @@ def main() -> None:
     # The socket listens already, so the address may be printed before the server accepts.
     print(json.dumps({"endpoint": f"{'https' if options.certificate else 'http'}://{options.host}:{port}"}), flush=True)
     config = uvicorn.Config(
-        Guard(Delayed(app, options.delay), [*options.hosts, options.host]),
+        SameOriginGuard(Delayed(app, options.delay), [*options.hosts, options.host]),
         log_level="error",
         access_log=False,
         # Longer than a client is idle: otherwise a call may meet the close.

@@ -14,7 +14,7 @@ _REFUSAL = b"Only by this server's own names (127.0.0.1, localhost, any --allow-
 
 
 def add_option(parser: ArgumentParser) -> None:
-    """Adds --allow-host; the parsed `hosts` are for `Guard`."""
+    """Adds --allow-host; the parsed `hosts` are for `SameOriginGuard`."""
     parser.add_argument(
         "--allow-host",
         dest="hosts",
@@ -26,7 +26,7 @@ def add_option(parser: ArgumentParser) -> None:
     )
 
 
-class Guard:
+class SameOriginGuard:
     """Answers 403 to other websites, and removes the headers of `app` that allow them to read a response.
 
     `hosts` are the server's own names. A name without a port is accepted with any port, because a proxy in between and

@@ -12,7 +12,7 @@ from app.errors import ConfigurationError
 
 
 @contextmanager
-def hold(run_dir: Path) -> Iterator[None]:
+def lock_run_dir(run_dir: Path) -> Iterator[None]:
     """Raises ConfigurationError where another process holds it, or the folder cannot be used."""
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def hold(run_dir: Path) -> Iterator[None]:
         yield
 
 
-def is_held(run_dir: Path) -> bool:
+def is_locked(run_dir: Path) -> bool:
     """Whether a local run holds it."""
     try:
         with (run_dir / "local.lock").open() as file:

@@ -19,7 +19,7 @@ class StandIns(NamedTuple):
     ca_bundle: str | None = None
 
 
-def stand_ins(settings: Settings) -> StandIns:
+def configured_stand_ins(settings: Settings) -> StandIns:
     """Raises ConfigurationError where one is not configured, or is the real service: nothing is invented there."""
     settings.require_billing()
     assert settings.chargebee_url is not None

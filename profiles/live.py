@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 import click
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from local.process import wait_until_ready
+from local.readiness import wait_until_ready
 
 HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")

@@ -22,10 +22,10 @@ from pyinstrument.session import Session
 
 from app.settings import Release, load_settings
 from app.telemetry.profiling import RENDERERS, SESSION
-from local.billables import seed
 from local.chargebee.sender import open_session, post
+from local.launch import no_rate_limit, start_service
 from local.sample_events import default_file, fresh_events
-from local.service import start_service, unlimited
+from local.seeding import seed
 from profiles import flame
 
 ROOT = Path(__file__).parents[1]
@@ -51,7 +51,7 @@ def _profile(release: str) -> dict[str, str]:
     bodies = list(fresh_events(default_file().read_bytes(), WEBHOOKS))
     with tempfile.TemporaryDirectory() as folder:
         profiles = Path(folder) / "profiles"
-        with start_service(Path(folder), {"APP_PROFILE": str(profiles), **unlimited()}) as run:
+        with start_service(Path(folder), {"APP_PROFILE": str(profiles), **no_rate_limit()}) as run:
             assert run.url is not None
             if not Release(release).enqueues:
                 seed(run, bodies)

@@ -17,7 +17,7 @@ import click
 from app.settings import load_settings
 from local import lessons
 from local.compare import svg
-from local.compare.run import NONE, record
+from local.compare.recording import NONE, record
 
 ROOT = Path(__file__).parents[1]
 

@@ -20,7 +20,7 @@ from app import __version__
 from app.settings import NEWEST, Release
 from lab.measurement.studies import STUDIES
 from local.ports import free_port
-from local.process import wait_until_ready
+from local.readiness import wait_until_ready
 from tests.cluster import summary
 from tests.cluster.record import README as PROOF
 from tests.cluster.record import RECORD

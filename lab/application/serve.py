@@ -1,6 +1,6 @@
 """The lab's processes: `uvicorn --workers N` as a child process.
 
-uvicorn waits without end for a worker whose event loop or threads are blocked; `child.tied` kills it.
+uvicorn waits without end for a worker whose event loop or threads are blocked; `child.child_process` kills it.
 """
 
 import os
@@ -13,7 +13,7 @@ from app.settings.text import http_url
 from lab.settings import LabSettings
 from local import child
 from local.ports import START_SECONDS, free_port
-from local.process import wait_until_ready
+from local.readiness import wait_until_ready
 
 # How long requests may go on after the signal, and after how long what is left is killed.
 GRACE_SECONDS = 2
@@ -27,7 +27,7 @@ def serve(settings: LabSettings, listening: Callable[[str], None]) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     port = _free_port(settings)
-    with child.tied(_command(settings, port), os.environ, LAST_SECONDS) as uvicorn:
+    with child.child_process(_command(settings, port), os.environ, LAST_SECONDS) as uvicorn:
         try:
             wait_until_ready(uvicorn, lambda: _accepts(settings.host, port), START_SECONDS)
         except (ChildProcessError, TimeoutError):

@@ -19,7 +19,7 @@ import uvicorn
 
 from app.errors import ConfigurationError
 from local import child
-from local.guard import Guard
+from local.guard import SameOriginGuard
 
 MOST_MS = 10_000
 _BACKLOG = 4096
@@ -90,7 +90,7 @@ def main() -> None:
     sys.stdout.write((json.dumps({"url": url}) if options.json else f"The lab's upstream on {url}") + "\n")
     sys.stdout.flush()
     config = uvicorn.Config(
-        Guard(wait),
+        SameOriginGuard(wait),
         interface="asgi3",
         lifespan="off",
         log_level="error",

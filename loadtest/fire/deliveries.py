@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from app.events import Event
 from app.sqs.message import Message, to_message
 from loadtest.fire import hostile
-from local.billables import Billable, charges
 from local.sample_events import default_file
+from local.seeding import SeededBillable, charges
 
 
 class Mix(NamedTuple):
@@ -41,7 +41,7 @@ class Deliveries:
 
     messages: list[Message]
     events: list[dict[str, Any]]
-    billables: list[Billable]
+    billables: list[SeededBillable]
     charges: dict[str, list[tuple[str, int]]]
     poison: dict[str, str]
     again: int
@@ -81,7 +81,7 @@ def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     again, too_late, poison = (round(number * share) for share in mix[:3])
     newest = [making.event(f"draft_inv_{making.run}_{n:06d}") for n in range(number - again - too_late - poison)]
     wanted = {event["content"]["invoice"]["id"]: charges(event) for event in newest}
-    others: list[Billable] = []
+    others: list[SeededBillable] = []
     if mix.hostile:
         source = random.Random(seed)  # noqa: S311  # its own: how much it draws depends on the ids, which are fresh
         for event in newest:

@@ -7,7 +7,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from local.billables import Billable
+from local.seeding import SeededBillable
 
 _YEAR = 365 * 86_400
 TWINS = 0.2  # share of the invoices with two billable events of one id
@@ -24,7 +24,7 @@ _PLANS = (
 )
 
 
-def renamed(billables: list[Billable], source: random.Random) -> list[Billable]:
+def renamed(billables: list[SeededBillable], source: random.Random) -> list[SeededBillable]:
     """Returns them with other ids and descriptions; now and then two of them have one id and different times."""
     ids = source.sample(_IDS, len(billables))
     one, other = billables[0], billables[-1]
@@ -34,16 +34,16 @@ def renamed(billables: list[Billable], source: random.Random) -> list[Billable]:
     return [replace(one, id=name, description=source.choice(_PLANS)) for one, name in zip(billables, ids, strict=True)]
 
 
-def outside(invoice: dict[str, Any]) -> list[Billable]:
+def outside(invoice: dict[str, Any]) -> list[SeededBillable]:
     """Returns usage of the customer a year before the invoice's period and a year after it, which nobody charges."""
     starts, ends = ([line[name] for line in invoice["line_items"]] for name in ("date_from", "date_to"))
     return [
-        Billable("EUR", invoice["customer_id"], 77, "Usage of another year", at)
+        SeededBillable("EUR", invoice["customer_id"], 77, "Usage of another year", at)
         for at in (min(starts) - _YEAR, max(ends) + _YEAR)
     ]
 
 
-def lines(invoice: dict[str, Any], billables: list[Billable], source: random.Random) -> list[dict[str, Any]]:
+def lines(invoice: dict[str, Any], billables: list[SeededBillable], source: random.Random) -> list[dict[str, Any]]:
     """Returns the invoice's lines with other names, and an ad-hoc line of somebody else far outside the period."""
     own = [f"Usage [{one.id}]" for one in billables] + [
         f"Usage [billable:{one.id}@{one.occurred_at}]" for one in billables

@@ -8,7 +8,7 @@ from typing import Any, Self
 from loadtest.fire.traffic import Traffic, digest
 from loadtest.stage.billing import BillingStack
 from loadtest.stage.stack import PASSWORD, USER
-from local import billables
+from local import seeding
 from local.http import ask
 from local.sample_events import default_file, fresh_events
 
@@ -18,7 +18,7 @@ WRONG = b"closed with other charges than there are to bill"
 def seeded(stack: BillingStack, count: int) -> list[bytes]:
     """`count` webhooks, with their invoices at Chargebee and their customers' usage in the table."""
     bodies = list(fresh_events(default_file().read_bytes(), count))
-    billables.seed(stack.run, bodies)
+    seeding.seed(stack.run, bodies)
     return bodies
 
 
@@ -35,7 +35,7 @@ class Invoices:
         self._expected: dict[str, tuple[bytes, list[tuple[str, int]]]] = {}
         for body in bodies:
             event = json.loads(body)
-            wanted = sorted((one.id, one.amount) for one in billables.charges(event))
+            wanted = sorted((one.id, one.amount) for one in seeding.charges(event))
             self._expected[event["content"]["invoice"]["id"]] = (digest(body), wanted)
         self._forgotten: Counter[bytes] = Counter()
 

@@ -17,11 +17,11 @@ from loadtest.stage.queues import Embedded
 from loadtest.stage.stack import BUNDLES, settled
 from loadtest.stage.toxiproxy import Proxy, Toxic
 from local import embedded_aws
-from local.chargebee import process
-from local.chargebee.process import ChargebeeApi
+from local.chargebee.start import ChargebeeApi
+from local.chargebee.start import start as start_chargebee
 from local.embedded_aws import EmbeddedAws
+from local.local_run import LocalRun
 from local.resources import TABLE, create_table
-from local.run import LocalRun
 from local.tls import Certificates, certificates
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class BillingStack:
 
     @property
     def run(self) -> LocalRun:
-        """What `local.billables` seeds, without the latency."""
+        """What `local.seeding` seeds, without the latency."""
         url, key = self.chargebee.url, self.chargebee.api_key
         return LocalRun(self.process.pid, self.process.endpoint, "", "", url, key, TABLE, str(self.tls.ca))
 
@@ -75,7 +75,7 @@ class BillingStack:
 def open_billing() -> Iterator[BillingStack]:
     """Starts all of it on free ports, and ends it."""
     toxics = [toxiproxy.latency(TABLE_LATENCY_S)]
-    api = process.start(latency=CALL_LATENCY_S, rate=CALLS_A_MINUTE)
+    api = start_chargebee(latency=CALL_LATENCY_S, rate=CALLS_A_MINUTE)
     with certificates(BUNDLES["full"]) as tls, api as chargebee:
         aws = Embedded(tls)
         try:

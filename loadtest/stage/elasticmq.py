@@ -6,7 +6,7 @@ import subprocess
 
 from loadtest.record.folders import ROOT
 from local.ports import START_SECONDS, free_port
-from local.process import is_listening, wait_until_ready
+from local.readiness import is_listening, wait_until_ready
 
 _PROJECT = ROOT / "loadtest" / "elasticmq"
 CLASSPATH = _PROJECT / "target" / "classpath"

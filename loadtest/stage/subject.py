@@ -18,7 +18,7 @@ from app.settings import Release
 from loadtest.record.folders import ROOT
 from loadtest.stage.budget import Budget
 from local.ports import free_port
-from local.process import wait_until_ready
+from local.readiness import wait_until_ready
 
 START_SECONDS = 90  # on a quarter of a core a start takes several seconds, on a busy machine more
 STOP_SECONDS = 5

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from local.ports import START_SECONDS, free_port
-from local.process import is_listening, wait_until_ready
+from local.readiness import is_listening, wait_until_ready
 
 Toxic = tuple[str, dict[str, float]]
 

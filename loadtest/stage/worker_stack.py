@@ -12,13 +12,13 @@ import boto3
 
 from app.sqs.message import Message, Seen
 from loadtest.stage import queues
-from local import billables, embedded_aws
-from local.billables import Billable
-from local.chargebee import process as chargebee
+from local import embedded_aws, seeding
+from local.chargebee.start import start as start_chargebee
 from local.embedded_aws import EmbeddedAws
 from local.http import ask
+from local.local_run import LocalRun
 from local.resources import create_queues, create_table
-from local.run import LocalRun
+from local.seeding import SeededBillable
 from local.tls import certificates
 
 if TYPE_CHECKING:
@@ -81,10 +81,10 @@ class WorkerStack:
             "APP_LOG_FORMAT": "json",
         }
 
-    def seed(self, events: list[dict[str, Any]], items: list[Billable]) -> None:
+    def seed(self, events: list[dict[str, Any]], items: list[SeededBillable]) -> None:
         """Puts the invoices of `events` at Chargebee, and the billable events into the table."""
-        billables.register(self.run, events)
-        billables.write(self.run, items)
+        seeding.register(self.run, events)
+        seeding.write(self.run, items)
 
     def send(self, messages: list[Message]) -> None:
         """Into the queue, about in this order. Raises RuntimeError where SQS does not take one."""
@@ -124,7 +124,7 @@ class WorkerStack:
         return sum(invoice["closed_at"] is not None for invoice in invoices)
 
     def audit(self) -> dict[str, Any]:
-        """See `local.chargebee.inside`."""
+        """See `local.chargebee.control`."""
         found: dict[str, Any] = json.loads(ask(self.run.chargebee, "/_/audit"))
         return found
 
@@ -140,7 +140,7 @@ def open_worker_stack(rules: Rules) -> Iterator[WorkerStack]:
         "idempotency_seconds": rules.idempotency_s,
         "rests": rules.rests,
     }
-    with certificates() as tls, embedded_aws.start(tls=tls) as aws, chargebee.start(**behaviour) as api:
+    with certificates() as tls, embedded_aws.start(tls=tls) as aws, start_chargebee(**behaviour) as api:
         sqs = queues.client(aws.endpoint, tls.ca)
         queue, dead_letters = create_queues(sqs)
         table = create_table(_dynamodb(aws, str(tls.ca)))

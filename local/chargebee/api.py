@@ -12,13 +12,13 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from local.chargebee import errors
-from local.chargebee.behaviour import Behaviour, Fault, Faults
-from local.chargebee.calls import Calls
-from local.chargebee.errors import ApiError
+from local.chargebee import api_errors
+from local.chargebee.api_errors import ApiError
+from local.chargebee.behaviour import Behaviour, Fault, FaultInjector
+from local.chargebee.call_log import CallLog
 from local.chargebee.limits import IdempotencyKeys, Locks, RateLimit
+from local.chargebee.lost_answers import CutOff, gateway_timeout
 from local.chargebee.operations import Site
-from local.chargebee.wire import CutOff, gateway_timeout
 
 PREFIX = "/api/v2"
 REPLAYED = "chargebee-idempotency-replayed"
@@ -39,7 +39,7 @@ class Api:
 
     def __init__(self, site: Site, behaviour: Behaviour, clock: Callable[[], float]) -> None:
         self.site = site
-        self.calls = Calls()
+        self.calls = CallLog()
         self.clock = clock
         self.limit = RateLimit(behaviour.rate)
         self._keys = IdempotencyKeys()
@@ -50,7 +50,7 @@ class Api:
         """From the next call on; calls and keys of before still count."""
         self.behaviour = behaviour
         self.limit.change(behaviour.rate)
-        self._faults = Faults(behaviour)
+        self._faults = FaultInjector(behaviour)
 
     async def answer(self, request: Request) -> Response:
         operation, invoice_id = _operation(request)
@@ -69,9 +69,9 @@ class Api:
         try:
             key, _, _ = base64.b64decode(encoded).partition(b":")
         except (binascii.Error, ValueError):
-            raise errors.unauthorized() from None
+            raise api_errors.unauthorized() from None
         if scheme.lower() != "basic" or not hmac.compare_digest(key, self.behaviour.api_key.encode()):
-            raise errors.unauthorized()
+            raise api_errors.unauthorized()
 
     def _take(self) -> None:
         now = self.clock()
@@ -80,7 +80,7 @@ class Api:
         finally:
             self.calls.arrive(now, self.limit.used(now))
         if (retry_after := self._faults.rest()) is not None:
-            raise errors.limit_exceeded(retry_after)
+            raise api_errors.limit_exceeded(retry_after)
 
     async def _perform(self, call: _Call) -> Response:
         fault = self._faults.draw()
@@ -99,7 +99,7 @@ class Api:
         if self.behaviour.latency:
             await asyncio.sleep(self.behaviour.latency)
         if fault is not None and not fault.after_the_work:
-            raise errors.injected(fault.value)
+            raise api_errors.injected(fault.value)
         if call.key is None:
             return Response(self._do(call), media_type=_JSON)
         if (kept := self._keys.replay(call.key, (call.path, call.body), self.clock())) is not None:
@@ -121,9 +121,9 @@ class Api:
             case "close":
                 return self.site.close(call.invoice_id, call.key, self.clock())
             case "wrong_method":
-                raise errors.wrong_method()
+                raise api_errors.wrong_method()
             case _:
-                raise errors.no_such_path(call.path)
+                raise api_errors.no_such_path(call.path)
 
 
 def _operation(request: Request) -> tuple[str, str]:

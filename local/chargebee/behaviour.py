@@ -40,7 +40,7 @@ class Fault(Enum):
 _RETRY_AFTERS, _WEIGHTS = ("0", "1", "2", "1000000000", "9" * 400), (50, 700, 48, 1, 1)
 
 
-class Faults:
+class FaultInjector:
     """Draws the calls that fail, the same ones for the same seed and order of calls."""
 
     def __init__(self, behaviour: Behaviour) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from local.chargebee import errors
+from local.chargebee import api_errors
 
 PENDING = "pending"
 _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
@@ -30,7 +30,7 @@ class Charge:
 
 
 @dataclass
-class Invoice:
+class StoredInvoice:
     """`document` is JSON without the fields that change: ten thousand invoices as dicts would take 300 MB."""
 
     id: str
@@ -46,12 +46,12 @@ class Invoice:
     closes: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, document: dict[str, Any], more_line_items: list[dict[str, Any]], at: float) -> "Invoice":
+    def of(cls, document: dict[str, Any], more_line_items: list[dict[str, Any]], at: float) -> "StoredInvoice":
         """`more_line_items`: those that the webhook left out. Raises ApiError where it has no id or customer."""
         rest = {name: value for name, value in document.items() if not name.startswith("line_items")}
         for name in ("id", "customer_id"):
             if not isinstance(rest.get(name), str) or not rest[name]:
-                raise errors.wrong_value(name, "an invoice has it")
+                raise api_errors.wrong_value(name, "an invoice has it")
         items = [orjson.dumps(item) for item in [*document.get("line_items", []), *more_line_items]]
         total = rest.get("total", rest.get("sub_total", 0))
         status = rest.get("status", PENDING)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from local.chargebee import errors
+from local.chargebee import api_errors
 
 WINDOW = 60.0
 # https://apidocs.chargebee.com/docs/api/idempotency
@@ -28,7 +28,7 @@ class RateLimit:
         self._forget(now)
         if len(self._taken) >= self.rate:
             frees = self._taken[len(self._taken) - self.rate] + WINDOW
-            raise errors.limit_exceeded(max(1, math.ceil(frees - now)))
+            raise api_errors.limit_exceeded(max(1, math.ceil(frees - now)))
         self._taken.append(now)
 
     def change(self, rate: int) -> None:
@@ -55,7 +55,7 @@ class Locks:
     def hold(self, invoice_id: str) -> Iterator[None]:
         """Raises ApiError (429). Chargebee waits for the lock before it gives up; here nobody waits."""
         if invoice_id in self._held:
-            raise errors.lock_timeout()
+            raise api_errors.lock_timeout()
         self._held.add(invoice_id)
         try:
             yield
@@ -68,7 +68,7 @@ Request = tuple[str, bytes]
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _StoredAnswer:
     request: Request
     answer: bytes
     until: float
@@ -78,7 +78,7 @@ class IdempotencyKeys:
     """Answers to repeat. Only those of requests that succeeded: whether Chargebee keeps errors is not documented."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[str, _StoredAnswer] = {}
 
     def replay(self, key: str, request: Request, now: float) -> bytes | None:
         """The earlier answer to the same request.
@@ -86,18 +86,18 @@ class IdempotencyKeys:
         Raises ApiError (400) for another one: Chargebee documents that it compares them, but not what it answers.
         """
         if len(key) > LONGEST_KEY:
-            raise errors.invalid_request(f"The idempotency key has more than {LONGEST_KEY} characters")
+            raise api_errors.invalid_request(f"The idempotency key has more than {LONGEST_KEY} characters")
         kept = self._kept.get(key)
         if kept is None or kept.until <= now:
             return None
         if kept.request != request:
-            raise errors.invalid_request("The idempotency key was used with another path or other parameters")
+            raise api_errors.invalid_request("The idempotency key was used with another path or other parameters")
         return kept.answer
 
     def keep(self, key: str, request: Request, answer: bytes, now: float, seconds: float) -> None:
         """For `seconds` from now on."""
         self._kept.pop(key, None)
-        self._kept[key] = _Kept(request, answer, now + seconds)
+        self._kept[key] = _StoredAnswer(request, answer, now + seconds)
         # In the order of their coming, which is that of their end unless the time to keep them has changed.
         while (oldest := next(iter(self._kept))) != key and self._kept[oldest].until <= now:
             del self._kept[oldest]

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from local.chargebee import errors
-from local.chargebee.events import Events
-from local.chargebee.invoice import PENDING, Charge, Invoice
+from local.chargebee import api_errors
+from local.chargebee.invoice import PENDING, Charge, StoredInvoice
+from local.chargebee.list_events import Events
 from local.chargebee.params import number, offset, text
 
 _MOST_LINE_ITEMS = 300
@@ -24,7 +24,7 @@ class Site:
     """
 
     def __init__(self) -> None:
-        self.invoices: dict[str, Invoice] = {}
+        self.invoices: dict[str, StoredInvoice] = {}
         self.events = Events()
         self.revision = 0
         self._counted = (0, {"pending": 0, "charging": 0, "closed": 0})
@@ -36,7 +36,7 @@ class Site:
             self._counted = self.revision, {stage: counted[stage] for stage in self._counted[1]}
         return self._counted[1]
 
-    def register(self, entry: dict[str, Any], at: float) -> Invoice | None:
+    def register(self, entry: dict[str, Any], at: float) -> StoredInvoice | None:
         """Takes an invoice, or `{"event": …, "more_line_items": […]}` of which a pending invoice; the one it has added.
 
         An invoice that is known stays as it is. Raises ApiError for what is neither.
@@ -48,7 +48,7 @@ class Site:
             document = event.get("content", {}).get("invoice")
             if document is None or document.get("status") != PENDING:
                 return None
-        invoice = Invoice.of(document, entry.get("more_line_items", []), at)
+        invoice = StoredInvoice.of(document, entry.get("more_line_items", []), at)
         if invoice.id in self.invoices:
             return None
         self._changed(invoice)
@@ -66,7 +66,7 @@ class Site:
         date_from = number(params, "line_item[date_from]", 0, 10**11, int(at))
         date_to = number(params, "line_item[date_to]", 0, 10**11, int(at))
         if invoice.status != PENDING:
-            raise errors.invalid_state(f"The invoice {invoice_id} is {invoice.status}: charges need a pending one")
+            raise api_errors.invalid_state(f"The invoice {invoice_id} is {invoice.status}: charges need a pending one")
         charge = Charge(f"li_{secrets.token_hex(8)}", amount, description, key, at)
         self._changed(invoice)
         invoice.add(charge, _line_item(charge, invoice.customer_id, date_from, date_to))
@@ -75,24 +75,24 @@ class Site:
     def close(self, invoice_id: str, key: str | None, at: float) -> bytes:
         invoice = self._invoice(invoice_id)
         if invoice.status != PENDING:
-            raise errors.invalid_state(
+            raise api_errors.invalid_state(
                 f"The invoice {invoice_id} is {invoice.status}: only a pending one can be closed"
             )
         if not invoice.line_items:
-            raise errors.invalid_request(f"The invoice {invoice_id} has no line items: it cannot be closed")
+            raise api_errors.invalid_request(f"The invoice {invoice_id} has no line items: it cannot be closed")
         self._changed(invoice)
         invoice.close(key, at)
         return invoice.page(0, _MOST_LINE_ITEMS)
 
-    def _changed(self, invoice: Invoice) -> None:
+    def _changed(self, invoice: StoredInvoice) -> None:
         self.revision += 1
         invoice.revise(self.revision)
         self.invoices.pop(invoice.id, None)
         self.invoices[invoice.id] = invoice
 
-    def _invoice(self, invoice_id: str) -> Invoice:
+    def _invoice(self, invoice_id: str) -> StoredInvoice:
         if (invoice := self.invoices.get(invoice_id)) is None:
-            raise errors.not_found(invoice_id)
+            raise api_errors.not_found(invoice_id)
         return invoice
 
 

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from local.chargebee.errors import wrong_value
+from local.chargebee.api_errors import wrong_value
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 

@@ -12,10 +12,10 @@ from starlette.routing import Route
 from app.errors import ConfigurationError
 from local.chargebee.api import PREFIX, Api
 from local.chargebee.behaviour import Behaviour
-from local.chargebee.inside import Inside
+from local.chargebee.control import ControlPaths
+from local.chargebee.invoices_page import Page
 from local.chargebee.operations import Site
-from local.chargebee.page import Page
-from local.guard import LOOPBACK, Guard
+from local.guard import LOOPBACK, SameOriginGuard
 
 # Viewers of the page never end by themselves.
 _GRACE_SECONDS = 1
@@ -30,10 +30,10 @@ def create_app(
     return Starlette(
         routes=[
             Route(f"{PREFIX}/{{path:path}}", api.answer, methods=["GET", "POST", "PUT", "DELETE"]),
-            *Inside(api).routes(),
+            *ControlPaths(api).routes(),
             *Page(api).routes(),
         ],
-        middleware=[Middleware(Guard, hosts=hosts)],
+        middleware=[Middleware(SameOriginGuard, hosts=hosts)],
     )
 
 

@@ -19,7 +19,7 @@ class _Commands(Commands):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in ON_THE_LOCAL_RUN:
             return super().get_command(ctx, cmd_name)
-        from local.cli.joined import on_local_run  # which the other commands do without
+        from local.cli.on_local_run import on_local_run  # which the other commands do without
 
         return on_local_run(cmd_name)
 

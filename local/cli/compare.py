@@ -8,10 +8,10 @@ import click
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
 from local import lessons
-from local.compare import svg, text
-from local.compare.look import LOOKS
-from local.compare.run import Recorded, delay, record
+from local.compare import svg, terminal
+from local.compare.recording import Recording, delay, record
 from local.compare.states import State
+from local.compare.styles import STYLES
 
 
 @click.command()
@@ -51,18 +51,18 @@ def _parsed(text: str) -> tuple[Release, dict[str, str]]:
     return lessons.find(name), dict(variable.split("=", 1) for variable in variables)
 
 
-def _show(recorded: Recorded, seconds: float) -> None:
-    columns = max(20, shutil.get_terminal_size((100, 24)).columns - text.LABEL - 1)
-    click.secho(f"\n{recorded.name}: {text.summary(recorded)}", bold=True)
+def _show(recorded: Recording, seconds: float) -> None:
+    columns = max(20, shutil.get_terminal_size((100, 24)).columns - terminal.LABEL - 1)
+    click.secho(f"\n{recorded.name}: {terminal.summary(recorded)}", bold=True)
     shown: set[State] = set()
-    for line in text.lines(recorded, seconds, columns):
-        click.echo(f"{line.label:<{text.LABEL}} " + "".join(map(_cell, line.states)).rstrip())
+    for line in terminal.lines(recorded, seconds, columns):
+        click.echo(f"{line.label:<{terminal.LABEL}} " + "".join(map(_cell, line.states)).rstrip())
         shown |= {state for state in line.states if state is not None}
-    click.echo(f"{'':<{text.LABEL}} 0{f'{seconds:.2f} s':>{columns - 1}}")
-    click.echo("   ".join(click.style(words, fg=LOOKS[state].terminal) for state, words in text.legend(shown)))
+    click.echo(f"{'':<{terminal.LABEL}} 0{f'{seconds:.2f} s':>{columns - 1}}")
+    click.echo("   ".join(click.style(words, fg=STYLES[state].terminal) for state, words in terminal.legend(shown)))
     for doubt in recorded.doubts:
         click.echo(f"DOUBTFUL: {doubt} meanwhile, so these times are not the release's alone")
 
 
 def _cell(state: State | None) -> str:
-    return text.NOT_YET if state is None else click.style(LOOKS[state].letter, fg=LOOKS[state].terminal)
+    return terminal.NOT_YET if state is None else click.style(STYLES[state].letter, fg=STYLES[state].terminal)

@@ -10,10 +10,10 @@ import click
 
 from app.settings import load_settings
 from local.demo.burst import burst
-from local.demo.invoices import calls_a_minute, invoices
-from local.demo.samples import samples
-from local.demo.shown import Bar, Shown
-from local.service import start_service
+from local.demo.closed_invoices import calls_a_minute, invoices
+from local.demo.output import Bar, Output
+from local.demo.posted_samples import samples
+from local.launch import start_service
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def _bar(label: str, length: int) -> Iterator[Bar]:
         yield bar.update
 
 
-SHOWN = Shown(say=click.echo, note=partial(click.echo, err=True), bar=_bar)
+OUTPUT = Output(say=click.echo, note=partial(click.echo, err=True), bar=_bar)
 
 
 @click.command()
@@ -42,9 +42,9 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
     with tempfile.TemporaryDirectory() as folder, start_service(Path(folder), variables) as run:
         click.echo(f"{settings.release.value} on {run.url}, SQS at {run.endpoint}\n")
         if count is None:
-            problems = samples(run, settings, SHOWN) or invoices(run, settings, SHOWN)
+            problems = samples(run, settings, OUTPUT) or invoices(run, settings, OUTPUT)
         else:
-            problems = burst(run, settings, SHOWN, count, concurrency=concurrency, rate=rate)
+            problems = burst(run, settings, OUTPUT, count, concurrency=concurrency, rate=rate)
     for problem in problems:
         click.echo(f"FAILED: {problem}", err=True)
     if problems:

@@ -16,7 +16,7 @@ from asgi_doctor.target import load
 from asgi_doctor.tokens import Tokens
 from asgi_doctor.watchdog import Watchdog
 from local import lessons
-from local.doctor import text
+from local.doctor import report
 
 LOOPBACK = "127.0.0.1"
 
@@ -51,7 +51,7 @@ def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | N
             raise ConfigurationError(str(error)) from None
         url = http_url(host, listener.getsockname()[1])
         watchdog = Watchdog(warn, _found)
-        tokens = Tokens(lambda limit: click.echo(text.waiting(limit)))
+        tokens = Tokens(lambda limit: click.echo(report.waiting(limit)))
         measuring = stack.enter_context(_live(target, url)) if page else nullcontext()
         requests = serve(
             asgi,
@@ -63,7 +63,7 @@ def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | N
             stopping=lambda: click.echo("Stopping; a second signal ends at once", err=True),
             seconds=seconds,
         )
-    for line in text.summary(list(watchdog.locations.values()), tokens, requests, warn, lessons.change):
+    for line in report.summary(list(watchdog.locations.values()), tokens, requests, warn, lessons.change):
         click.echo(line)
     if check and watchdog.blocked:
         raise click.exceptions.Exit(1)
@@ -74,15 +74,15 @@ def _live(target: str, url: str) -> Iterator[AbstractContextManager[None]]:
     """A live page of the app at `url`; what measures its event loop, to be entered there."""
     from app.telemetry.metrics.prometheus import served
     from app.telemetry.metrics.service import LoopMetrics
+    from local.live.page_config import PageConfig, ShownService
     from local.live.start import start  # not imported without the page
-    from local.live.subject import Order, Subject
 
     configure_logging(Settings(log_level="WARNING"))  # not that /metrics has an address, too
     metrics = LoopMetrics(fine=True)
     with served(metrics.instruments, LOOPBACK, 0) as port, start() as page:
-        page.show(Order([Subject(target, "", "", url, f"http://{LOOPBACK}:{port}/metrics")]))
+        page.show(PageConfig([ShownService(target, "", "", url, f"http://{LOOPBACK}:{port}/metrics")]))
         yield metrics.measuring()
 
 
 def _found(location: Location, stack: Stack, seconds: float) -> None:
-    click.echo(text.found(location, stack, seconds))
+    click.echo(report.found(location, stack, seconds))

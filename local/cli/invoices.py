@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from local.audit import invoices as read_invoices
-from local.run import read_run
+from local.local_run import read_run
 from local.settings import load_local_settings
 
 _SECONDS = 1.0

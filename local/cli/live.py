@@ -16,10 +16,10 @@ from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
 from app.telemetry.logging import configure_logging
 from local.chargebee.sender import open_session, post
-from local.live import process
+from local.live import page_process
 from local.live.firing import Post
+from local.live.page_config import PageConfig, ShownService
 from local.live.site import create_site
-from local.live.subject import Order, Subject
 from local.sample_events import default_file, fresh_events_of
 
 
@@ -28,22 +28,22 @@ def live() -> None:
     """Serve the live page of the services that standard input names, until that ends."""
     settings = load_settings()
     configure_logging(settings)
-    if order := process.read_order():
+    if config := page_process.read_config():
         try:
-            process.run(order, partial(_site, settings), _announce)
+            page_process.run(config, partial(_site, settings), _announce)
         except ConfigurationError as error:  # a line of the service's log, which goes on without the page
             logger.error("{}", error)
             sys.exit(2)
 
 
-def _site(settings: Settings, order: Order, port: int) -> Starlette:
+def _site(settings: Settings, config: PageConfig, port: int) -> Starlette:
     @asynccontextmanager
-    async def open_post(subject: Subject) -> AsyncIterator[Post]:
-        user = {"basic_auth_username": subject.user, "basic_auth_password": SecretStr(subject.password)}
-        async with open_session(subject.url, settings.model_copy(update=user), connections=0) as client:
-            yield partial(_post, subject.chargebee, client)
+    async def open_post(service: ShownService) -> AsyncIterator[Post]:
+        user = {"basic_auth_username": service.user, "basic_auth_password": SecretStr(service.password)}
+        async with open_session(service.url, settings.model_copy(update=user), connections=0) as client:
+            yield partial(_post, service.chargebee, client)
 
-    return create_site(order, port, _bodies, open_post)
+    return create_site(config, port, _bodies, open_post)
 
 
 async def _post(chargebee: str | None, client: aiohttp.ClientSession, body: bytes) -> int:

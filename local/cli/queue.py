@@ -3,8 +3,8 @@
 import click
 
 from app.cli.queue import say, show
+from local.local_run import read_run
 from local.peek import peek
-from local.run import read_run
 from local.settings import load_local_settings
 
 

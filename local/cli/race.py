@@ -9,10 +9,10 @@ import click
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
 from local import lessons
-from local.cli.subjects import order
+from local.cli.shown_services import page_config
+from local.launch import no_rate_limit, start_service
 from local.live.start import start
-from local.run import LocalRun
-from local.service import start_service, unlimited
+from local.local_run import LocalRun
 from local.settings import load_local_settings
 
 MOST = 2  # columns of the page
@@ -31,7 +31,7 @@ def race(releases: tuple[str, ...]) -> None:
     chosen = [lessons.find(name) for name in releases]
     with suppress(KeyboardInterrupt), ExitStack() as stack:
         page = stack.enter_context(start())
-        page.show(order([(_started(stack, release), release) for release in chosen], settings, options))
+        page.show(page_config([(_started(stack, release), release) for release in chosen], settings, options))
         url = page.url()
         if url is None:
             raise ConfigurationError("the live page did not start (see its error above)")
@@ -42,5 +42,5 @@ def race(releases: tuple[str, ...]) -> None:
 def _started(stack: ExitStack, release: Release) -> LocalRun:
     click.echo(f"Starting {release.value} and its queue", err=True)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-    variables = {"APP_RELEASE": release.value, "APP_METRICS_PORT": "0", **unlimited()}
+    variables = {"APP_RELEASE": release.value, "APP_METRICS_PORT": "0", **no_rate_limit()}
     return stack.enter_context(start_service(folder, variables))

@@ -15,12 +15,12 @@ from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.telemetry.logging import configure_logging
-from local import billables, exposure
-from local.cli.subjects import order
+from local import exposure, seeding
+from local.cli.shown_services import page_config
+from local.launch import changed_environment, start_web, start_worker
 from local.live.start import start as start_page
-from local.run import BROUGHT, LocalRun, stand_ins
+from local.local_run import BROUGHT, LocalRun, start_stand_ins
 from local.sample_events import default_file, sample_files
-from local.service import changed, start_web, start_worker
 from local.settings import LocalSettings, load_local_settings
 
 METRICS_PORT = "9464"  # the same at each start, so that a Prometheus finds it again
@@ -34,7 +34,7 @@ def run() -> None:
     The service and the worker are `python -m app web` and `python -m app worker`; their variables apply. Ctrl-C
     finishes requests in flight, a second one exits at once; SIGTERM drains (see APP_DRAIN_DELAY).
     """
-    with changed({"APP_METRICS_PORT": os.environ.get("APP_METRICS_PORT") or METRICS_PORT}):
+    with changed_environment({"APP_METRICS_PORT": os.environ.get("APP_METRICS_PORT") or METRICS_PORT}):
         settings, options = load_settings(), load_local_settings()
         given = dict(os.environ)
     if brought := [name for name in BROUGHT if os.environ.get(name)]:
@@ -42,14 +42,14 @@ def run() -> None:
     configure_logging(settings)
     exposure.warn(settings)
     with ExitStack() as stack:
-        around = stack.enter_context(stand_ins(options, settings.chargebee_rate))
+        around = stack.enter_context(start_stand_ins(options, settings.chargebee_rate))
         logger.info("Chargebee's stand-in, with a page of its invoices, on {}", around.chargebee)
         page = stack.enter_context(start_page())
         if options.worker:
             _work(stack, around, settings, given)
         started, web = stack.enter_context(start_web(around, given, settings))
         started.write(options.run_dir)
-        page.show(order([(started, settings.release)], settings, options))
+        page.show(page_config([(started, settings.release)], settings, options))
         code = _follow(web)
     sys.exit(code)
 
@@ -59,7 +59,7 @@ def _work(stack: ExitStack, around: LocalRun, settings: Settings, given: dict[st
 
     v01 has no queue to work from, and closes them itself.
     """
-    billables.seed(around, (file.read_bytes() for file in [default_file(), *sample_files()]))
+    seeding.seed(around, (file.read_bytes() for file in [default_file(), *sample_files()]))
     if settings.release.enqueues:
         stopping = threading.Event()
         worker = stack.enter_context(start_worker(around, given))

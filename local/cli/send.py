@@ -12,14 +12,14 @@ import click
 
 from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
-from local.billables import seed
-from local.chargebee.load import Outcome, load
+from local.chargebee.load_generator import LoadResult, load
 from local.chargebee.sender import open_prober, open_session, post
-from local.process import is_listening
-from local.run import LocalRun, read_run
+from local.local_run import LocalRun, read_run
+from local.readiness import is_listening
 from local.sample_events import default_file, fresh_events_of, sample_files
+from local.seeding import seed
 from local.settings import load_local_settings
-from local.stand_ins import StandIns, stand_ins
+from local.stand_ins import StandIns, configured_stand_ins
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 
@@ -42,7 +42,7 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     settings = load_settings()
     local = None if url else _local_run()
     target = url or (local.url if local else None) or DEFAULT_URL
-    run = stand_ins(settings) if seeded else local
+    run = configured_stand_ins(settings) if seeded else local
     if count is None:
         files_ = list(files) or sample_files()
         _seed(run, (file.read_bytes() for file in files_))
@@ -51,9 +51,9 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     else:
         bodies = list(fresh_events_of(list(files) or [default_file()], count))
         _seed(run, bodies)
-        outcome = asyncio.run(_send_many(target, settings, bodies, concurrency))
-        statuses = outcome.statuses
-        click.echo(outcome.report())
+        result = asyncio.run(_send_many(target, settings, bodies, concurrency))
+        statuses = result.statuses
+        click.echo(result.report())
     if set(statuses) != {HTTPStatus.OK}:
         raise click.exceptions.Exit(1)
 
@@ -69,7 +69,7 @@ async def _send_each(url: str, settings: Settings, files: list[Path]) -> Counter
     return statuses
 
 
-async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurrency: int) -> Outcome:
+async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurrency: int) -> LoadResult:
     async with open_session(url, settings, concurrency) as client, open_prober(url) as prober:
         with click.progressbar(length=len(bodies), label="Sending", show_pos=True) as bar:
             answered = partial(bar.update, 1)

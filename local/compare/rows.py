@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from local.compare.run import Recorded
+from local.compare.recording import Recording
+from local.compare.state_spans import StateSpan, TimelineRow
 from local.compare.states import State
-from local.compare.timeline import Row, Span
 
 # More threads than these only repeat what the first ones show.
 MOST_THREADS = 12
@@ -15,14 +15,14 @@ class Group(NamedTuple):
     """Rows of one kind. `left_out`: how many more there are. `labels`: of each row, where they have any."""
 
     title: str
-    rows: list[list[Span]]
+    rows: list[list[StateSpan]]
     left_out: int = 0
     labels: tuple[str, ...] = ()
 
 
-def groups(recorded: Recorded) -> Iterator[Group]:
+def groups(recorded: Recording) -> Iterator[Group]:
     """The event loop, the webhooks, the threads that did anything, and calls with a batch each; empty groups not."""
-    kinds: dict[str, list[Row]] = {"loop": [], "thread": [], "call": []}
+    kinds: dict[str, list[TimelineRow]] = {"loop": [], "thread": [], "call": []}
     for row in recorded.rows:
         kinds.setdefault(row.kind, []).append(row)
     yield Group("event loop", [_cut(row.spans, recorded) for row in kinds["loop"]])
@@ -36,25 +36,25 @@ def groups(recorded: Recorded) -> Iterator[Group]:
         yield Group("calls to SQS", [_cut(row.spans, recorded) for row in kinds["call"]], labels=labels)
 
 
-def total(spans: Iterable[Span], *states: State) -> float:
+def total(spans: Iterable[StateSpan], *states: State) -> float:
     """Seconds in any of `states`."""
     return sum(span.ended - span.began for span in spans if span.state in states)
 
 
-def _webhooks(recorded: Recorded) -> Iterator[list[Span]]:
+def _webhooks(recorded: Recording) -> Iterator[list[StateSpan]]:
     """In the order of their responses. Before the first sample of it, a webhook waits for its turn."""
     found = {row.name: row.spans for row in recorded.rows if row.kind == "webhook"}
     for one in sorted(recorded.sent, key=lambda one: one.ended):
         seen = found.get(one.event_id, [])
-        yield [Span(one.began, seen[0].began if seen else one.ended, State.TURN), *seen]
+        yield [StateSpan(one.began, seen[0].began if seen else one.ended, State.TURN), *seen]
 
 
-def _cut(spans: list[Span], recorded: Recorded) -> list[Span]:
+def _cut(spans: list[StateSpan], recorded: Recording) -> list[StateSpan]:
     """What is between the first webhook and the last response, relative to the first."""
     began, ended = recorded.began, recorded.began + recorded.seconds
-    cut = [Span(max(span.began, began) - began, min(span.ended, ended) - began, span.state) for span in spans]
+    cut = [StateSpan(max(span.began, began) - began, min(span.ended, ended) - began, span.state) for span in spans]
     return [span for span in cut if span.ended > span.began]
 
 
-def _busy(spans: list[Span]) -> bool:
+def _busy(spans: list[StateSpan]) -> bool:
     return any(span.state != State.IDLE for span in spans)

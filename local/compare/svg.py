@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from local.compare import text
-from local.compare.look import LOOKS
+from local.compare import terminal
+from local.compare.recording import Recording
 from local.compare.rows import Group, groups
-from local.compare.run import Recorded
+from local.compare.state_spans import StateSpan
 from local.compare.states import State
-from local.compare.timeline import Span
+from local.compare.styles import STYLES
 
 WIDTH, LABEL, MARGIN = 960, 110, 14
 PLOT = WIDTH - LABEL - MARGIN
@@ -22,7 +22,7 @@ TICKS = 5
 _CLASSES = {state: state.name.lower() for state in State}
 
 
-def draw(recorded: list[Recorded]) -> str:
+def draw(recorded: list[Recording]) -> str:
     """An SVG document."""
     seconds = max(one.seconds for one in recorded)
     svg = Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(WIDTH))
@@ -38,8 +38,8 @@ def draw(recorded: list[Recorded]) -> str:
 
 
 def _style() -> str:
-    light = " ".join(f".{name}{{fill:{LOOKS[state].light}}}" for state, name in _CLASSES.items())
-    dark = " ".join(f".{name}{{fill:{LOOKS[state].dark}}}" for state, name in _CLASSES.items())
+    light = " ".join(f".{name}{{fill:{STYLES[state].light}}}" for state, name in _CLASSES.items())
+    dark = " ".join(f".{name}{{fill:{STYLES[state].dark}}}" for state, name in _CLASSES.items())
     return (
         "text{font:12px system-ui,sans-serif;fill:#1f2328} .bold{font-weight:600} .quiet{fill:#59636e}"
         " .over{font-size:10px}"
@@ -49,11 +49,11 @@ def _style() -> str:
     )
 
 
-def _legend(svg: Element, recorded: list[Recorded]) -> float:
+def _legend(svg: Element, recorded: list[Recording]) -> float:
     """The states that occur; returns where the next thing begins."""
     shown = {span.state for one in recorded for group in groups(one) for row in group.rows for span in row}
     x, y = float(MARGIN), 12.0
-    for state in LOOKS:
+    for state in STYLES:
         if state in shown:
             width = 30 + 7 * len(state.value)
             if x + width > WIDTH:
@@ -64,9 +64,9 @@ def _legend(svg: Element, recorded: list[Recorded]) -> float:
     return y + LEGEND
 
 
-def _panel(svg: Element, one: Recorded, seconds: float, y: float) -> float:
+def _panel(svg: Element, one: Recording, seconds: float, y: float) -> float:
     _text(svg, (MARGIN, y + 18), one.name, "bold")
-    _text(svg, (MARGIN + 8 * len(one.name) + 12, y + 18), text.summary(one), "quiet")
+    _text(svg, (MARGIN + 8 * len(one.name) + 12, y + 18), terminal.summary(one), "quiet")
     y += TITLE
     top = y
     for group in groups(one):
@@ -91,7 +91,7 @@ def _group(svg: Element, group: Group, seconds: float, y: float) -> float:
     return y
 
 
-def _row(svg: Element, row: list[Span], place: tuple[float, float], scale: float) -> None:
+def _row(svg: Element, row: list[StateSpan], place: tuple[float, float], scale: float) -> None:
     """`place`: y and height; `scale`: pixels a second. Idle is the background."""
     y, height = place
     if not row:
@@ -112,7 +112,7 @@ def _ticks(seconds: float) -> Iterator[tuple[str, float]]:
         yield f"{number * step:,.0f} ms", LABEL + number * step / 1000 / seconds * PLOT
 
 
-def _tip(span: Span) -> str:
+def _tip(span: StateSpan) -> str:
     return f"{span.state}, {1000 * (span.ended - span.began):,.0f} ms"
 
 

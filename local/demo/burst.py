@@ -8,43 +8,43 @@ import aiohttp
 
 from app.settings import Settings
 from local.audit import audit
-from local.billables import pending, seed
-from local.chargebee.load import Outcome, load
+from local.chargebee.load_generator import LoadResult, load
 from local.chargebee.sender import open_prober, open_session
-from local.demo.shown import Bar, Shown
+from local.demo.output import Bar, Output
+from local.local_run import LocalRun
 from local.machine import Watch
 from local.peek import peek
-from local.run import LocalRun
 from local.sample_events import default_file, fresh_events_of
+from local.seeding import pending, seed
 
 # As the published load test had it.
 PATIENCE = aiohttp.ClientTimeout(total=30)
 
 
 def burst(
-    run: LocalRun, settings: Settings, shown: Shown, count: int, *, concurrency: int, rate: float | None
+    run: LocalRun, settings: Settings, output: Output, count: int, *, concurrency: int, rate: float | None
 ) -> list[str]:
     """Posts `count` of them; returns a line where some got 200 and are not in the queue (v01: not billed).
 
-    `concurrency` and `rate` as in `local.chargebee.load.load`.
+    `concurrency` and `rate` as in `local.chargebee.load_generator.load`.
     """
     bodies = list(fresh_events_of([default_file()], count))
     if not settings.release.enqueues:
         seed(run, bodies)
-    with Watch() as watch, shown.bar("Sending", count) as bar:
-        outcome = asyncio.run(_send(run, settings, bodies, bar, concurrency=concurrency, rate=rate))
-    shown.say(outcome.report())
+    with Watch() as watch, output.bar("Sending", count) as bar:
+        result = asyncio.run(_send(run, settings, bodies, bar, concurrency=concurrency, rate=rate))
+    output.say(result.report())
     for doubt in watch.busy.doubts():
-        shown.say(f"DOUBTFUL: {doubt} meanwhile, so these times are not the release's alone")
-    shown.note("Auditing")
-    there, lost, missing = (_queued if settings.release.enqueues else _billed)(run, bodies, outcome.accepted)
-    shown.say(f"audit: {len(outcome.accepted):,} got 200, {there}, {lost} lost")
+        output.say(f"DOUBTFUL: {doubt} meanwhile, so these times are not the release's alone")
+    output.note("Auditing")
+    there, lost, missing = (_queued if settings.release.enqueues else _billed)(run, bodies, result.accepted)
+    output.say(f"audit: {len(result.accepted):,} got 200, {there}, {lost} lost")
     return [f"{lost} webhooks got 200 and are not {missing}"] if lost else []
 
 
 async def _send(
     run: LocalRun, settings: Settings, bodies: list[bytes], bar: Bar, *, concurrency: int, rate: float | None
-) -> Outcome:
+) -> LoadResult:
     assert run.url is not None
     async with (
         open_session(run.url, settings, connections=0, timeout=PATIENCE) as client,

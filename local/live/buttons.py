@@ -10,16 +10,16 @@ from typing import NamedTuple, Self
 import aiohttp
 
 from local.live.firing import Post, fire
-from local.live.subject import Subject
+from local.live.page_config import ShownService
 from local.live.tally import Tally
 
 # A number of fresh webhooks.
 Bodies = Callable[[int], Iterable[bytes]]
-OpenPost = Callable[[Subject], AbstractAsyncContextManager[Post]]
+OpenPost = Callable[[ShownService], AbstractAsyncContextManager[Post]]
 DELAYS_MS = (0, 8, 100, 500)
 
 
-class Attack(NamedTuple):
+class LoadButton(NamedTuple):
     """`mark` is its label on a chart; `rate` in webhooks a second, None sends them at once."""
 
     label: str
@@ -28,53 +28,53 @@ class Attack(NamedTuple):
     rate: float | None
 
 
-ATTACKS = {
-    "burst": Attack("20 webhooks at once", "20 at once", 20, None),
-    "rate": Attack("500/s for 5 s", "500/s", 2500, 500),
+LOAD_BUTTONS = {
+    "burst": LoadButton("20 webhooks at once", "20 at once", 20, None),
+    "rate": LoadButton("500/s for 5 s", "500/s", 2500, 500),
 }
 
 
 class Buttons:
     """`with` opens the connections."""
 
-    def __init__(self, subjects: list[Subject], delay: float, bodies: Bodies, open_post: OpenPost) -> None:
-        self._subjects = subjects
+    def __init__(self, services: list[ShownService], delay: float, bodies: Bodies, open_post: OpenPost) -> None:
+        self._services = services
         self._bodies = bodies
         self._open_post = open_post
         self._delay = round(delay * 1000)
         self._pressed: list[str] = []
-        self._tallies = [Tally() for _ in subjects]
+        self._tallies = [Tally() for _ in services]
         self._sending: dict[str, asyncio.Task[None]] = {}
 
     def extras(self) -> dict[str, object]:
         """Returns the latency of SQS in ms, the buttons pressed since the last call, and the tally of each service."""
         pressed, self._pressed = self._pressed, []
-        return {"delay": self._delay, "pressed": pressed, "own": [tally.shown() for tally in self._tallies]}
+        return {"delay": self._delay, "pressed": pressed, "sent_here": [tally.shown() for tally in self._tallies]}
 
     def send(self, name: str) -> bool:
-        """False where the webhooks of an earlier press are not answered yet: an attack has one owner."""
+        """False where the webhooks of an earlier press are not answered yet: a load has one owner."""
         if name in self._sending and not self._sending[name].done():
             return False
-        attack = ATTACKS[name]
-        self._pressed.append(attack.mark)
-        self._sending[name] = asyncio.create_task(fire(self._bodies(attack.webhooks), self._posts, attack.rate))
+        load = LOAD_BUTTONS[name]
+        self._pressed.append(load.mark)
+        self._sending[name] = asyncio.create_task(fire(self._bodies(load.webhooks), self._posts, load.rate))
         return True
 
     async def delay(self, milliseconds: int) -> bool:
         """Every queue takes that much longer from now on. False where one did not answer."""
         try:
-            for subject in self._subjects:
-                await self._set(subject, milliseconds / 1000)
+            for service in self._services:
+                await self._set(service, milliseconds / 1000)
         except (aiohttp.ClientError, OSError, TimeoutError):
             return False
         self._delay = milliseconds
         self._pressed.append(f"SQS {milliseconds} ms")
         return True
 
-    async def _set(self, subject: Subject, seconds: float) -> None:
-        if subject.sqs is not None:
-            trusted = ssl.create_default_context(cafile=subject.ca_bundle) if subject.ca_bundle else True
-            async with self._session.put(subject.sqs, data=str(seconds), ssl=trusted) as response:
+    async def _set(self, service: ShownService, seconds: float) -> None:
+        if service.sqs is not None:
+            trusted = ssl.create_default_context(cafile=service.ca_bundle) if service.ca_bundle else True
+            async with self._session.put(service.sqs, data=str(seconds), ssl=trusted) as response:
                 response.raise_for_status()
 
     async def __aenter__(self) -> Self:
@@ -83,8 +83,8 @@ class Buttons:
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5))
         )
         self._posts = [
-            tally.counting(await self._opened.enter_async_context(self._open_post(subject)))
-            for subject, tally in zip(self._subjects, self._tallies, strict=True)
+            tally.counting(await self._opened.enter_async_context(self._open_post(service)))
+            for service, tally in zip(self._services, self._tallies, strict=True)
         ]
         return self
 

@@ -7,23 +7,23 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from local.live.buttons import ATTACKS, DELAYS_MS
-from local.live.subject import Subject, takes_webhooks
+from local.live.buttons import DELAYS_MS, LOAD_BUTTONS
+from local.live.page_config import ShownService, takes_webhooks
 
 _FILES = Path(__file__).parent / "page"
-_STYLES = ("uPlot.min.css", "look.css", "look-charts.css")
+_STYLES = ("uPlot.min.css", "layout.css", "charts.css")
 _UPLOT = "uPlot.iife.min.js"
-_SCRIPTS = ("charts.js", "numbers.js", "draw.js", "columns.js", "words.js", "start.js")
+_SCRIPTS = ("charts.js", "numbers.js", "draw.js", "elements.js", "words.js", "start.js")
 
 
-def live(subjects: list[Subject]) -> str:
+def live(services: list[ShownService]) -> str:
     """The page, which asks for its moments."""
-    return _document(subjects, {"saved": None, "moments": []})
+    return _document(services, {"saved": None, "moments": []})
 
 
-def saved(subjects: list[Subject], moments: Iterable[str], when: str) -> str:
+def saved(services: list[ShownService], moments: Iterable[str], when: str) -> str:
     """The page with its moments, each as JSON text: it asks nobody, so it also opens from a disk."""
-    return _document(subjects, {"saved": when, "moments": [json.loads(moment) for moment in moments]})
+    return _document(services, {"saved": when, "moments": [json.loads(moment) for moment in moments]})
 
 
 def policy(*, connecting: bool) -> str:
@@ -35,11 +35,11 @@ def policy(*, connecting: bool) -> str:
     )
 
 
-def _document(subjects: list[Subject], data: dict[str, object]) -> str:
-    ours = takes_webhooks(subjects)
+def _document(services: list[ShownService], data: dict[str, object]) -> str:
+    ours = takes_webhooks(services)
     data |= {
-        "subjects": [subject.shown() for subject in subjects],
-        "attacks": {name: attack.label for name, attack in ATTACKS.items()} if ours else {},
+        "services": [service.shown() for service in services],
+        "loads": {name: load.label for name, load in LOAD_BUTTONS.items()} if ours else {},
         "delays": DELAYS_MS if ours else (),
     }
     parts = {

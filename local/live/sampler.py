@@ -8,34 +8,34 @@ from contextlib import AsyncExitStack
 
 import aiohttp
 
-from local.live.probe import Probe
+from local.live.health_probe import HealthProbe
+from local.live.page_config import ShownService
 from local.live.ring import Ring
 from local.live.scraper import Scraper
-from local.live.subject import Subject
 
 INTERVAL = 0.5
 Extras = Callable[[], dict[str, object]]
 
 
-async def sample(subjects: list[Subject], ring: Ring, extras: Extras) -> None:
+async def sample(services: list[ShownService], ring: Ring, extras: Extras) -> None:
     """Until it is cancelled. `extras` has what every moment says besides: the delay of SQS, buttons pressed since."""
     async with aiohttp.ClientSession() as session, AsyncExitStack() as stack:
-        probes = [Probe(subject.url) for subject in subjects]
-        scrapers = [Scraper(subject.metrics, session) for subject in subjects]
+        probes = [HealthProbe(service.url) for service in services]
+        scrapers = [Scraper(service.metrics, session) for service in services]
         running = await stack.enter_async_context(asyncio.TaskGroup())
         for probe in probes:
             running.create_task(probe.run())
         due = time.monotonic()
         while True:
-            ring.add(json.dumps({"t": round(time.time(), 2), **extras(), "subjects": await _moment(probes, scrapers)}))
+            ring.add(json.dumps({"t": round(time.time(), 2), **extras(), "services": await _moment(probes, scrapers)}))
             # After a pause of the whole machine the next moment is now: the missed ones are not made up for.
             due = max(due + INTERVAL, time.monotonic())
             await asyncio.sleep(due - time.monotonic())
 
 
-async def _moment(probes: list[Probe], scrapers: list[Scraper]) -> list[dict[str, object]]:
+async def _moment(probes: list[HealthProbe], scrapers: list[Scraper]) -> list[dict[str, object]]:
     scraped = await asyncio.gather(*(scraper.values() for scraper in scrapers))
     return [
-        {"probe": round(reading.milliseconds, 1), "silent": reading.silent, **values}
+        {"probe": round(reading.milliseconds, 1), "timed_out": reading.timed_out, **values}
         for reading, values in zip((probe.reading() for probe in probes), scraped, strict=True)
     ]

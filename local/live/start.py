@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from local.live.subject import Order
+from local.live.page_config import PageConfig
 
 
 class LivePage:
@@ -15,11 +15,11 @@ class LivePage:
         self._child = child
         self.pid = child.pid
 
-    def show(self, order: Order) -> None:
+    def show(self, config: PageConfig) -> None:
         """Does not wait. A page that has ended is no reason for the service to end."""
         assert self._child.stdin is not None
         with suppress(BrokenPipeError):
-            self._child.stdin.write(order.line())
+            self._child.stdin.write(config.line())
             self._child.stdin.flush()
 
     def url(self) -> str | None:

@@ -15,7 +15,7 @@ from app.billing.schema import set_up
 from app.composition import billing_access
 from app.settings import Settings
 from local import embedded_aws
-from local.chargebee.process import ChargebeeApi, start
+from local.chargebee.start import ChargebeeApi, start
 from local.embedded_aws import EmbeddedAws
 from tests.billing.stage import Stage
 

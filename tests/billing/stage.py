@@ -12,8 +12,8 @@ from app.billing.charges import Billable, chargeable
 from app.billing.items import claim_key, invoice_key
 from app.billing.processing import Billing
 from app.events import Event
-from local import billables as laptop
-from local.chargebee.process import ChargebeeApi
+from local import seeding as laptop
+from local.chargebee.start import ChargebeeApi
 from local.sample_events import SAMPLES
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def some(count: int, at: int = START) -> list[Billable]:
 
 def item_of(customer_id: str, billable: Billable) -> dict[str, Any]:
     """The item of a billable event that has not been billed."""
-    one = laptop.Billable(billable.id, customer_id, billable.amount, billable.description, billable.occurred_at)
+    one = laptop.SeededBillable(billable.id, customer_id, billable.amount, billable.description, billable.occurred_at)
     return one.item()
 
 

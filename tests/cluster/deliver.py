@@ -11,11 +11,11 @@ from collections import Counter
 
 from app.settings import load_settings
 from local.audit import audit, wait
-from local.billables import pending, seed
 from local.chargebee.sender import open_session, post
 from local.http import ask
 from local.sample_events import default_file, fresh_events
-from local.stand_ins import stand_ins
+from local.seeding import pending, seed
+from local.stand_ins import configured_stand_ins
 
 REDELIVERED_SECONDS = 1.0  # Chargebee's first pause is two minutes
 TRIES = 60
@@ -46,7 +46,7 @@ async def deliver(url: str, bodies: list[bytes], rate: float) -> Counter[int]:
 
 
 def main(url: str, count: int, rate: float, limit: int) -> None:
-    there = stand_ins(load_settings())
+    there = configured_stand_ins(load_settings())
     ask(there.chargebee, "/_/behaviour", json.dumps({"rate": limit}).encode(), method="PUT")
     bodies = list(fresh_events(default_file().read_bytes(), count))
     events = list(pending(bodies))

@@ -19,7 +19,7 @@ import yaml
 from loadtest.record.folders import ROOT
 from loadtest.stage.queues import QueueProcess
 from local.ports import free_port
-from local.process import wait_until_ready
+from local.readiness import wait_until_ready
 from local.sample_events import fresh_events
 from tests.harness.missing import CI
 from tests.harness.scrape import metrics_url, scrape

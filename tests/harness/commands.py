@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from app.errors import ConfigurationError
-from local.run import read_run
+from local.local_run import read_run
 from tests.harness.service import Web, clean_environment
 
 

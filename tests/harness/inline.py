@@ -9,16 +9,16 @@ import boto3
 import httpx
 
 from local import embedded_aws
-from local.billables import charges, seed
-from local.chargebee import process
+from local.chargebee.start import start as start_chargebee
+from local.local_run import LocalRun
 from local.resources import create_table
-from local.run import LocalRun
 from local.sample_events import default_file
+from local.seeding import charges, seed
 from tests.harness.service import NO_CAS, Service
 
 
 class Inline:
-    """What it works with. `run` is what `local.billables` seeds."""
+    """What it works with. `run` is what `local.seeding` seeds."""
 
     def __init__(self, run: LocalRun, dynamodb: Any) -> None:
         self.run = run
@@ -85,7 +85,7 @@ def open_inline(endpoint: str, **behaviour: Any) -> Iterator[Inline]:
         aws_secret_access_key="local",
     )
     table = create_table(dynamodb)
-    with process.start(**{"rate": 1_000_000, **behaviour}) as api:
+    with start_chargebee(**{"rate": 1_000_000, **behaviour}) as api:
         yield Inline(LocalRun(0, endpoint, "", "", api.url, api.api_key, table), dynamodb)
     dynamodb.close()
 

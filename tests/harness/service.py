@@ -14,7 +14,7 @@ from typing import Any, Self
 import httpx
 import psutil
 
-from local.process import wait_until_ready
+from local.readiness import wait_until_ready
 from tests.harness import queues
 
 USER, PASSWORD = "chargebee", "s3cret-pass"

@@ -24,8 +24,8 @@ FIRST = [
 # A fixture serves all of each: a measurement, a rendering, a browser, a Postgres, a service that is slow to start.
 TOGETHER = (
     *("tests/loadtest/test_report.py", "tests/loadtest/test_inline.py", "tests/loadtest/test_deliveries.py"),
-    *("tests/deploy/", "tests/local/live/test_page.py", "tests/local/chargebee/test_page.py"),
-    *("tests/web/test_docs.py", "tests/web/test_inline.py", "tests/local/test_billables.py"),
+    *("tests/deploy/", "tests/local/live/test_page.py", "tests/local/chargebee/test_invoices_page.py"),
+    *("tests/web/test_docs.py", "tests/web/test_inline.py", "tests/local/test_seeding.py"),
     "tests/lab/shop/",
 )
 # A service of each release serves them all.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from local.ports import START_SECONDS, free_port
-from local.process import is_listening, wait_until_ready
+from local.readiness import is_listening, wait_until_ready
 
 ROOT = Path(__file__).parents[2]
 ATTACK = ROOT / "loadtest" / "attack.sh"

@@ -13,7 +13,7 @@ import pytest
 
 from app.errors import ConfigurationError
 from local import embedded_aws
-from local.chargebee import process as chargebee
+from local.chargebee import start as chargebee
 
 PARENT = """
     import sys

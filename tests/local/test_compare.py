@@ -11,22 +11,22 @@ from click.testing import CliRunner
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
 from local.cli.compare import compare
-from local.compare import rows, svg, text
+from local.compare import rows, svg, terminal
+from local.compare.recording import Recording, record
 from local.compare.rows import groups, total
-from local.compare.run import Recorded, record
+from local.compare.state_spans import StateSpan, merged
 from local.compare.states import State
-from local.compare.timeline import Span, merged
 
 WEBHOOKS = 6
 DELAY = 0.1
 
 
 @pytest.fixture
-def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Release], Recorded]:
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Release], Recording]:
     monkeypatch.setenv("APP_LOCAL_SQS_DELAY", str(DELAY))
     monkeypatch.setenv("APP_MAX_WAIT", "0")
 
-    def of(release: Release, **variables: str) -> Recorded:
+    def of(release: Release, **variables: str) -> Recording:
         monkeypatch.setenv("APP_RELEASE", release.value)  # restored at the end, as `record` sets them
         monkeypatch.setenv("APP_TIMELINE", "")
         for name, value in variables.items():
@@ -36,15 +36,15 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Release], Recorded]:
     return of
 
 
-def _of(one: Recorded, title: str) -> list[list[Span]]:
+def _of(one: Recording, title: str) -> list[list[StateSpan]]:
     return next((group.rows for group in groups(one) if group.title == title), [])
 
 
-def _seconds(one: Recorded, title: str, *states: State) -> float:
+def _seconds(one: Recording, title: str, *states: State) -> float:
     return sum(total(row, *states) for row in _of(one, title))
 
 
-def test_a_blocked_loop(recorded: Callable[..., Recorded]) -> None:
+def test_a_blocked_loop(recorded: Callable[..., Recording]) -> None:
     """v02: the event loop itself waits for SQS, for one webhook after the other; the others wait for their turn."""
     one = recorded(Release.V02_BLOCKING)
     assert one.statuses == {200: WEBHOOKS}
@@ -53,7 +53,7 @@ def test_a_blocked_loop(recorded: Callable[..., Recorded]) -> None:
 
 
 @pytest.mark.slow
-def test_the_work_in_the_handler(recorded: Callable[..., Recorded]) -> None:
+def test_the_work_in_the_handler(recorded: Callable[..., Recording]) -> None:
     """v01: the event loop waits for Chargebee, and for DynamoDB, for one webhook after the other."""
     one = recorded(Release.V01_INLINE, APP_LOCAL_CHARGEBEE_DELAY=str(DELAY))
     assert one.statuses == {200: WEBHOOKS}
@@ -62,7 +62,7 @@ def test_the_work_in_the_handler(recorded: Callable[..., Recorded]) -> None:
     assert _seconds(one, "event loop", State.SQS) == 0
 
 
-def test_threads_wait_instead(recorded: Callable[..., Recorded]) -> None:
+def test_threads_wait_instead(recorded: Callable[..., Recording]) -> None:
     """v03: threads wait for SQS, at the same time, and the loop does not."""
     one = recorded(Release.V03_THREADPOOL)
     assert _seconds(one, "event loop", State.SQS) == 0
@@ -73,14 +73,14 @@ def test_threads_wait_instead(recorded: Callable[..., Recorded]) -> None:
 
 
 @pytest.mark.slow
-def test_waiting_for_a_token(recorded: Callable[..., Recorded]) -> None:
+def test_waiting_for_a_token(recorded: Callable[..., Recording]) -> None:
     """With two tokens, four of six webhooks wait for one."""
     one = recorded(Release.V07_SYNC_HANDLER, APP_THREADPOOL_TOKENS="2")
     assert _seconds(one, "webhooks", State.TOKEN) > (WEBHOOKS - 2) * DELAY
 
 
 @pytest.mark.slow
-def test_a_new_connection_loads_the_bundle(recorded: Callable[..., Recorded]) -> None:
+def test_a_new_connection_loads_the_bundle(recorded: Callable[..., Recording]) -> None:
     """Over TLS; and building a client is seen, too."""
     one = recorded(Release.V05_ASYNC_DEPENDENCY, APP_LOCAL_TLS="1")
     assert _seconds(one, "event loop", State.CAS) > 0
@@ -88,7 +88,7 @@ def test_a_new_connection_loads_the_bundle(recorded: Callable[..., Recorded]) ->
 
 
 @pytest.mark.slow
-def test_batches(recorded: Callable[..., Recorded]) -> None:
+def test_batches(recorded: Callable[..., Recording]) -> None:
     """v09: no thread works; calls have several webhooks each, which wait in a batch.
 
     The first call takes two seconds, so that all webhooks have arrived before it ends.
@@ -145,12 +145,12 @@ def test_a_wrong_variable_is_named() -> None:
 def test_stacks_in_one_state_are_one_span() -> None:
     """Only where they follow each other."""
     spans = [(0, 1, State.RUNNING), (1, 2, State.RUNNING), (2, 3, State.IDLE), (4, 5, State.IDLE)]
-    assert merged(Span(*span) for span in spans) == [(0, 2, State.RUNNING), (2, 3, State.IDLE), (4, 5, State.IDLE)]
+    assert merged(StateSpan(*span) for span in spans) == [(0, 2, State.RUNNING), (2, 3, State.IDLE), (4, 5, State.IDLE)]
 
 
 def test_a_column_has_its_longest_state() -> None:
     """And none where there is no span."""
-    spans = [Span(0, 1, State.IDLE), Span(1, 1.2, State.RUNNING), Span(1.2, 3, State.SQS)]
-    assert text._columns(spans, 1, 4) == [State.IDLE, State.SQS, State.SQS, None]
+    spans = [StateSpan(0, 1, State.IDLE), StateSpan(1, 1.2, State.RUNNING), StateSpan(1.2, 3, State.SQS)]
+    assert terminal._columns(spans, 1, 4) == [State.IDLE, State.SQS, State.SQS, None]
     assert rows.total(spans, State.SQS, State.IDLE) == pytest.approx(2.8)
     assert svg.WIDTH > svg.LABEL

@@ -24,7 +24,7 @@ def warnings() -> Iterator[list[str]]:
 @pytest.mark.slow
 def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
     """APP_HOST=0.0.0.0: one warning with what they reach, and the service's own about demo:demo."""
-    with LocalRunProcess(tmp_path, host="0.0.0.0") as service:  # noqa: S104  # the subject
+    with LocalRunProcess(tmp_path, host="0.0.0.0") as service:  # noqa: S104  # the service
         found = [line["message"] for line in service.lines if line["level"] == "WARNING"]
     assert found == [
         f"A local run is for this machine alone, but others reach {ALL}",

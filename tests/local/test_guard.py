@@ -12,9 +12,9 @@ import pytest
 from lab.stand_ins import upstream
 from loadtest.stage.queues import client
 from local import child, embedded_aws
-from local.chargebee import process as chargebee
+from local.chargebee.start import start as start_chargebee
+from local.live.page_config import PageConfig, ShownService
 from local.live.start import start as start_page
-from local.live.subject import Order, Subject
 from tests.harness.browser import chromium, needs_chromium
 from tests.harness.service import NO_CAS
 
@@ -41,10 +41,10 @@ def servers() -> Iterator[dict[str, Server]]:
     """One of each kind."""
     with ExitStack() as stack:
         aws = stack.enter_context(embedded_aws.start()).endpoint
-        api = stack.enter_context(chargebee.start()).url
+        api = stack.enter_context(start_chargebee()).url
         slow = stack.enter_context(upstream.start()).url
         page = stack.enter_context(start_page())
-        page.show(Order([Subject("a service", "", "", "http://127.0.0.1:9")]))
+        page.show(PageConfig([ShownService("a service", "", "", "http://127.0.0.1:9")]))
         live = page.url()
         assert live is not None
         yield {

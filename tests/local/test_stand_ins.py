@@ -4,7 +4,7 @@ import pytest
 
 from app.errors import ConfigurationError
 from app.settings import Settings
-from local.stand_ins import StandIns, stand_ins
+from local.stand_ins import StandIns, configured_stand_ins
 
 _ENDPOINT = "http://dynamodb:4566"
 
@@ -26,17 +26,17 @@ def _region(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_configured(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     """By the settings, and by either of the SDK's variables."""
     monkeypatch.setenv(variable, _ENDPOINT)
-    assert stand_ins(_settings()) == StandIns("http://chargebee:8002", _ENDPOINT, "billing")
+    assert configured_stand_ins(_settings()) == StandIns("http://chargebee:8002", _ENDPOINT, "billing")
 
 
 def test_nothing_is_invented_at_aws() -> None:
     """Without an endpoint of its own, the SDK means the real DynamoDB."""
     with pytest.raises(ConfigurationError, match="AWS_ENDPOINT_URL is not set"):
-        stand_ins(_settings())
+        configured_stand_ins(_settings())
 
 
 def test_nothing_is_invented_at_chargebee(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own hosts are refused."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", _ENDPOINT)
     with pytest.raises(ConfigurationError, match="stand-in for Chargebee"):
-        stand_ins(_settings("https://example.chargebee.com"))
+        configured_stand_ins(_settings("https://example.chargebee.com"))

@@ -8,9 +8,9 @@ import psutil
 import pytest
 
 from local.audit import audit, wait
-from local.billables import pending
-from local.run import read_run
+from local.local_run import read_run
 from local.sample_events import default_file
+from local.seeding import pending
 from tests.harness.commands import LocalRunProcess
 from tests.harness.service import Web
 

@@ -15,9 +15,9 @@ from app.errors import ConfigurationError
 from app.settings import Release, Settings
 from app.web.main import create_app
 from loadtest.stage.queues import Embedded
-from local.billables import charges as billables
-from local.billables import seed
 from local.sample_events import SAMPLES, fresh_events
+from local.seeding import charges as billables
+from local.seeding import seed
 from tests.harness.inline import Inline, InlineService, charged, expected, open_inline
 from tests.harness.ports import refusing
 from tests.harness.service import Service

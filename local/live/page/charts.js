@@ -14,7 +14,7 @@ const ALL_CHARTS = [
   { id: "loop", any: true, title: "Event loop’s delay", unit: "log scale", format: duration, log: true, series: [
     { name: "loop_p99", label: "99th percentile", tone: "main" },
     { name: "loop_max", label: "longest of 10 s", tone: "warn" } ] },
-  { id: "probe", any: true, title: "Answer to /healthz", unit: "log scale; time-out 1 s", format: duration, log: true, silence: true, series: [
+  { id: "probe", any: true, title: "Answer to /healthz", unit: "log scale; time-out 1 s", format: duration, log: true, labelUnanswered: true, series: [
     { name: "probe", label: "probe", tone: "main" } ] },
   { id: "flight", title: "In flight", unit: "webhooks", format: number, least: 10, series: [
     { name: "in_flight", label: "in flight", tone: "main" } ] },

@@ -1,7 +1,7 @@
 // One uPlot for each chart of each service.
 const GAP_SECONDS = 2.5 // a scrape that came late is no gap
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
-const tops = {} // by chart: all services share its axis
+const axisEnds = {} // by chart: all services share its axis
 
 // Two minutes, less while there is less to see.
 function span() {
@@ -14,7 +14,7 @@ function series({ label, tone }, index) {
   const dash = { quiet: [4, 4], ink: [2, 3] }[tone]
   return {
     label, stroke: () => colour(tone), width: quiet ? 1 : 2, dash,
-    points: { show: true, size: 3, fill: () => colour(tone), filter: alone },
+    points: { show: true, size: 3, fill: () => colour(tone), filter: isolatedPoints },
     gaps: (plot, at, first, last, gaps) => {
       const least = plot.valToPos(GAP_SECONDS, "x", true) - plot.valToPos(0, "x", true)
       return gaps.filter(([from, to]) => to - from > least)
@@ -23,7 +23,7 @@ function series({ label, tone }, index) {
 }
 
 // A value without neighbours has no line: it gets a point.
-function alone(plot, at) {
+function isolatedPoints(plot, at) {
   const values = plot.data[at]
   const known = i => values[i] != null
   return values.flatMap((_, i) => (known(i) && ![-1, 1, -2, 2].some(step => known(i + step)) ? [i] : []))
@@ -31,18 +31,18 @@ function alone(plot, at) {
 
 // Side by side, the charts above each other share the axis of the lowest.
 const wide = matchMedia("(min-width: 44rem)")
-const named = chart => subjects.length === 1 || !wide.matches || chart === CHARTS.at(-1)
+const hasTimeLabels = chart => services.length === 1 || !wide.matches || chart === CHARTS.at(-1)
 
 function axes(chart) {
   const common = { stroke: () => colour("quiet"), font: "12px system-ui, sans-serif", ticks: { show: false } }
   const ago = seconds => (seconds === 0 ? "now" : `−${-seconds} s`)
   return [
-    { ...common, size: () => (named(chart) ? 28 : 6), gap: 8,
+    { ...common, size: () => (hasTimeLabels(chart) ? 28 : 6), gap: 8,
       grid: { stroke: () => colour("line"), width: 1 },
       splits: () => [1, .75, .5, .25, 0].map(part => -part * span()),
-      values: (plot, at) => at.map(seconds => (named(chart) ? ago(seconds) : "")) },
+      values: (plot, at) => at.map(seconds => (hasTimeLabels(chart) ? ago(seconds) : "")) },
     { ...common, size: 56, gap: 6, grid: { stroke: () => colour("line"), width: 1 }, filter: (plot, at) => at,
-      splits: () => splits(chart, tops[chart.id]), values: (plot, at) => at.map(value => chart.format(value)) },
+      splits: () => splits(chart, axisEnds[chart.id]), values: (plot, at) => at.map(value => chart.format(value)) },
   ]
 }
 
@@ -56,7 +56,7 @@ function draw(chart, place, height, hooks) {
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, sync: { key: "live" } },
     scales: {
       x: { time: false, range: () => [-span(), 0] },
-      y: { distr: chart.log ? 3 : 1, range: () => [chart.log ? 1 : 0, tops[chart.id]] },
+      y: { distr: chart.log ? 3 : 1, range: () => [chart.log ? 1 : 0, axisEnds[chart.id]] },
     },
     axes: axes(chart),
     series: [{}, ...ordered(chart).map(series)],
@@ -65,10 +65,10 @@ function draw(chart, place, height, hooks) {
 }
 
 // Behind the lines: where the service did not answer.
-function bands(plot, silences, words) {
+function bands(plot, ranges, words) {
   const { left, top: above, width, height } = plot.bbox
   plot.ctx.save() // uPlot remembers what it has set
-  for (const [from, to] of silences) {
+  for (const [from, to] of ranges) {
     const x = Math.max(left, plot.valToPos(from, "x", true))
     const end = Math.min(left + width, plot.valToPos(to, "x", true))
     plot.ctx.fillStyle = colour("band")

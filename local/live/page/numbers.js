@@ -16,12 +16,12 @@ function duration(milliseconds) {
   return `${milliseconds >= 10 ? Math.round(milliseconds) : Number(milliseconds.toPrecision(2))} ms`
 }
 
-function shown(chart, value) {
+function formatted(chart, value) {
   return value == null ? "–" : chart.format(value)
 }
 
 // The end of an axis: 1, 2 or 5 times a power of ten, or on a logarithmic one the next power.
-function top(chart, highest) {
+function axisEnd(chart, highest) {
   if (chart.log) return 10 ** Math.max(2, Math.ceil(Math.log10(Math.max(highest, 1))))
   const wanted = Math.max(highest * 1.05, chart.least)
   const power = 10 ** Math.floor(Math.log10(wanted))

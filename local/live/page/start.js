@@ -1,36 +1,36 @@
-const { saved, subjects, attacks, delays, moments } = JSON.parse(document.getElementById("data").textContent)
+const { saved, services, loads, delays, moments } = JSON.parse(document.getElementById("data").textContent)
 const webhooks = delays.length > 0
 const CHARTS = webhooks ? ALL_CHARTS : ALL_CHARTS.filter(chart => chart.any)
 const byId = id => document.getElementById(id)
-document.body.classList.toggle("race", subjects.length > 1)
-document.title = `${subjects.map(subject => subject.name).join(" against ")}, live`
+document.body.classList.toggle("race", services.length > 1)
+document.title = `${services.map(service => service.name).join(" against ")}, live`
 
-const headings = subjects.map(heading)
-const tables = subjects.map(table)
+const headings = services.map(heading)
+const tables = services.map(table)
 const panels = CHARTS.map(chart => ({ chart, figures: panel(chart) }))
 const now = () => moments.at(-1).t
 const last = CHARTS.at(-1)
-const height = chart => (subjects.length > 1 && wide.matches ? 84 + (chart.marks ? 28 : 0) + (chart === last ? 22 : 0) : 150)
-let looked = null // the moment under the pointer
+const height = chart => (services.length > 1 && wide.matches ? 84 + (chart.marks ? 28 : 0) + (chart === last ? 22 : 0) : 150)
+let hovered = null // the moment under the pointer
 
 for (const { chart, figures } of panels) {
-  tops[chart.id] = top(chart, 0)
+  axisEnds[chart.id] = axisEnd(chart, 0)
   figures.forEach((one, at) => {
     one.uplot = draw(chart, one.plot, height(chart), {
-      drawClear: [plot => moments.length && bands(plot, silences(at), chart.silence)],
+      drawClear: [plot => moments.length && bands(plot, unansweredRanges(at), chart.labelUnanswered)],
       draw: [plot => moments.length && marks(plot, pressed(), chart.marks)],
-      setCursor: [plot => { looked = plot.cursor.left < 0 ? null : plot.cursor.idx; readouts() }],
+      setCursor: [plot => { hovered = plot.cursor.left < 0 ? null : plot.cursor.idx; readouts() }],
     })
     new ResizeObserver(() => one.uplot.setSize({ width: one.plot.clientWidth, height: height(chart) })).observe(one.plot)
   })
 }
 
-function silences(at) {
+function unansweredRanges(at) {
   const ranges = []
   moments.forEach((moment, i) => {
-    if (!moment.subjects[at].silent) return
+    if (!moment.services[at].timed_out) return
     const t = moment.t - now()
-    if (i && moments[i - 1].subjects[at].silent) ranges.at(-1)[1] = t
+    if (i && moments[i - 1].services[at].timed_out) ranges.at(-1)[1] = t
     else ranges.push([t - 1, t]) // by then the probe has waited for a second
   })
   return ranges
@@ -41,11 +41,11 @@ const pressed = () => moments.flatMap(moment => moment.pressed.map(label => [mom
 const absent = (rare, at, name) => Boolean(rare) && highest(at, name) <= 0
 
 function readouts() {
-  const moment = moments[looked ?? moments.length - 1] ?? moments.at(-1)
+  const moment = moments[hovered ?? moments.length - 1] ?? moments.at(-1)
   if (!moment) return
   for (const { chart, figures } of panels)
     figures.forEach((one, at) => one.readouts.forEach(({ name, rare, value, place }) => {
-      value.textContent = shown(chart, moment.subjects[at][name])
+      value.textContent = formatted(chart, moment.services[at][name])
       place.hidden = absent(rare, at, name)
     }))
 }
@@ -54,9 +54,9 @@ function redraw() {
   if (!moments.length) return
   const times = moments.map(moment => moment.t - now())
   for (const { chart, figures } of panels) {
-    tops[chart.id] = top(chart, Math.max(...subjects.flatMap((_, at) => chart.series.map(one => highest(at, one.name)))))
+    axisEnds[chart.id] = axisEnd(chart, Math.max(...services.flatMap((_, at) => chart.series.map(one => highest(at, one.name)))))
     figures.forEach(({ uplot, plot }, at) => {
-      const values = ordered(chart).map(({ name, rare }) => moments.map(({ subjects: all }) => {
+      const values = ordered(chart).map(({ name, rare }) => moments.map(({ services: all }) => {
         const value = absent(rare, at, name) ? null : all[at][name] ?? null
         return chart.log && value !== null ? Math.max(value, 1) : value
       }))
@@ -65,13 +65,13 @@ function redraw() {
     })
   }
   readouts()
-  headings.forEach(({ place, health: state, totals: sums, own: ours }, at) => {
-    place.classList.toggle("silent", silence(at) != null)
+  headings.forEach(({ place, health: state, totals: sums, sentHere: sentHereText }, at) => {
+    place.classList.toggle("no-answer", secondsUnanswered(at) != null)
     state.textContent = health(at)
     sums.replaceChildren(...totals(at))
-    ours.replaceChildren(...own(at))
+    sentHereText.replaceChildren(...sentHere(at))
   })
-  tables.forEach(fill)
+  tables.forEach(fillTable)
   for (const button of byId("delays").querySelectorAll("button"))
     button.setAttribute("aria-pressed", Number(button.value) === moments.at(-1).delay)
   announce()
@@ -96,7 +96,7 @@ function control(place, label, action, properties = {}) {
 
 function connect() {
   const source = new EventSource("events")
-  source.onopen = () => { byId("source").textContent = subjects.map(subject => subject.url).join(" · "); byId("source").className = "" }
+  source.onopen = () => { byId("source").textContent = services.map(service => service.url).join(" · "); byId("source").className = "" }
   source.onerror = () => { byId("source").textContent = "The page’s process does not answer: was the run stopped?"; byId("source").className = "gone" }
   source.addEventListener("restarted", () => location.reload())
   source.onmessage = event => {
@@ -111,8 +111,8 @@ if (saved) {
   byId("controls").hidden = true
   redrawSoon()
 } else {
-  for (const [name, label] of Object.entries(attacks))
-    control("attacks", label, () => press(`send/${name}`, "Not sent: the last ones are not answered yet."))
+  for (const [name, label] of Object.entries(loads))
+    control("loads", label, () => press(`send/${name}`, "Not sent: the last ones are not answered yet."))
   for (const delay of delays)
     control("delays", delay, () => press(`delay/${delay}`, "SQS did not take it."),
       { value: delay, ariaLabel: `SQS slower by ${delay} ms` })

@@ -3,17 +3,17 @@ const SUMMARY_SECONDS = 15
 let announced = ""
 let announcedAt = 0
 
-const latest = (at, name) => moments.at(-1)?.subjects[at][name]
-const highest = (at, name) => moments.reduce((most, moment) => Math.max(most, moment.subjects[at][name] ?? -1), -1)
+const latest = (at, name) => moments.at(-1)?.services[at][name]
+const highest = (at, name) => moments.reduce((most, moment) => Math.max(most, moment.services[at][name] ?? -1), -1)
 
-function silence(at) {
-  const since = moments.findLastIndex(moment => !moment.subjects[at].silent) + 1
+function secondsUnanswered(at) {
+  const since = moments.findLastIndex(moment => !moment.services[at].timed_out) + 1
   return since < moments.length ? moments.at(-1).t - moments[since].t : null
 }
 
 function health(at) {
-  const silent = silence(at)
-  return silent == null ? `answers in ${duration(latest(at, "probe"))}` : `no answer for ${number(silent + 1)} s`
+  const unanswered = secondsUnanswered(at)
+  return unanswered == null ? `answers in ${duration(latest(at, "probe"))}` : `no answer for ${number(unanswered + 1)} s`
 }
 
 const strong = value => element("b", { textContent: number(value) })
@@ -33,7 +33,7 @@ function reasons(group, counts) {
 
 // What the service has counted, whoever sent it.
 function totals(at) {
-  const counted = moments.findLast(moment => moment.subjects[at].totals)?.subjects[at].totals
+  const counted = moments.findLast(moment => moment.services[at].totals)?.services[at].totals
   if (counted == null || !webhooks) return []
   const { queued = { queued: 0 }, ...others } = counted
   const parts = Object.entries(queued).map(([outcome, count]) => [strong(count), ` ${outcome}`])
@@ -42,8 +42,8 @@ function totals(at) {
 }
 
 // What this page has sent, and only the answers to that.
-function own(at) {
-  const { sent, answers } = moments.at(-1).own[at]
+function sentHere(at) {
+  const { sent, answers } = moments.at(-1).sent_here[at]
   if (!sent) return []
   const { 0: none = 0, ...statuses } = answers
   const parts = Object.entries(statuses).map(([status, count]) => `${number(count)} answered ${status}`)
@@ -53,37 +53,37 @@ function own(at) {
   return [strong(sent), ` sent from this page: ${parts.join(", ")}`]
 }
 
-function work(at) {
+function throughput(at) {
   const times = ALL_CHARTS.find(chart => chart.id === "times")
   return webhooks
-    ? `, ${number(latest(at, "queued") ?? 0)} webhooks a second queued, response time ${shown(times, latest(at, "p99"))} at the 99th percentile`
+    ? `, ${number(latest(at, "queued") ?? 0)} webhooks a second queued, response time ${formatted(times, latest(at, "p99"))} at the 99th percentile`
     : ""
 }
 
 // After a change between answering and not, and otherwise now and then, where something happens.
 function announce() {
-  const states = subjects.map((subject, at) => `${subject.name}: ${silence(at) == null ? "answers" : "does not answer"}`).join(". ")
-  const busy = subjects.some((_, at) => latest(at, "queued") > 0)
+  const states = services.map((service, at) => `${service.name}: ${secondsUnanswered(at) == null ? "answers" : "does not answer"}`).join(". ")
+  const busy = services.some((_, at) => latest(at, "queued") > 0)
   const now = performance.now() / 1000
   if (states === announced && !(busy && now - announcedAt > SUMMARY_SECONDS)) return
   announced = states
   announcedAt = now
-  document.getElementById("summary").textContent = subjects.map((subject, at) => `${subject.name} ${health(at)}${work(at)}.`).join(" ")
+  document.getElementById("summary").textContent = services.map((service, at) => `${service.name} ${health(at)}${throughput(at)}.`).join(" ")
 }
 
 function describe(chart, at, plot) {
   const parts = chart.series.map(({ name, label }) => {
     const most = highest(at, name)
-    return `${label} ${shown(chart, latest(at, name))}${most < 0 ? "" : `, at most ${chart.format(most)}`}`
+    return `${label} ${formatted(chart, latest(at, name))}${most < 0 ? "" : `, at most ${chart.format(most)}`}`
   })
-  plot.setAttribute("aria-label", `${subjects[at].name}, ${chart.title}: ${parts.join("; ")}`)
+  plot.setAttribute("aria-label", `${services[at].name}, ${chart.title}: ${parts.join("; ")}`)
 }
 
-function fill({ details, rows }, at) {
+function fillTable({ details, rows }, at) {
   if (!details.open) return
   for (const { chart, name, now, highest: cell } of rows) {
     const most = highest(at, name)
-    now.textContent = shown(chart, latest(at, name))
+    now.textContent = formatted(chart, latest(at, name))
     cell.textContent = most < 0 ? "–" : chart.format(most)
   }
 }

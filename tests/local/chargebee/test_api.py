@@ -8,7 +8,7 @@ import pytest
 
 from local.chargebee.behaviour import API_KEY, Behaviour
 from local.chargebee.server import create_app
-from tests.local.chargebee.stand import EVENTS, START, Stand, code, invoice
+from tests.local.chargebee.in_process import EVENTS, START, Stand, code, invoice
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import httpx
 
 from local.chargebee.behaviour import API_KEY
-from local.chargebee.process import start
-from tests.local.chargebee.stand import BROKEN_OFF, Stand, invoice
+from local.chargebee.start import start
+from tests.local.chargebee.in_process import BROKEN_OFF, Stand, invoice
 
 
 def outcomes(seed: int) -> tuple[list[int], Stand]:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.chargebee.errors import ApiError
+from local.chargebee.api_errors import ApiError
 from local.chargebee.limits import WINDOW, RateLimit
-from tests.local.chargebee.stand import START, Stand, code, invoice
+from tests.local.chargebee.in_process import START, Stand, code, invoice
 
 
 def test_calls_a_minute() -> None:

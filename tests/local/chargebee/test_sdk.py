@@ -10,8 +10,8 @@ import orjson
 import pytest
 from chargebee import APIError, Chargebee, InvalidRequestError, OperationFailedError
 
-from local.chargebee.process import ChargebeeApi, start
-from tests.local.chargebee.stand import EVENTS, invoice
+from local.chargebee.start import ChargebeeApi, start
+from tests.local.chargebee.in_process import EVENTS, invoice
 
 KEY = {"chargebee-idempotency-key": "ev_1-add_charge-bl_1"}
 

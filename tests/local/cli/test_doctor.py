@@ -194,13 +194,13 @@ def test_the_live_page(shop: Path) -> None:
         address = re.search(r"http://[\d.:]+", running.line("Live page on "))[0]  # type: ignore[index]
         document = httpx.get(address, verify=NO_CAS, timeout=PATIENCE).text
         data = json.loads(document.partition('<script type="application/json" id="data">')[2].partition("</script>")[0])
-        assert (data["attacks"], data["delays"], data["subjects"][0]["name"]) == ({}, [], "shop:app")
+        assert (data["loads"], data["delays"], data["services"][0]["name"]) == ({}, [], "shop:app")
         burst = httpx.post(f"{address}/send/burst", headers={"Origin": address}, verify=NO_CAS, timeout=PATIENCE)
         assert burst.status_code == 404
         assert running.client.get("/sleep").status_code == 200
         with httpx.stream("GET", f"{address}/events", verify=NO_CAS, timeout=PATIENCE) as events:
             moments = (json.loads(line[5:]) for line in events.iter_lines() if line.startswith("data:"))
-            assert next(one for one in moments if one["subjects"][0].get("loop_max", 0) >= 300)
+            assert next(one for one in moments if one["services"][0].get("loop_max", 0) >= 300)
         page = psutil.Process(running.process.pid).children()
         code, _ = running.end()
     assert code == 0

@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from local.audit import audit
-from local.billables import charges, pending
-from local.run import LocalRun, read_run
+from local.local_run import LocalRun, read_run
 from local.sample_events import default_file, sample_files
+from local.seeding import charges, pending
 from tests.deploy.rendering import ROOT
 from tests.harness.commands import LocalRunProcess, run_local
 from tests.harness.service import clean_environment

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.harness.service import clean_environment
-from tests.local.live.events import viewing
+from tests.local.live.viewer import viewing
 
 
 @pytest.mark.slow
@@ -25,8 +25,8 @@ def test_two_services_and_one_page() -> None:
         assert line.startswith("v09_group_commit against v10_lean_client: http://127.0.0.1:")
         started = psutil.Process(race.pid).children(recursive=True)
         with viewing(re.findall(r"http\S+", line)[0]) as events:
-            moments = (event.moment["subjects"] for event in events)
-            next(both for both in moments if all("cpu" in one and not one["silent"] for one in both))
+            moments = (event.moment["services"] for event in events)
+            next(both for both in moments if all("cpu" in one and not one["timed_out"] for one in both))
         os.killpg(race.pid, signal.SIGINT)
         assert race.wait(60) == 0
         gone, alive = psutil.wait_procs(started, timeout=60)

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import Browser, Page
 
+from local.live.page_config import PageConfig
 from local.live.start import start
-from local.live.subject import Order
 from tests.harness.browser import chromium
 from tests.local.live.pretended import Pretended
 
@@ -25,7 +25,7 @@ def page_of() -> Iterator[Callable[..., str]]:
 
         def started(*services: Pretended) -> str:
             page = stack.enter_context(start())
-            page.show(Order([service.subject() for service in services]))
+            page.show(PageConfig([service.shown() for service in services]))
             url = page.url()
             assert url is not None
             return url

@@ -7,7 +7,7 @@ from typing import Self
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
-from local.live.subject import Subject
+from local.live.page_config import ShownService
 
 SECONDS = (0.001, 0.01, 0.1, 1, 10)
 
@@ -39,10 +39,10 @@ class Pretended:
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.webhooks) >= webhooks, 60), len(self.webhooks)
 
-    def subject(self) -> Subject:
+    def shown(self) -> ShownService:
         url = f"http://127.0.0.1:{self._server.server_port}"
         metrics = f"http://127.0.0.1:{self._exporter.server_port}/metrics"
-        return Subject(self.name, "a change.", "a cost.", url, metrics, sqs=f"{url}/_delay")
+        return ShownService(self.name, "a change.", "a cost.", url, metrics, sqs=f"{url}/_delay")
 
     def __enter__(self) -> Self:
         self._exporter, self._exporting = start_http_server(0, "127.0.0.1", self._registry)

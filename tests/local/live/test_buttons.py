@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import httpx
 
+from local.live.page_config import PageConfig, ShownService
 from local.live.start import start
-from local.live.subject import Order, Subject
 from tests.harness.ports import refusing
-from tests.local.live.events import viewing
 from tests.local.live.pretended import Pretended
+from tests.local.live.viewer import viewing
 
 
 def _press(url: str, path: str) -> int:
@@ -34,7 +34,7 @@ def test_one_attack_at_a_time(url: str, service: Pretended) -> None:
         moments = (event.moment for event in events)
         assert next(one["pressed"] for one in moments if one["pressed"]) == ["500/s"]
     with viewing(url) as events:
-        assert 0 < next(own["sent"] for event in events if (own := event.moment["own"][0])["sent"]) <= 2500
+        assert 0 < next(own["sent"] for event in events if (own := event.moment["sent_here"][0])["sent"]) <= 2500
 
 
 def test_only_its_own_webhooks(url: str, service: Pretended) -> None:
@@ -43,7 +43,7 @@ def test_only_its_own_webhooks(url: str, service: Pretended) -> None:
         service.take(b"")
     assert _press(url, "send/burst") == 202
     with viewing(url) as events:
-        own = (event.moment["own"][0] for event in events)
+        own = (event.moment["sent_here"][0] for event in events)
         assert next(one for one in own if one["answers"].get("200") == 20) == {"sent": 20, "answers": {"200": 20}}
 
 
@@ -59,12 +59,12 @@ def test_a_queue_that_is_gone() -> None:
     """The button says so; the page goes on."""
     with refusing() as port, start() as page:
         gone = f"http://127.0.0.1:{port}"
-        page.show(Order([Subject("gone", "", "", gone, sqs=f"{gone}/_delay")]))
+        page.show(PageConfig([ShownService("gone", "", "", gone, sqs=f"{gone}/_delay")]))
         url = page.url()
         assert url is not None
         assert _press(url, "delay/8") == 502
         with viewing(url) as events:
-            assert next(event.moment for event in events if event.moment["subjects"][0]["silent"])["delay"] == 0
+            assert next(event.moment for event in events if event.moment["services"][0]["timed_out"])["delay"] == 0
 
 
 def test_what_is_no_button(url: str) -> None:

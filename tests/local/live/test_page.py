@@ -28,7 +28,7 @@ def test_it_draws(tab: Page, url: str, service: Pretended) -> None:
     tab.get_by_role("button", name="20 webhooks at once").click()
     service.wait_for(20)
     expect(tab.locator(".totals")).to_contain_text("20 queued since the service started")
-    expect(tab.locator(".own")).to_have_text("20 sent from this page: 20 answered 200")
+    expect(tab.locator(".sent-here")).to_have_text("20 sent from this page: 20 answered 200")
     assert tab.locator("canvas").count() == 9
     assert tab.locator("#answers canvas").evaluate(DRAWN)
     assert [address for address in asked if not address.startswith((f"{url}/", "data:"))] == []
@@ -115,7 +115,7 @@ def test_a_blocked_release(tab: Page, tmp_path: Path) -> None:
         tab.goto(url)
         expect(tab.locator(".health")).to_contain_text("answers in")
         tab.get_by_role("button", name="20 webhooks at once").click()
-        expect(tab.locator(".silent .health")).to_contain_text("no answer for")
+        expect(tab.locator(".no-answer .health")).to_contain_text("no answer for")
         expect(tab.locator(".totals")).to_contain_text("20 queued")
         expect(tab.locator(".health")).to_contain_text("answers in")
         tab.goto("about:blank")  # otherwise it would complain of the end

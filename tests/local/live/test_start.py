@@ -13,14 +13,14 @@ import psutil
 import pytest
 
 from tests.harness.commands import LocalRunProcess
-from tests.local.live.events import viewing
+from tests.local.live.viewer import viewing
 
 PARENT = textwrap.dedent("""
     import sys
     from local.live.start import start
-    from local.live.subject import Order, Subject
+    from local.live.page_config import PageConfig, ShownService
     with start() as page:
-        page.show(Order([Subject("x", "", "", "http://127.0.0.1:9")]))
+        page.show(PageConfig([ShownService("x", "", "", "http://127.0.0.1:9")]))
         print(page.pid, page.url(), flush=True)
         sys.stdin.read()
 """)

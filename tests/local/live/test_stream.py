@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from itertools import islice
 
-from tests.local.live.events import viewing
 from tests.local.live.pretended import Pretended
+from tests.local.live.viewer import viewing
 
 
 def test_a_viewer_who_comes_late_gets_what_was(url: str) -> None:
@@ -37,24 +37,24 @@ def test_a_moment(url: str, service: Pretended) -> None:
     """What the service counted, how long its probe took, and the latency of its queue."""
     with viewing(url) as events:
         # Figures are of what happened between two scrapes: there has to be one from before.
-        next(event for event in events if "in_flight" in event.moment["subjects"][0])
+        next(event for event in events if "in_flight" in event.moment["services"][0])
         for _ in range(10):
             service.take(b"")
         moment = next(
-            event.moment for event in events if event.moment["subjects"][0].get("totals") == {"queued": {"queued": 10}}
+            event.moment for event in events if event.moment["services"][0].get("totals") == {"queued": {"queued": 10}}
         )
-    (subject,) = moment["subjects"]
-    assert subject["p50"] > 10
+    (shown,) = moment["services"]
+    assert shown["p50"] > 10
     assert moment["delay"] == 0
 
 
 def test_a_service_that_does_not_answer(url: str, service: Pretended) -> None:
     """Silent after the probe's second, and no longer once it answers; its metrics are there all the time."""
     with viewing(url) as events:
-        next(event for event in events if not event.moment["subjects"][0]["silent"])
+        next(event for event in events if not event.moment["services"][0]["timed_out"])
         service.answering.clear()
-        subjects = (event.moment["subjects"][0] for event in events)
-        subject = next(one for one in subjects if one["silent"] and "in_flight" in one)
-        assert subject["probe"] >= 990  # a time-out of 1 s, on two clocks
+        shown = (event.moment["services"][0] for event in events)
+        moment = next(one for one in shown if one["timed_out"] and "in_flight" in one)
+        assert moment["probe"] >= 990  # a time-out of 1 s, on two clocks
         service.answering.set()
-        assert next(event for event in events if not event.moment["subjects"][0]["silent"])
+        assert next(event for event in events if not event.moment["services"][0]["timed_out"])

@@ -13,7 +13,7 @@ import pytest
 from local.delay import PATH as DELAY
 from local.live.exposition import Scrape, parse
 from local.live.values import totals, values
-from local.run import LocalRun, read_run
+from local.local_run import LocalRun, read_run
 from local.sample_events import fresh_events
 from tests.harness.commands import LocalRunProcess
 from tests.harness.raw import RawSender

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.chargebee.events import Events
-from tests.local.chargebee.stand import EVENTS, Stand, code
+from local.chargebee.list_events import Events
+from tests.local.chargebee.in_process import EVENTS, Stand, code
 
 
 def event(number: int, occurred_at: int, event_type: str = "pending_invoice_created") -> dict[str, Any]:

@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from local.chargebee.behaviour import API_KEY
-from local.chargebee.process import start
-from tests.local.chargebee.stand import invoice
+from local.chargebee.start import start
+from tests.local.chargebee.in_process import invoice
 
 BY_HAND = [sys.executable, "-u", "-m", "local.chargebee"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 Bar = Callable[[int], None]
 
 
-class Shown(NamedTuple):
+class Output(NamedTuple):
     """`say` a result; `note` what comes next; a `bar` with its label and length is told of each step."""
 
     say: Callable[[str], None]

@@ -10,17 +10,17 @@ import pytest
 
 from local import embedded_aws
 from local.audit import audit, invoices, wait, waiting
-from local.billables import charges, more_line_items, pending, seed
-from local.chargebee import process
+from local.chargebee.start import start as start_chargebee
+from local.local_run import LocalRun
 from local.resources import create_table
-from local.run import LocalRun
 from local.sample_events import SAMPLES, default_file, fresh_events, sample_files
-from tests.local.chargebee.stand import EVENTS
+from local.seeding import charges, more_line_items, pending, seed
+from tests.local.chargebee.in_process import EVENTS
 
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[LocalRun]:
-    with embedded_aws.start() as aws, process.start(rate=10_000) as api:
+    with embedded_aws.start() as aws, start_chargebee(rate=10_000) as api:
         dynamodb = boto3.Session("x", "x", region_name=embedded_aws.REGION).client(
             "dynamodb", endpoint_url=aws.endpoint
         )

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from tests.local.chargebee.stand import EVENTS, START, Stand, invoice
+from tests.local.chargebee.in_process import EVENTS, START, Stand, invoice
 
 
 def test_the_audit() -> None:

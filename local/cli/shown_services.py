@@ -2,21 +2,21 @@
 
 from app.settings import Release, Settings
 from local import delay, lessons
-from local.live.subject import Order, Subject
-from local.run import LocalRun
+from local.live.page_config import PageConfig, ShownService
+from local.local_run import LocalRun
 from local.settings import LocalSettings
 
 
-def order(runs: list[tuple[LocalRun, Release]], settings: Settings, options: LocalSettings) -> Order:
+def page_config(runs: list[tuple[LocalRun, Release]], settings: Settings, options: LocalSettings) -> PageConfig:
     """Returns what the page shows: services of a release each, with the credentials of their webhooks."""
-    subjects = [_subject(run, release, settings, options) for run, release in runs]
-    return Order(subjects, options.live_port, options.sqs_delay)
+    services = [_service(run, release, settings, options) for run, release in runs]
+    return PageConfig(services, options.live_port, options.sqs_delay)
 
 
-def _subject(run: LocalRun, release: Release, settings: Settings, options: LocalSettings) -> Subject:
+def _service(run: LocalRun, release: Release, settings: Settings, options: LocalSettings) -> ShownService:
     assert run.url is not None
     password = settings.basic_auth_password
-    return Subject(
+    return ShownService(
         name=release.value,
         change=lessons.change(release),
         cost=lessons.cost(release),

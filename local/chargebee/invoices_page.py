@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from local.chargebee.api import Api
 
-_DOCUMENT = Path(__file__).with_name("page.html")
+_DOCUMENT = Path(__file__).with_name("invoices_page.html")
 _SECONDS = 0.5
 _RECONNECT_MS = 1000
 # Those that changed last: what a viewer of ten thousand gets.

@@ -18,7 +18,7 @@ Send = Callable[[bytes], Coroutine[None, None, None]]
 
 
 @dataclass
-class Outcome:
+class LoadResult:
     """The responses that the senders got. Times in seconds."""
 
     statuses: Counter[int] = field(default_factory=Counter)
@@ -51,27 +51,27 @@ async def load(
     concurrency: int,
     rate: float | None,
     answered: Callable[[], None],
-) -> Outcome:
+) -> LoadResult:
     """Posts all `bodies`: `rate` a second (open loop), else by `concurrency` senders that each wait for their response
     (closed loop). Meanwhile `prober` requests /healthz repeatedly.
 
     Calls `answered` after each webhook.
     """
-    outcome = Outcome()
+    result = LoadResult()
 
     async def send(body: bytes) -> None:
         reply, seconds = await _timed(lambda: post(client, body))
-        outcome.statuses[reply.status] += 1
-        outcome.latencies.append(seconds)
+        result.statuses[reply.status] += 1
+        result.latencies.append(seconds)
         if reply.status == HTTPStatus.OK:
-            outcome.accepted.append(body)
+            result.accepted.append(body)
         answered()
 
-    async with _probing(prober, outcome.probes):
+    async with _probing(prober, result.probes):
         started = time.perf_counter()
         await (_closed_loop(send, bodies, concurrency) if rate is None else _open_loop(send, bodies, rate))
-        outcome.seconds = time.perf_counter() - started
-    return outcome
+        result.seconds = time.perf_counter() - started
+    return result
 
 
 async def _closed_loop(send: Send, bodies: Iterator[bytes], concurrency: int) -> None:

@@ -11,13 +11,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from app.settings import Release, Settings
-from local.billables import seed
 from local.chargebee.sender import open_session, post
-from local.compare import timeline
-from local.compare.timeline import Row
+from local.compare import state_spans
+from local.compare.state_spans import TimelineRow
+from local.launch import no_rate_limit, start_service
 from local.machine import Watch
 from local.sample_events import default_file, fresh_events_of
-from local.service import start_service, unlimited
+from local.seeding import seed
 from local.settings import load_local_settings
 
 NONE: Mapping[str, str] = MappingProxyType({})
@@ -26,7 +26,7 @@ SQS_DELAY = 0.1
 
 
 class Sent(NamedTuple):
-    """One webhook as its sender saw it. Times as in `Row`."""
+    """One webhook as its sender saw it. Times as in `TimelineRow`."""
 
     event_id: str
     began: float
@@ -34,12 +34,12 @@ class Sent(NamedTuple):
     status: int
 
 
-class Recorded(NamedTuple):
+class Recording(NamedTuple):
     """`doubts`: what else the machine did meanwhile. It changes the times, not what waits for what."""
 
     name: str
     sent: list[Sent]
-    rows: list[Row]
+    rows: list[TimelineRow]
     doubts: list[str]
 
     @property
@@ -55,7 +55,7 @@ class Recorded(NamedTuple):
         return Counter(one.status for one in self.sent)
 
 
-def record(release: Release, settings: Settings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recorded:
+def record(release: Release, settings: Settings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recording:
     """Posts `webhooks` at once, to a service with `variables`. Raises ConfigurationError where it does not start.
 
     The queue takes `delay()` for each call, unless `variables` name another latency.
@@ -63,7 +63,7 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
     name = ", ".join([release.value, *map("=".join, variables.items())])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "timeline.json"
-        slowed = {"APP_LOCAL_SQS_DELAY": str(delay()), **unlimited()}
+        slowed = {"APP_LOCAL_SQS_DELAY": str(delay()), **no_rate_limit()}
         ours = {**slowed, **variables, "APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
         bodies = list(fresh_events_of([default_file()], webhooks))
         with start_service(Path(folder), ours) as run:
@@ -72,7 +72,7 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
                 seed(run, bodies)
             with Watch() as watch:
                 sent = asyncio.run(_post(run.url, settings, bodies))
-        return Recorded(name, sent, timeline.read(file), watch.busy.doubts())
+        return Recording(name, sent, state_spans.read(file), watch.busy.doubts())
 
 
 def delay() -> float:

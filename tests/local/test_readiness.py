@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from local.process import is_listening, wait_until_ready
+from local.readiness import is_listening, wait_until_ready
 
 Start = Callable[[str], "subprocess.Popen[bytes]"]
 

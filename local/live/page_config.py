@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True)
-class Subject:
+class ShownService:
     """A service. `sqs`: where its embedded queue takes a delay (see `local.delay`), `ca_bundle` with TLS.
 
     `metrics`: the URL of its Prometheus text; without, only its probes are shown. `user` and `password` are of the
@@ -29,10 +29,10 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Order:
+class PageConfig:
     """What to show: one service, or several side by side. `port` 0 picks a free one; `delay`: of SQS, in seconds."""
 
-    subjects: list[Subject]
+    services: list[ShownService]
     port: int = 0
     delay: float = 0.0
 
@@ -40,12 +40,12 @@ class Order:
         return json.dumps(asdict(self)).encode() + b"\n"
 
 
-def takes_webhooks(subjects: list[Subject]) -> bool:
+def takes_webhooks(services: list[ShownService]) -> bool:
     """Whether the buttons have somewhere to send them: a service with an embedded queue."""
-    return all(subject.sqs is not None for subject in subjects)
+    return all(service.sqs is not None for service in services)
 
 
-def parse(line: bytes) -> Order:
-    """The order of `Order.line`."""
+def parse(line: bytes) -> PageConfig:
+    """The config of `PageConfig.line`."""
     fields = json.loads(line)
-    return Order(**fields | {"subjects": [Subject(**subject) for subject in fields["subjects"]]})
+    return PageConfig(**fields | {"services": [ShownService(**service) for service in fields["services"]]})

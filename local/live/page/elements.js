@@ -6,22 +6,22 @@ function element(name, properties = {}, ...children) {
 }
 
 // Backticks are code.
-function prose(text) {
+function withCode(text) {
   return text.split("`").map((part, i) => (i % 2 ? element("code", { textContent: part }) : part))
 }
 
-function heading(subject) {
+function heading(service) {
   const parts = {
     health: element("span", { className: "health", textContent: "not known yet" }),
     totals: element("span", { className: "totals" }),
-    own: element("span", { className: "own" }),
+    sentHere: element("span", { className: "sent-here" }),
   }
-  const place = element("section", { className: "subject" },
-    element("h2", { textContent: subject.name }),
-    element("p", { className: "change" }, ...prose(subject.change)),
-    element("p", { className: "cost" }, ...prose(subject.cost && `Its cost: ${subject.cost}`)),
-    element("p", { className: "state" }, parts.health, parts.totals, parts.own))
-  document.getElementById("subjects").append(place)
+  const place = element("section", { className: "service" },
+    element("h2", { textContent: service.name }),
+    element("p", { className: "change" }, ...withCode(service.change)),
+    element("p", { className: "cost" }, ...withCode(service.cost && `Its cost: ${service.cost}`)),
+    element("p", { className: "state" }, parts.health, parts.totals, parts.sentHere))
+  document.getElementById("services").append(place)
   return { place, ...parts }
 }
 
@@ -31,23 +31,23 @@ function readout({ name, label, tone, rare }) {
   return { value, name, rare, place: element("span", {}, mark, `${label} `, value) }
 }
 
-function figure(chart, subject) {
+function figure(chart, service) {
   const readouts = chart.series.map(readout)
   const plot = element("div", { className: "plot", role: "img" })
-  const who = subjects.length > 1 ? [element("span", { className: "who", textContent: subject.name })] : []
+  const who = services.length > 1 ? [element("span", { className: "who", textContent: service.name })] : []
   const caption = element("figcaption", {}, ...who, ...readouts.map(one => one.place))
   return { place: element("figure", {}, caption, plot), plot, readouts }
 }
 
 function panel(chart) {
-  const figures = subjects.map(subject => figure(chart, subject))
+  const figures = services.map(service => figure(chart, service))
   const plots = element("div", { className: "plots" }, ...figures.map(one => one.place))
   const title = element("h3", {}, `${chart.title} `, element("small", { textContent: chart.unit }))
   document.getElementById("charts").append(element("section", { className: "panel", id: chart.id }, title, plots))
   return figures
 }
 
-function table(subject) {
+function table(service) {
   const rows = CHARTS.flatMap(chart => chart.series.map(series => {
     const now = element("td"), highest = element("td")
     const name = element("th", { scope: "row", textContent: `${chart.title}: ${series.label}` })
@@ -55,9 +55,9 @@ function table(subject) {
   }))
   const head = ["", "now", "highest in two minutes"].map(text => element("th", { scope: "col", textContent: text }))
   const whole = element("table", {},
-    element("caption", { className: "unseen", textContent: `Figures of ${subject.name}` }),
+    element("caption", { className: "unseen", textContent: `Figures of ${service.name}` }),
     element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows.map(row => row.place)))
-  const details = element("details", {}, element("summary", { textContent: `${subject.name} as a table` }),
+  const details = element("details", {}, element("summary", { textContent: `${service.name} as a table` }),
     element("div", { className: "scroll" }, whole))
   document.getElementById("tables").append(details)
   return { details, rows }

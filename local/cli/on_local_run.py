@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from local.run import read_run
+from local.local_run import read_run
 from local.settings import load_local_settings
 
 

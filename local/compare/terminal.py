@@ -3,35 +3,35 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from local.compare.look import LOOKS
+from local.compare.recording import Recording
 from local.compare.rows import Group, groups, total
-from local.compare.run import Recorded
+from local.compare.state_spans import StateSpan
 from local.compare.states import State
-from local.compare.timeline import Span
+from local.compare.styles import STYLES
 
 LABEL = 14
 NOT_YET = " "
 _BLOCKING = frozenset({State.SQS, State.TABLE, State.CHARGEBEE, State.CONNECTING, State.CAS, State.CLIENT})
 
 
-class Line(NamedTuple):
+class TextRow(NamedTuple):
     """A label, and the states of its columns, None for none."""
 
     label: str
     states: list[State | None]
 
 
-def lines(recorded: Recorded, seconds: float, columns: int) -> Iterator[Line]:
+def lines(recorded: Recording, seconds: float, columns: int) -> Iterator[TextRow]:
     """All rows, on an axis of `seconds`."""
     for group in groups(recorded):
         for number, spans in enumerate(group.rows):
             label = group.labels[number] if group.labels else group.title if number == 0 else ""
-            yield Line(label, _columns(spans, seconds / columns, columns))
+            yield TextRow(label, _columns(spans, seconds / columns, columns))
         if group.left_out:
-            yield Line(f"… {group.left_out} more", [])
+            yield TextRow(f"… {group.left_out} more", [])
 
 
-def summary(recorded: Recorded) -> str:
+def summary(recorded: Recording) -> str:
     """The responses, and what the event loop did, in a line each."""
     answers = ", ".join(f"{status or 'no answer'}: {number}" for status, number in sorted(recorded.statuses.items()))
     loop: Group = next(groups(recorded))
@@ -47,16 +47,16 @@ def summary(recorded: Recorded) -> str:
 
 def legend(shown: set[State]) -> Iterator[tuple[State, str]]:
     """A state, its letter and its name, for each of `shown`."""
-    for state, look in LOOKS.items():
+    for state, look in STYLES.items():
         if state in shown:
             yield state, f"{look.letter} {state.value}"
 
 
-def _columns(spans: list[Span], width: float, columns: int) -> list[State | None]:
+def _columns(spans: list[StateSpan], width: float, columns: int) -> list[State | None]:
     return [_longest(spans, number * width, (number + 1) * width) for number in range(columns)]
 
 
-def _longest(spans: list[Span], began: float, ended: float) -> State | None:
+def _longest(spans: list[StateSpan], began: float, ended: float) -> State | None:
     inside = {span.state: 0.0 for span in spans if span.began < ended and span.ended > began}
     for span in spans:
         if span.state in inside:

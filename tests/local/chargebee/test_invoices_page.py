@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from local.chargebee.behaviour import API_KEY
-from local.chargebee.process import ChargebeeApi, start
+from local.chargebee.start import ChargebeeApi, start
 from tests.harness.browser import chromium, needs_chromium
-from tests.local.chargebee.stand import invoice
+from tests.local.chargebee.in_process import invoice
 
 pytestmark = needs_chromium
 CUSTOMER = '<img src=x onerror="document.title=1">'

@@ -12,10 +12,10 @@ from typing import Any
 
 from app.errors import ConfigurationError
 from local import embedded_aws
-from local.chargebee import process as chargebee
-from local.chargebee.process import ChargebeeApi
+from local.chargebee.start import ChargebeeApi
+from local.chargebee.start import start as start_chargebee
 from local.embedded_aws import EmbeddedAws
-from local.lock import hold, is_held
+from local.lock import is_locked, lock_run_dir
 from local.resources import create_queues, create_table
 from local.settings import LocalSettings
 from local.tls import certificates
@@ -73,7 +73,7 @@ def read_run(run_dir: Path) -> LocalRun:
         raise ConfigurationError(f"no local run: {file} does not exist; start one with `make run`") from None
     except (OSError, ValueError, TypeError, RecursionError):
         raise ConfigurationError(f"{file} is not readable: delete it and start again with `make run`") from None
-    if not is_held(run_dir):
+    if not is_locked(run_dir):
         raise ConfigurationError(
             f"the local run of {file} has ended (process {run.pid} is gone); start one with `make run`"
         )
@@ -81,7 +81,7 @@ def read_run(run_dir: Path) -> LocalRun:
 
 
 @contextmanager
-def stand_ins(settings: LocalSettings, calls_a_minute: int) -> Iterator[LocalRun]:
+def start_stand_ins(settings: LocalSettings, calls_a_minute: int) -> Iterator[LocalRun]:
     """Runs the stand-ins inside the context; Chargebee's takes so many calls.
 
     Raises ConfigurationError if another run already uses the same APP_LOCAL_RUN_DIR, or one of them does not start.
@@ -89,10 +89,10 @@ def stand_ins(settings: LocalSettings, calls_a_minute: int) -> Iterator[LocalRun
     tls = certificates() if settings.tls else nullcontext()
     behaviour: dict[str, Any] = {"rate": calls_a_minute, "latency": settings.chargebee_delay}
     with (
-        hold(settings.run_dir),
+        lock_run_dir(settings.run_dir),
         tls as issued,
         embedded_aws.start(delay=settings.sqs_delay, tls=issued) as aws,
-        chargebee.start(**behaviour) as api,
+        start_chargebee(**behaviour) as api,
     ):
         run = _create(aws, api)
         run.write(settings.run_dir)

@@ -11,13 +11,13 @@ INTERVAL = 0.5
 
 
 class Reading(NamedTuple):
-    """`milliseconds` of the last answer, or of the wait so far; `silent`: no answer within the time-out."""
+    """`milliseconds` of the last answer, or of the wait so far; `timed_out`: no answer within the time-out."""
 
     milliseconds: float
-    silent: bool
+    timed_out: bool
 
 
-class Probe:
+class HealthProbe:
     """Probes of the service at `url`, each on a new connection, while `run` runs."""
 
     def __init__(self, url: str) -> None:
@@ -34,18 +34,18 @@ class Probe:
 
     async def _ask(self, session: aiohttp.ClientSession) -> None:
         self._began = time.monotonic()
-        silent = False
+        timed_out = False
         try:
             async with session.get(self._url) as response:
                 await response.read()
         except (aiohttp.ClientError, OSError, TimeoutError):
-            silent = True
-        self._last = Reading((time.monotonic() - self._began) * 1000, silent)
+            timed_out = True
+        self._last = Reading((time.monotonic() - self._began) * 1000, timed_out)
         self._began = None
 
     def reading(self) -> Reading:
         """Without waiting. One that is under way for longer than the last one took counts with its time so far."""
-        if self._last.silent or self._began is None:
+        if self._last.timed_out or self._began is None:
             return self._last
         waiting = (time.monotonic() - self._began) * 1000
         return Reading(max(waiting, self._last.milliseconds), waiting > TIMEOUT * 1000)

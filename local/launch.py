@@ -12,10 +12,10 @@ from types import MappingProxyType
 from app.errors import ConfigurationError
 from app.settings import Release, Settings, load_settings
 from app.settings.text import http_url
-from local.child import tied
+from local.child import child_process
+from local.local_run import BROUGHT, LocalRun, start_stand_ins
 from local.ports import free_port
-from local.process import is_ready, wait_until_ready
-from local.run import BROUGHT, LocalRun, stand_ins
+from local.readiness import is_ready, wait_until_ready
 from local.settings import LocalSettings, load_local_settings
 
 START_SECONDS = 90  # on a busy machine; on an idle one it takes two or three
@@ -26,7 +26,7 @@ NONE: Mapping[str, str] = MappingProxyType({})
 _THE_SERVICES = ("APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
 
 
-def unlimited() -> dict[str, str]:
+def no_rate_limit() -> dict[str, str]:
     """Variables: v01 is to show that it waits, not that a test site takes 150 calls a minute."""
     return {"APP_CHARGEBEE_RATE": os.environ.get("APP_CHARGEBEE_RATE", "1000000")}
 
@@ -62,7 +62,7 @@ def start_web(
         url=http_url(host, port),
         metrics=f"{http_url(settings.metrics_host, metrics)}/metrics" if metrics else None,
     )
-    with tied(["app", "web"], variables, patience=0) as process:
+    with child_process(["app", "web"], variables, patience=0) as process:
         try:
             _wait(process, run)
             yield run, process
@@ -80,7 +80,7 @@ def start_worker(
     """Runs `python -m app worker` inside the context; at the end it stops as by SIGTERM, after 3 s as by SIGKILL."""
     kept = {name: value for name, value in given.items() if not name.startswith(_THE_SERVICES)}
     ours = run.environment(kept) | {"APP_PORT": "0", **variables}
-    with tied(["app", "worker"], ours, WORKER_STOP_SECONDS) as process:
+    with child_process(["app", "worker"], ours, WORKER_STOP_SECONDS) as process:
         yield process
 
 
@@ -90,22 +90,25 @@ def start_service(run_dir: Path, variables: Mapping[str, str] = NONE) -> Iterato
 
     Raises ConfigurationError.
     """
-    with changed({"APP_PORT": "0", **variables}, BROUGHT):
+    with changed_environment({"APP_PORT": "0", **variables}, BROUGHT):
         settings, options = load_settings(), load_local_settings()
         given = {"APP_LOG_LEVEL": "ERROR", **os.environ}
-    with stand_ins(in_folder(options, run_dir), settings.chargebee_rate) as run, start_web(run, given, settings) as web:
+    with (
+        start_stand_ins(with_run_dir(options, run_dir), settings.chargebee_rate) as run,
+        start_web(run, given, settings) as web,
+    ):
         started, _ = web
         started.write(run_dir)
         yield started
 
 
-def in_folder(options: LocalSettings, run_dir: Path) -> LocalSettings:
+def with_run_dir(options: LocalSettings, run_dir: Path) -> LocalSettings:
     """Returns `options` with another APP_LOCAL_RUN_DIR."""
     return options.model_copy(update={"run_dir": run_dir})
 
 
 @contextmanager
-def changed(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator[None]:
+def changed_environment(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator[None]:
     """Changes this process's environment inside the context."""
     before = dict(os.environ)
     try:

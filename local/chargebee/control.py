@@ -13,11 +13,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from local.chargebee.api import Api
+from local.chargebee.api_errors import ApiError
 from local.chargebee.behaviour import Behaviour
-from local.chargebee.errors import ApiError
 
 
-class Inside:
+class ControlPaths:
     """The answers; `routes()` are their paths."""
 
     def __init__(self, api: Api) -> None:

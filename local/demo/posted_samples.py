@@ -7,39 +7,39 @@ from http import HTTPStatus
 from pathlib import Path
 
 from app.settings import Settings
-from local.billables import seed
 from local.chargebee.sender import open_session, post
-from local.demo.shown import Shown
+from local.demo.output import Output
+from local.local_run import LocalRun
 from local.peek import peek
-from local.run import LocalRun
 from local.sample_events import sample_files
+from local.seeding import seed
 
 
-def samples(run: LocalRun, settings: Settings, shown: Shown) -> list[str]:
+def samples(run: LocalRun, settings: Settings, output: Output) -> list[str]:
     """Posts them; returns what was not as expected."""
     files = sample_files()
     seed(run, (file.read_bytes() for file in files))
-    answers = asyncio.run(_post(run, settings, files, shown))
+    answers = asyncio.run(_post(run, settings, files, output))
     if not settings.release.enqueues:
         return list(_unexpected(files, settings, answers))
     arrived = peek(run.endpoint, run.queue_url, run.ca_bundle)
-    shown.say(f"\n{len(arrived)} messages in the queue:")
+    output.say(f"\n{len(arrived)} messages in the queue:")
     for message in arrived:
-        shown.say(f"  {len(message.body.encode()):>7,} bytes  {json.dumps(message.attributes)}")
+        output.say(f"  {len(message.body.encode()):>7,} bytes  {json.dumps(message.attributes)}")
     problems = list(_problems(files, settings, answers, [message.body.encode() for message in arrived]))
     if not problems:
-        shown.say("\nOK: every event to enqueue arrived byte for byte, and nothing else did.")
+        output.say("\nOK: every event to enqueue arrived byte for byte, and nothing else did.")
     return problems
 
 
-async def _post(run: LocalRun, settings: Settings, files: list[Path], shown: Shown) -> dict[str, str]:
+async def _post(run: LocalRun, settings: Settings, files: list[Path], output: Output) -> dict[str, str]:
     """The status in the response to each file, `queued` or `ignored`, or the error."""
     answers = {}
     assert run.url is not None
     async with open_session(run.url, settings) as client:
         for file in files:
             reply = await post(client, file.read_bytes())
-            shown.say(f"{reply.status}  {reply.text}  ← {file.name}")
+            output.say(f"{reply.status}  {reply.text}  ← {file.name}")
             answers[file.name] = json.loads(reply.text)["status"] if reply.status == HTTPStatus.OK else f"{reply}"
     return answers
 

@@ -7,7 +7,7 @@ from typing import Any
 from local.chargebee.limits import WINDOW
 
 
-class Calls:
+class CallLog:
     """Times by operation and by status (or `cut_off`, where the answer was lost), in unix seconds.
 
     `most`: the most calls with the right key that arrived in any 60 s, refused ones included; `most_taken` without

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from app.errors import ConfigurationError
 from local.embedded_aws import REGION
+from local.local_run import LocalRun, read_run
 from local.peek import peek
 from local.ports import free_port
-from local.run import LocalRun, read_run
 from local.sample_events import default_file
 from tests.harness.commands import LocalRunProcess, run_local
 from tests.local.live.pretended import Pretended
@@ -94,7 +94,7 @@ def test_send_to_a_service_that_is_no_local_run(tmp_path: Path, monkeypatch: pyt
     """`send` uses a service that listens on the default address."""
     monkeypatch.setenv("APP_LOCAL_RUN_DIR", str(tmp_path))
     with Pretended() as service:
-        monkeypatch.setattr(send, "DEFAULT_URL", service.subject().url)
+        monkeypatch.setattr(send, "DEFAULT_URL", service.shown().url)
         ended = CliRunner().invoke(send.send, [str(default_file())], catch_exceptions=False)
     assert (ended.exit_code, ended.stdout.splitlines()[-1]) == (0, "200: 1"), ended.stdout
     assert service.webhooks == [default_file().read_bytes()]

@@ -7,8 +7,8 @@ import pytest
 
 from app.errors import ConfigurationError
 from app.settings import NEWEST, Release
-from local.run import read_run
-from local.service import defaults
+from local.launch import defaults
+from local.local_run import read_run
 
 
 @pytest.mark.parametrize("each", list(Release), ids=str)

@@ -10,29 +10,29 @@ from starlette.applications import Starlette
 
 from app.errors import ConfigurationError
 from local.child import end_with_parent
-from local.live.subject import Order, parse
+from local.live.page_config import PageConfig, parse
 
-# The application for an order, on a port.
-Create = Callable[[Order, int], Starlette]
+# The application for an config, on a port.
+Create = Callable[[PageConfig, int], Starlette]
 
 
-def read_order() -> Order | None:
+def read_config() -> PageConfig | None:
     """None where the parent has ended before it had something to show."""
     line = sys.stdin.buffer.readline()
     return parse(line) if line else None
 
 
-def run(order: Order, create: Create, listening: Callable[[str], None]) -> None:
+def run(config: PageConfig, create: Create, listening: Callable[[str], None]) -> None:
     """Serves until standard input ends; `listening` gets the URL. Raises ConfigurationError."""
     end_with_parent()
     # Each webhook that waits for its answer is an open connection, and a blocked service lets thousands wait.
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    door = _listen(order.port)
+    door = _listen(config.port)
     port = door.getsockname()[1]
-    config = uvicorn.Config(create(order, port), log_config=None, log_level="error", access_log=False, ws="none")
+    options = uvicorn.Config(create(config, port), log_config=None, log_level="error", access_log=False, ws="none")
     listening(f"http://127.0.0.1:{port}")
-    uvicorn.Server(config).run(sockets=[door])
+    uvicorn.Server(options).run(sockets=[door])
 
 
 def _listen(port: int) -> socket.socket:

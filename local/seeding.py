@@ -15,7 +15,7 @@ import orjson
 from app.errors import InvalidEvent
 from app.events import PENDING_INVOICE_CREATED, Event, parse_event
 from local.http import ask
-from local.run import LocalRun
+from local.local_run import LocalRun
 from local.stand_ins import StandIns
 
 _WANTED = frozenset({PENDING_INVOICE_CREATED})
@@ -36,7 +36,7 @@ _USAGES = ("API calls", "Messages sent", "Storage, GB-hours", "Exports", "Seats 
 
 
 @dataclass(frozen=True)
-class Billable:
+class SeededBillable:
     """A billable event; `amount` in minor units, `occurred_at` in unix seconds."""
 
     id: str
@@ -68,7 +68,7 @@ def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
             yield orjson.loads(body)
 
 
-def charges(event: dict[str, Any]) -> list[Billable]:
+def charges(event: dict[str, Any]) -> list[SeededBillable]:
     """One to three billable events within the period of the event's invoice, line items that it left out included."""
     invoice, digest = event["content"]["invoice"], hashlib.sha256(event["id"].encode()).digest()
     items = [*invoice.get("line_items", []), *more_line_items(event)]
@@ -80,7 +80,7 @@ def charges(event: dict[str, Any]) -> list[Billable]:
         # The last one lies near the end of the period.
         share = 255 if number == 0 else share
         found.append(
-            Billable(
+            SeededBillable(
                 f"bl_{digest[16:24].hex()}_{number + 1}",
                 invoice["customer_id"],
                 100 + 37 * amount,
@@ -127,7 +127,7 @@ def register(run: LocalRun | StandIns, events: Iterable[dict[str, Any]]) -> set[
     return new
 
 
-def write(run: LocalRun | StandIns, billables: list[Billable]) -> None:
+def write(run: LocalRun | StandIns, billables: list[SeededBillable]) -> None:
     """Writes items of the table. Raises ConfigurationError."""
     for start in range(0, len(billables), _ITEMS_AT_ONCE):
         items = [{"PutRequest": {"Item": one.item()}} for one in billables[start : start + _ITEMS_AT_ONCE]]

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from local.chargebee.errors import wrong_value
+from local.chargebee.api_errors import wrong_value
 from local.chargebee.params import number, offset, several
 
 _FILTER = re.compile(r"(id|event_type|source|webhook_status|occurred_at)\[(\w+)\]")
 _OTHERS = {"limit", "offset", "sort_by[asc]", "sort_by[desc]", "include_deleted"}
 
 
-class _Kept(NamedTuple):
+class _StoredEvent(NamedTuple):
     """In the order of this tuple: by time, then by id."""
 
     occurred_at: int
@@ -25,20 +25,20 @@ class _Kept(NamedTuple):
     body: bytes
 
 
-Test = Callable[[_Kept], bool]
+Test = Callable[[_StoredEvent], bool]
 
 
 class Events:
     """Every event that was registered, in the order of its time."""
 
     def __init__(self) -> None:
-        self._kept: list[_Kept] = []
+        self._kept: list[_StoredEvent] = []
         self._ids: set[str] = set()
 
     def add(self, event: dict[str, Any]) -> None:
         """A known event stays as it is. Raises ApiError for what is not an event."""
         try:
-            kept = _Kept(
+            kept = _StoredEvent(
                 int(event["occurred_at"]),
                 str(event["id"]),
                 str(event["event_type"]),
@@ -59,7 +59,7 @@ class Events:
         ascending = "sort_by[asc]" in params
         if position := offset(params, "offset"):
             tests.append(_behind(position, ascending=ascending))
-        found: list[_Kept] = []
+        found: list[_StoredEvent] = []
         for event in self._kept if ascending else reversed(self._kept):
             if all(test(event) for test in tests):
                 if len(found) == limit:
@@ -68,7 +68,7 @@ class Events:
         return _page(found, more=False)
 
 
-def _page(events: list[_Kept], *, more: bool) -> bytes:
+def _page(events: list[_StoredEvent], *, more: bool) -> bytes:
     page: dict[str, Any] = {"list": [{"event": orjson.Fragment(event.body)} for event in events]}
     if more:
         page["next_offset"] = orjson.dumps([str(events[-1].occurred_at), events[-1].id]).decode()

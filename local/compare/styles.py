@@ -1,0 +1,31 @@
+"""How each state looks: a letter and a colour for terminals, and colours for the two schemes of a picture."""
+
+from typing import NamedTuple
+
+from local.compare.states import State
+
+
+class Style(NamedTuple):
+    """`terminal`: a name of click's colours."""
+
+    letter: str
+    terminal: str
+    light: str
+    dark: str
+
+
+# Hues from Okabe and Ito's palette, which colour-blind readers can tell apart (https://jfly.uni-koeln.de/color/).
+STYLES = {
+    State.IDLE: Style(" ", "white", "#f1f1f1", "#22262c"),
+    State.RUNNING: Style("█", "green", "#009e73", "#1fb98c"),
+    State.CLIENT: Style("c", "yellow", "#e69f00", "#e69f00"),
+    State.CAS: Style("A", "red", "#d55e00", "#e8701a"),
+    State.CONNECTING: Style("o", "magenta", "#cc79a7", "#cc79a7"),
+    State.SQS: Style("·", "blue", "#56b4e9", "#4aa3d6"),
+    State.TABLE: Style("d", "bright_magenta", "#8c564b", "#b5796d"),
+    State.CHARGEBEE: Style("b", "bright_yellow", "#f0e442", "#d9ce3a"),
+    State.TURN: Style("░", "bright_black", "#b9bec6", "#5b6470"),
+    State.TOKEN: Style("t", "bright_red", "#7b3294", "#b07cd0"),
+    State.THREAD: Style("-", "cyan", "#0072b2", "#3a8fd0"),
+    State.BATCH: Style("=", "bright_blue", "#8fbf3f", "#9dcc4f"),
+}
