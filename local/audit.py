@@ -1,4 +1,4 @@
-"""Whether the invoices of webhooks are closed at the Chargebee stand-in, with each charge exactly once."""
+"""Checks at the Chargebee stand-in that the webhooks' invoices are closed, with each charge exactly once."""
 
 import time
 from collections import Counter
@@ -17,7 +17,7 @@ _INTERVAL = 0.2
 
 @dataclass(frozen=True)
 class AuditResult:
-    """What the stand-in has of the expected invoices. `problems` has a line for each that is not as it should be."""
+    """The state of the expected invoices at the stand-in. `problems` has a line for each deviation."""
 
     closed: int
     charges: int
@@ -34,13 +34,13 @@ class AuditResult:
 
 
 def invoices(chargebee: str) -> list[dict[str, Any]]:
-    """A summary of each, in the order of their coming. Raises ConfigurationError."""
+    """Returns the summaries of all invoices, the one that changed last at the end. Raises ConfigurationError."""
     found: list[dict[str, Any]] = orjson.loads(ask(chargebee, "/_/invoices"))
     return found
 
 
 def waiting(chargebee: str, events: Iterable[dict[str, Any]]) -> list[str]:
-    """The ids of the events' invoices that are still pending. Raises ConfigurationError."""
+    """Returns the ids of the events' invoices that are still pending. Raises ConfigurationError."""
     wanted = {event["content"]["invoice"]["id"] for event in events}
     return [one["id"] for one in invoices(chargebee) if one["id"] in wanted and one["status"] == PENDING]
 
@@ -52,23 +52,23 @@ def wait(
     closed: Callable[[int], None],
     working: Callable[[], bool],
 ) -> bool:
-    """Until none of the events' invoices is pending; False after `seconds`, or once nobody is `working` on them.
+    """Waits until none of the events' invoices is pending; returns False after `seconds`, or if `working()` is False.
 
-    `closed` gets how many more are closed. Raises ConfigurationError.
+    Calls `closed` with the number of invoices that were closed since the last call. Raises ConfigurationError.
     """
     deadline, before = time.monotonic() + seconds, len(events)
     while True:
-        worked = working() and time.monotonic() < deadline
+        still_working = working() and time.monotonic() < deadline
         pending = len(waiting(chargebee, events))
         closed(before - pending)
-        if pending == 0 or not worked:
+        if pending == 0 or not still_working:
             return pending == 0
         before = pending
         time.sleep(_INTERVAL)
 
 
 def audit(chargebee: str, events: Iterable[dict[str, Any]]) -> AuditResult:
-    """Of the events whose billable events were seeded (`local.seeding`). Raises ConfigurationError."""
+    """Audits the invoices of events whose billable events `local.seeding` has created. Raises ConfigurationError."""
     state = orjson.loads(ask(chargebee, "/_/audit"))
     known = {invoice["id"]: invoice for invoice in state["invoices"]}
     expected = {event["content"]["invoice"]["id"]: event for event in events}
@@ -86,7 +86,7 @@ def audit(chargebee: str, events: Iterable[dict[str, Any]]) -> AuditResult:
 def _problems(invoice: dict[str, Any] | None, event: dict[str, Any]) -> Iterator[str]:
     name = event["content"]["invoice"]["id"]
     if invoice is None:
-        yield f"{name}: not there"
+        yield f"{name}: missing at the stand-in"
         return
     if invoice["status"] == PENDING:
         yield f"{name}: still pending"
@@ -100,4 +100,4 @@ def _problems(invoice: dict[str, Any] | None, event: dict[str, Any]) -> Iterator
         elif not any(charge["billable"] == billable and charge["amount"] == amount for charge in invoice["charges"]):
             yield f"{name}: {billable} was charged with another amount than {amount}"
     for billable in times.keys() - wanted.keys():
-        yield f"{name}: {billable or 'a charge without a reference'} does not belong to it"
+        yield f"{name}: {billable or 'a charge without a reference'} does not belong to this invoice"

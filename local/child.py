@@ -1,7 +1,8 @@
-"""Child processes that end with this one, whatever way it ends: Ctrl-C, SIGTERM, SIGKILL.
+"""Child processes that end when this process ends, even by SIGKILL.
 
 `python -m local.child MODULE …` runs `python -m MODULE …` until its standard input ends, which happens when the parent
-has gone. It then sends itself SIGTERM, and kills itself and its children LAST_SECONDS later if that has not ended it.
+process has ended. The child then sends itself SIGTERM. If it is still running LAST_SECONDS later, it kills itself and
+its own children.
 """
 
 import json
@@ -19,12 +20,12 @@ from typing import Any, NamedTuple
 from app.errors import ConfigurationError
 
 LAST_SECONDS = 3.0
-# What an interpreter needs; the user's AWS_ and APP_ variables are for no stand-in.
+# The variables that a Python interpreter needs. A stand-in must not see the user's AWS_ and APP_ variables.
 _KEPT = ("PATH", "PYTHONPATH", "TMPDIR", "LANG")
 
 
 class Child(NamedTuple):
-    """A stand-in that runs; `ready` is the JSON that it printed."""
+    """A running stand-in; `ready` is the JSON that it printed when it was ready."""
 
     pid: int
     ready: dict[str, Any]
@@ -34,8 +35,8 @@ class Child(NamedTuple):
 def child_process(
     command: list[str], environment: Mapping[str, str], patience: float, output: int | None = None
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs `python -m COMMAND` inside the context; at the end, it has `patience` seconds to stop by itself."""
-    # A session of its own: the parent decides the order in which its children stop, and not Ctrl-C in the terminal.
+    """Runs `python -m COMMAND` inside the context; at the end, the process has `patience` seconds to stop."""
+    # The child gets its own session, so Ctrl-C does not reach it: the parent stops its children in its own order.
     with subprocess.Popen(
         [sys.executable, "-m", "local.child", *command],
         env=environment,
@@ -51,14 +52,14 @@ def child_process(
             with suppress(subprocess.TimeoutExpired):
                 process.wait(patience)
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # and what it has started
+                os.killpg(process.pid, signal.SIGKILL)  # the child, and all processes that it has started
 
 
 @contextmanager
 def start(module: str, arguments: list[str], failure: str, patience: float = 0.0) -> Iterator[Child]:
-    """Runs a stand-in inside the context, once it has printed a line of JSON.
+    """Runs a stand-in inside the context, which begins when the stand-in has printed a line of JSON.
 
-    Raises ConfigurationError (`failure`) if it ends before.
+    Raises ConfigurationError with the text `failure` if the stand-in ends before that.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     with child_process([module, *arguments], kept, patience, subprocess.PIPE) as process:
@@ -69,15 +70,15 @@ def start(module: str, arguments: list[str], failure: str, patience: float = 0.0
 
 
 def end_with_parent() -> None:
-    """Ends this process when its standard input does."""
+    """Ends this process when its standard input ends."""
     threading.Thread(target=_wait_for_end, daemon=True).start()
 
 
 def _wait_for_end() -> None:
-    os.read(sys.stdin.fileno(), 1)  # returns at the end of the file: nothing is ever written
+    os.read(sys.stdin.fileno(), 1)  # nothing is ever written, so this returns when the pipe is closed
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(LAST_SECONDS)
-    os.killpg(0, signal.SIGKILL)  # `child_process` has made it a group of its own, with what it has started
+    os.killpg(0, signal.SIGKILL)  # the group that `child_process` has made: this process and its children
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Latency of the embedded AWS, which can be changed while it runs: `PUT /_delay`, with seconds as its body."""
+"""Latency added to the embedded AWS. `PUT /_delay`, with seconds as the body, changes it while the AWS runs."""
 
 import asyncio
 from typing import Any
@@ -18,13 +18,13 @@ class Delayed:
         if scope["type"] == "http" and scope["path"] == PATH:
             await _answer(send, await self._change(scope, receive))
             return
-        # Paths of ministack's own, such as its inspection of queues, are not calls of AWS.
+        # Paths with /_ are ministack's own, such as the one that lists a queue's messages, and not AWS calls.
         if self._seconds and scope["type"] == "http" and not scope["path"].startswith("/_"):
             await asyncio.sleep(self._seconds)
         await self._app(scope, receive, send)
 
     async def _change(self, scope: Any, receive: Any) -> int:
-        """Returns the status. `local.guard` keeps websites away."""
+        """Sets the latency from the request, and returns the status. `local.guard` rejects requests of websites."""
         if scope["method"] != "PUT":
             return 405
         try:

@@ -1,7 +1,7 @@
-"""The embedded AWS as a child process: SQS and DynamoDB on a loopback port; it exits with its parent.
+"""The embedded AWS: SQS and DynamoDB in one process, on a loopback port.
 
-`start()` runs it as a child process; `python -m local.embedded_aws` runs it in a container: ministack's ASGI app under
-uvicorn, which is faster than ministack's own server.
+`start()` runs it as a child process, which ends with its parent; `python -m local.embedded_aws` runs it in a container.
+It is ministack's ASGI app under uvicorn, which is faster than ministack's own server.
 """
 
 import argparse
@@ -20,7 +20,8 @@ from local.guard import SameOriginGuard
 from local.tls import Certificates
 
 REGION = "us-east-1"
-# ministack is configured by environment variables only; by default it listens on 0.0.0.0 (8883 for MQTT too).
+# ministack reads its configuration from environment variables only. By default, it listens on 0.0.0.0, and on port
+# 8883 for MQTT.
 _CONFIGURATION = {
     "BIND_HOST": "127.0.0.1",
     "MINISTACK_HOST": "127.0.0.1",
@@ -33,14 +34,14 @@ _CONFIGURATION = {
 
 
 class EmbeddedAws(NamedTuple):
-    """A running embedded AWS. `ca_bundle`: the file that its clients trust, if it speaks TLS."""
+    """A running embedded AWS. `ca_bundle`: the file of CAs that its clients trust, if it uses TLS."""
 
     pid: int
     endpoint: str
     ca_bundle: Path | None = None
 
     def environment(self) -> dict[str, str]:
-        """Variables with which an AWS SDK uses this endpoint only; the user's other AWS_ ones must be unset."""
+        """Returns variables that make an AWS SDK use this endpoint; the user's other AWS_ variables must be unset."""
         no_proxy = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1,localhost")))
         return {
             "NO_PROXY": no_proxy,
@@ -57,7 +58,7 @@ class EmbeddedAws(NamedTuple):
 
     def client(self, service: str) -> Any:
         """Returns boto3's client of `service`, without the user's AWS configuration and proxies."""
-        import boto3  # a third of a second, which other commands save
+        import boto3  # takes a third of a second, so only the commands that need it import it
         import botocore.session
         from botocore.config import Config
 
@@ -77,10 +78,9 @@ class EmbeddedAws(NamedTuple):
 
 @contextmanager
 def start(port: int = 0, delay: float = 0, tls: Certificates | None = None) -> Iterator[EmbeddedAws]:
-    """Runs an embedded AWS inside the context; `port` 0 picks a free one, `delay` is added to each call, in seconds.
+    """Runs an embedded AWS inside the context, with HTTPS if `tls` is given.
 
-    With `tls` it speaks HTTPS.
-    Raises ConfigurationError where it does not start.
+    `port` 0 picks a free port; each call takes `delay` seconds longer. Raises ConfigurationError if it does not start.
     """
     arguments = [f"--port={port}", f"--delay={delay}"]
     arguments += [f"--certificate={tls.certificate}", f"--key={tls.key}"] if tls else []
@@ -101,16 +101,18 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m local.embedded_aws", description="SQS and DynamoDB in memory.", allow_abbrev=False
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=4566, help="0 picks a free one (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=int, default=4566, help="port to listen on; 0 picks a free one (default: %(default)s)"
+    )
     parser.add_argument("--delay", type=float, default=0.0, help="seconds added to each call (default: %(default)s)")
-    parser.add_argument("--certificate", help="a file; with --key, it speaks HTTPS")
-    parser.add_argument("--key", help="a file")
+    parser.add_argument("--certificate", help="a PEM file; with --key, the server uses HTTPS")
+    parser.add_argument("--key", help="a PEM file: the certificate's private key")
     guard.add_option(parser)
     return parser
 
 
 def main() -> None:
-    """The child."""
+    """Serves the embedded AWS until a signal."""
     options = _parser().parse_args()
     listener = _listen(options.host, options.port)
     port = listener.getsockname()[1]
@@ -120,13 +122,13 @@ def main() -> None:
         from ministack.app import app
     except ImportError:
         sys.exit("the embedded AWS needs the group `local`: make .venv")
-    # The socket listens already, so the address may be printed before the server accepts.
+    # The socket already listens, so a client may connect before the server accepts.
     print(json.dumps({"endpoint": f"{'https' if options.certificate else 'http'}://{options.host}:{port}"}), flush=True)
     config = uvicorn.Config(
         SameOriginGuard(Delayed(app, options.delay), [*options.hosts, options.host]),
         log_level="error",
         access_log=False,
-        # Longer than a client is idle: otherwise a call may meet the close.
+        # Longer than clients are idle. Otherwise, the server may close a connection just when a client sends a call.
         timeout_keep_alive=3600,
         ws="none",
         interface="asgi3",

@@ -1,4 +1,4 @@
-"""One warning at the start of a local run that other machines reach: it is for this machine alone."""
+"""The warning that other machines can reach a local run, which is meant for this machine only."""
 
 from collections.abc import Iterator
 
@@ -10,9 +10,9 @@ from app.web.gate.auth import is_loopback
 
 
 def warn(settings: Settings) -> None:
-    """Logs the warning. The stand-ins listen on loopback only."""
+    """Logs one warning if other machines can reach the service. The stand-ins listen on loopback only."""
     if exposed := list(_exposed(settings)):
-        logger.warning("A local run is for this machine alone, but others reach {}", "; ".join(exposed))
+        logger.warning("A local run is for this machine only, but other machines can reach {}", "; ".join(exposed))
 
 
 def _exposed(settings: Settings) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""Keeps websites out of the servers of a laptop: every page that a browser shows can send requests to loopback.
+"""Rejects requests of websites: any page in a browser on this machine can send requests to servers on loopback.
 
-A foreign Host is DNS rebinding (https://github.com/taviso/rbndr). A foreign Origin or Sec-Fetch-Site is another site's
-script, form or image (https://web.dev/articles/fetch-metadata). An AWS SDK and curl send neither of the two.
+A foreign Host header means DNS rebinding (https://github.com/taviso/rbndr). A foreign Origin or Sec-Fetch-Site header
+means another site's script, form or image (https://web.dev/articles/fetch-metadata). AWS SDKs and curl send neither
+Origin nor Sec-Fetch-Site.
 """
 
 from argparse import ArgumentParser
@@ -9,28 +10,28 @@ from collections.abc import Iterable
 from typing import Any
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_OWN_SITES = ("same-origin", "none")  # none: an address that the user has typed
-_REFUSAL = b"Only by this server's own names (127.0.0.1, localhost, any --allow-host), and not for other websites.\n"
+_OWN_SITES = ("same-origin", "none")  # none: the user has typed the address
+_REFUSAL = b"Use a name of this server (127.0.0.1, localhost, --allow-host). Requests of other websites are rejected.\n"
 
 
 def add_option(parser: ArgumentParser) -> None:
-    """Adds --allow-host; the parsed `hosts` are for `SameOriginGuard`."""
+    """Adds the option --allow-host; `SameOriginGuard` takes the parsed `hosts`."""
     parser.add_argument(
         "--allow-host",
         dest="hosts",
         metavar="NAME",
         action="append",
         default=list(LOOPBACK),
-        help="a name that clients use besides --host, 127.0.0.1 and localhost, such as a container's, with or without a"
-        " port; requests to other names get 403, because they may come from a website; repeatable",
+        help="another name under which clients reach this server, with or without a port, such as a container's name;"
+        " requests for unknown names get 403, because they may come from a website; repeatable",
     )
 
 
 class SameOriginGuard:
-    """Answers 403 to other websites, and removes the headers of `app` that allow them to read a response.
+    """Answers 403 to requests of other websites, and removes the CORS headers that `app` sets for them.
 
-    `hosts` are the server's own names. A name without a port is accepted with any port, because a proxy in between and
-    a published port have another one.
+    `hosts` are the server's own names. A name without a port matches any port, because clients behind a proxy or a
+    published port use another port.
     """
 
     def __init__(self, app: Any, hosts: Iterable[str] = LOOPBACK) -> None:
@@ -56,7 +57,7 @@ class SameOriginGuard:
 
 
 class _Unshared:
-    """`send` without the headers of CORS, which ministack adds to every response."""
+    """Sends messages without the CORS headers, which ministack adds to every response."""
 
     def __init__(self, send: Any) -> None:
         self._send = send
@@ -69,12 +70,12 @@ class _Unshared:
 
 
 def _is_link(scope: Any) -> bool:
-    """Whether a link on another site opens the page itself, which that site cannot read.
+    """Returns whether a link on another site opens the page itself, which the other site cannot read.
 
-    Only without a query, because a query can be a call of SQS.
+    A link with a query does not count, because a query can be a call of SQS.
     """
-    asked = (scope["method"], scope["path"], scope["query_string"])
-    return asked == ("GET", "/", b"") and _values(scope, b"sec-fetch-dest") == ["document"]
+    request = (scope["method"], scope["path"], scope["query_string"])
+    return request == ("GET", "/", b"") and _values(scope, b"sec-fetch-dest") == ["document"]
 
 
 def _values(scope: Any, name: bytes) -> list[str]:

@@ -1,4 +1,4 @@
-"""One request to a stand-in on this machine."""
+"""A client for single requests to a stand-in on this machine."""
 
 import http.client
 import ssl
@@ -22,9 +22,9 @@ def ask(
     headers: Mapping[str, str] = _NONE,
     ca_bundle: str | None = None,
 ) -> bytes:
-    """The body of the response; `ca_bundle` for a `url` of https.
+    """Sends one request and returns the response's body; an https `url` needs the `ca_bundle`.
 
-    Raises ConfigurationError where nothing answers, or something other than 200.
+    Raises ConfigurationError if nothing answers, or if the status is not 200.
     """
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_SECONDS)
     try:

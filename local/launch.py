@@ -1,4 +1,4 @@
-"""The service and a worker as child processes, with the variables of a deployment on a local run's stand-ins."""
+"""Starts the service and a worker as child processes that use a local run's stand-ins."""
 
 import os
 import signal
@@ -13,31 +13,31 @@ from app.errors import ConfigurationError
 from app.settings import Release, Settings, load_settings
 from app.settings.text import http_url
 from local.child import child_process
-from local.local_run import BROUGHT, LocalRun, start_stand_ins
+from local.local_run import REPLACED, LocalRun, start_stand_ins
 from local.ports import free_port
 from local.readiness import is_ready, wait_until_ready
 from local.settings import LocalSettings, load_local_settings
 
-START_SECONDS = 90  # on a busy machine; on an idle one it takes two or three
-# The worker's queue ends with it, so there is nothing to hand back: a long poll of 20 s is not waited for.
+START_SECONDS = 90  # on a busy machine; on an idle one, the service starts in two or three seconds
+# The queue ends with the run, so the worker need not return messages to it, or finish its long poll of 20 s.
 WORKER_STOP_SECONDS = 3.0
 NONE: Mapping[str, str] = MappingProxyType({})
-# The service's own: a second process cannot have its ports.
-_THE_SERVICES = ("APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
+# Variables that only the service gets, because two processes cannot listen on the same port.
+_SERVICE_ONLY = ("APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
 
 
 def no_rate_limit() -> dict[str, str]:
-    """Variables: v01 is to show that it waits, not that a test site takes 150 calls a minute."""
+    """Returns variables that lift Chargebee's limit, so that v01 shows how it waits, and not a test site's limit."""
     return {"APP_CHARGEBEE_RATE": os.environ.get("APP_CHARGEBEE_RATE", "1000000")}
 
 
 def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
-    """Returns what a local run sets unless `given` does."""
+    """Returns the variables that a local run sets, without the ones that `given` sets."""
     variables = {"APP_DOCS": "1", "APP_METRICS_FINE": "1"}
     if not given.get("APP_BASIC_AUTH_USERNAME"):
         variables |= {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
     if release.published:
-        # The published service had no such limit, and a 503 would hide what waiting is like under it.
+        # The published service had no such limit. A 503 would hide how long webhooks waited for it.
         variables["APP_MAX_WAIT"] = "0"
     return {name: value for name, value in variables.items() if not given.get(name)}
 
@@ -46,9 +46,9 @@ def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
 def start_web(
     run: LocalRun, given: Mapping[str, str], settings: Settings
 ) -> Iterator[tuple[LocalRun, "subprocess.Popen[bytes]"]]:
-    """Runs `python -m app web` inside the context, and yields `run` with its address.
+    """Runs `python -m app web` inside the context, and yields `run` with the service's address.
 
-    `settings` are those of the variables `given`. Raises ConfigurationError if it does not become ready.
+    `settings` must be read from the variables `given`. Raises ConfigurationError if the service does not become ready.
     """
     port = settings.port or free_port()
     variables = run.environment(given) | defaults(given, settings.release) | {"APP_PORT": str(port)}
@@ -77,20 +77,20 @@ def start_web(
 def start_worker(
     run: LocalRun, given: Mapping[str, str], variables: Mapping[str, str] = NONE
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs `python -m app worker` inside the context; at the end it stops as by SIGTERM, after 3 s as by SIGKILL."""
-    kept = {name: value for name, value in given.items() if not name.startswith(_THE_SERVICES)}
-    ours = run.environment(kept) | {"APP_PORT": "0", **variables}
-    with child_process(["app", "worker"], ours, WORKER_STOP_SECONDS) as process:
+    """Runs `python -m app worker` inside the context; at the end, it gets SIGTERM, and SIGKILL after 3 s."""
+    kept = {name: value for name, value in given.items() if not name.startswith(_SERVICE_ONLY)}
+    environment = run.environment(kept) | {"APP_PORT": "0", **variables}
+    with child_process(["app", "worker"], environment, WORKER_STOP_SECONDS) as process:
         yield process
 
 
 @contextmanager
 def start_service(run_dir: Path, variables: Mapping[str, str] = NONE) -> Iterator[LocalRun]:
-    """Runs stand-ins and service on free ports, with the settings of this environment and `variables`.
+    """Runs stand-ins and service on free ports, with the settings of this process's environment and `variables`.
 
     Raises ConfigurationError.
     """
-    with changed_environment({"APP_PORT": "0", **variables}, BROUGHT):
+    with changed_environment({"APP_PORT": "0", **variables}, REPLACED):
         settings, options = load_settings(), load_local_settings()
         given = {"APP_LOG_LEVEL": "ERROR", **os.environ}
     with (
@@ -109,7 +109,7 @@ def with_run_dir(options: LocalSettings, run_dir: Path) -> LocalSettings:
 
 @contextmanager
 def changed_environment(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator[None]:
-    """Changes this process's environment inside the context."""
+    """Sets `variables` in this process's environment inside the context, and removes the ones named in `unset`."""
     before = dict(os.environ)
     try:
         for name in unset:
@@ -129,4 +129,4 @@ def _wait(process: "subprocess.Popen[bytes]", run: LocalRun) -> None:
     except TimeoutError:
         raise ConfigurationError(f"the service was not ready within {START_SECONDS} s") from None
     except ChildProcessError:
-        raise ConfigurationError("the service has ended (see its error above)") from None
+        raise ConfigurationError("the service ended before it was ready (see its error above)") from None

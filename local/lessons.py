@@ -1,4 +1,7 @@
-"""The source code of the releases, read without importing it: what one changes, and the diff of two."""
+"""The releases' source code: the change that a release makes, and the diff of two releases.
+
+The files are read, not imported, because importing a release imports FastAPI and the release's clients.
+"""
 
 import ast
 import difflib
@@ -7,7 +10,6 @@ from pathlib import Path
 from app.errors import ConfigurationError
 from app.settings import Release
 
-# By path: importing a release imports FastAPI and its clients.
 _RELEASES = Path(__file__).parents[1] / "app" / "web" / "releases"
 # The names that the talk and the blog post use.
 KNOWN_AS: dict[Release, str] = {
@@ -20,7 +22,7 @@ KNOWN_AS: dict[Release, str] = {
 
 
 def find(name: str) -> Release:
-    """`v03` or `v03_threadpool`. Raises ConfigurationError with what is allowed."""
+    """Returns the release called `v03` or `v03_threadpool`. Raises ConfigurationError that lists the allowed names."""
     try:
         return Release(name)
     except ValueError:
@@ -28,23 +30,23 @@ def find(name: str) -> Release:
 
 
 def change(release: Release) -> str:
-    """The `Change:` line of its docstring."""
+    """Returns the `Change:` section of the release's docstring."""
     return " ".join(_docstring(release).partition("Change: ")[2].partition("\nCost:")[0].split())
 
 
 def cost(release: Release) -> str:
-    """The `Cost:` line of its docstring."""
+    """Returns the `Cost:` section of the release's docstring."""
     return " ".join(_docstring(release).partition("\nCost: ")[2].partition("\n\n")[0].split())
 
 
 def diff(old: Release, new: Release) -> list[str]:
-    """The unified diff of the code of two releases, without their docstrings."""
+    """Returns the unified diff of two releases' code, without the docstrings."""
     before, after = (code(release) for release in (old, new))
     return list(difflib.unified_diff(before, after, f"{old.value}.py", f"{new.value}.py", lineterm="", n=2))
 
 
 def code(release: Release) -> list[str]:
-    """The lines below its docstring."""
+    """Returns the release's lines below the docstring."""
     source = _source(release)
     docstring = ast.parse(source).body[0]
     return source.splitlines()[docstring.end_lineno or 0 :]

@@ -1,5 +1,6 @@
-"""What stands around the service on a laptop: an embedded AWS with its queues and its table, a stand-in for Chargebee's
-API, and `local.json` with their addresses for other terminals.
+"""Starts the stand-ins around a service on a laptop: an embedded AWS with queues and a table, and one for Chargebee.
+
+`local.json` has the stand-ins' addresses, for commands in other terminals.
 """
 
 import json
@@ -20,8 +21,8 @@ from local.resources import create_queues, create_table
 from local.settings import LocalSettings
 from local.tls import certificates
 
-# What a deployment sets and a local run brings: a queue, a dead-letter queue, a table, and a stand-in with its key.
-BROUGHT = (
+# Variables that a deployment sets, and a local run replaces with the addresses of its stand-ins.
+REPLACED = (
     "APP_SQS_QUEUE_URL",
     "APP_DEAD_LETTER_QUEUE_URL",
     "APP_BILLING_TABLE",
@@ -32,10 +33,10 @@ BROUGHT = (
 
 @dataclass(frozen=True)
 class LocalRun:
-    """The content of `local.json`. `url` is the service's, once it is ready; `ca_bundle` is for TLS.
+    """The content of `local.json`.
 
-    `chargebee`: the URL of the stand-in for Chargebee's API, and of its page; `table`: of the billing work, at
-    `endpoint`; `metrics`: the URL of the service's Prometheus text, if it has one.
+    `endpoint`: the embedded AWS's URL, `ca_bundle` if it uses TLS; `chargebee`: the URL of the stand-in for Chargebee's
+    API, and of the stand-in's page; `url`: the service's, when it is ready; `metrics`: the URL of its Prometheus text.
     """
 
     pid: int
@@ -53,10 +54,10 @@ class LocalRun:
         return EmbeddedAws(self.pid, self.endpoint, Path(self.ca_bundle) if self.ca_bundle else None)
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """Returns `base` with the variables of a deployment on these stand-ins, and none of a real AWS account."""
+        """Returns `base` with variables that point the service to these stand-ins, and without AWS credentials."""
         kept = {name: value for name, value in base.items() if not name.startswith(("AWS_", "APP_LOCAL_"))}
-        ours = (self.queue_url, self.dead_letter_queue_url, self.table, self.chargebee, self.chargebee_api_key)
-        return kept | self.aws().environment() | dict(zip(BROUGHT, ours, strict=True))
+        own = (self.queue_url, self.dead_letter_queue_url, self.table, self.chargebee, self.chargebee_api_key)
+        return kept | self.aws().environment() | dict(zip(REPLACED, own, strict=True))
 
     def write(self, run_dir: Path) -> None:
         unfinished = run_dir / "local.json.new"
@@ -65,7 +66,7 @@ class LocalRun:
 
 
 def read_run(run_dir: Path) -> LocalRun:
-    """Returns the running local run. Raises ConfigurationError if there is none (any more)."""
+    """Returns the running local run. Raises ConfigurationError if there is none, or if it has ended."""
     file = run_dir / "local.json"
     try:
         run = LocalRun(**json.loads(file.read_text()))
@@ -82,9 +83,9 @@ def read_run(run_dir: Path) -> LocalRun:
 
 @contextmanager
 def start_stand_ins(settings: LocalSettings, calls_a_minute: int) -> Iterator[LocalRun]:
-    """Runs the stand-ins inside the context; Chargebee's takes so many calls.
+    """Runs the stand-ins inside the context; Chargebee's accepts `calls_a_minute`.
 
-    Raises ConfigurationError if another run already uses the same APP_LOCAL_RUN_DIR, or one of them does not start.
+    Raises ConfigurationError if another run uses the same APP_LOCAL_RUN_DIR, or if a stand-in does not start.
     """
     tls = certificates() if settings.tls else nullcontext()
     behaviour: dict[str, Any] = {"rate": calls_a_minute, "latency": settings.chargebee_delay}

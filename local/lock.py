@@ -1,6 +1,7 @@
-"""One local run in a folder: `local.lock` is held while its process runs, however that ends.
+"""The lock that allows one local run per folder.
 
-A process id alone could have been reused.
+The system releases the lock on `local.lock` when the process ends, in whatever way. A process id would not be enough,
+because the system may reuse it.
 """
 
 import fcntl
@@ -13,7 +14,7 @@ from app.errors import ConfigurationError
 
 @contextmanager
 def lock_run_dir(run_dir: Path) -> Iterator[None]:
-    """Raises ConfigurationError where another process holds it, or the folder cannot be used."""
+    """Locks the folder inside the context. Raises ConfigurationError if it is locked already, or cannot be used."""
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
         file = (run_dir / "local.lock").open("w")
@@ -30,7 +31,7 @@ def lock_run_dir(run_dir: Path) -> Iterator[None]:
 
 
 def is_locked(run_dir: Path) -> bool:
-    """Whether a local run holds it."""
+    """Returns whether a local run has locked the folder."""
     try:
         with (run_dir / "local.lock").open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -1,23 +1,26 @@
-"""How busy the machine was with other processes: a figure that was measured meanwhile is of them, too."""
+"""Measures how busy other processes kept the machine, because they distort figures that are measured meanwhile."""
 
 import time
 from typing import NamedTuple, Self
 
 import psutil
 
-# Below these, other processes do not change what is measured here; a desktop at rest stays below.
+# Below these limits, other processes do not change what is measured here. An idle desktop stays below them.
 FOREIGN_CORES = 0.3
 STOLEN_CORES = 0.1
 
 
 class Busy(NamedTuple):
-    """Cores on average: used by processes that are not this one's descendants, and taken by the hypervisor."""
+    """Average number of cores that foreign processes used, and that the hypervisor took (steal time).
+
+    Foreign processes are all except this process and its descendants.
+    """
 
     foreign_cores: float
     stolen_cores: float
 
     def doubts(self) -> list[str]:
-        """Why figures of that time are not comparable, a line each; none on an idle machine."""
+        """Returns the reasons why figures measured meanwhile are not comparable; none on an idle machine."""
         cores = psutil.cpu_count() or 1
         return [
             f"{what} {used:.1f} of {cores} cores"
@@ -30,7 +33,7 @@ class Busy(NamedTuple):
 
 
 class Watch:
-    """`with` watches the machine; `busy` is the result, once the context has ended."""
+    """Measures the machine inside the context; the result is `busy`, which is set when the context ends."""
 
     busy: Busy
 
@@ -39,25 +42,25 @@ class Watch:
         return self
 
     def __exit__(self, *error: object) -> None:
-        seconds, everybody, ours, stolen = (after - before for after, before in zip(_now(), self._before, strict=True))
+        seconds, total, own, stolen = (after - before for after, before in zip(_now(), self._before, strict=True))
         seconds = max(seconds, 0.001)
-        self.busy = Busy(max(0.0, everybody - ours) / seconds, stolen / seconds)
+        self.busy = Busy(max(0.0, total - own) / seconds, stolen / seconds)
 
 
 def _now() -> tuple[float, float, float, float]:
-    """The clock, and seconds of CPU so far: of all processes, of this one with its descendants, of the hypervisor."""
+    """Returns the clock, and CPU seconds so far: all processes, this process with its descendants, the hypervisor."""
     times = psutil.cpu_times()
-    everybody = times.user + times.system + getattr(times, "nice", 0) + _of(times, "irq") + _of(times, "softirq")
-    return time.monotonic(), everybody, _ours(), _of(times, "steal")
+    total = times.user + times.system + sum(_seconds(times, name) for name in ("nice", "irq", "softirq"))
+    return time.monotonic(), total, _own_cpu_seconds(), _seconds(times, "steal")
 
 
-def _of(times: object, name: str) -> float:
-    """A kind of time that not every system has."""
+def _seconds(times: object, name: str) -> float:
+    """Returns a kind of CPU time that not every system reports, else 0."""
     value: float = getattr(times, name, 0.0)
     return value
 
 
-def _ours() -> float:
+def _own_cpu_seconds() -> float:
     this = psutil.Process()
     seconds = 0.0
     for process in [this, *this.children(recursive=True)]:
@@ -65,6 +68,6 @@ def _ours() -> float:
             spent = process.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        # The last two: of children that have ended and were waited for.
+        # `children_…`: children that have ended and that their parent has waited for.
         seconds += spent.user + spent.system + spent.children_user + spent.children_system
     return seconds

@@ -1,4 +1,4 @@
-"""Reads the messages of the embedded queue by ministack's inspection, which does not count as a receive."""
+"""Reads the embedded queue's messages through ministack's own path, which does not count as a receive."""
 
 import json
 from urllib.parse import quote
@@ -9,9 +9,9 @@ from local.http import ask
 
 
 def peek(endpoint: str, queue_url: str, ca_bundle: str | None = None) -> list[Seen]:
-    """Every message of the queue, oldest first; `ca_bundle` for an endpoint of https.
+    """Returns every message of the queue, oldest first; an https endpoint needs the `ca_bundle`.
 
-    Raises ConfigurationError where nothing answers.
+    Raises ConfigurationError if nothing answers.
     """
     path = f"/_ministack/sqs/messages?QueueUrl={quote(queue_url, safe='')}"
     try:

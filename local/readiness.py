@@ -1,4 +1,4 @@
-"""Waiting until a child process is ready, has exited, or the time-out is over."""
+"""Waits until a child process is ready, has exited, or has timed out."""
 
 import http.client
 import shlex
@@ -17,9 +17,9 @@ T = TypeVar("T")
 def wait_until_ready(
     process: "subprocess.Popen[Any]", ready: Callable[[], T | None], seconds: float, interval: float = 0.05
 ) -> T:
-    """The first true result of `ready`, which is called every `interval` seconds and may raise OSError.
+    """Calls `ready`, which may raise OSError, every `interval` seconds, and returns the first true result.
 
-    Raises ChildProcessError where `process` exits before, TimeoutError after `seconds`.
+    Raises ChildProcessError if `process` exits first, and TimeoutError after `seconds`.
     """
     deadline = time.monotonic() + seconds
     while process.poll() is None:
@@ -33,14 +33,14 @@ def wait_until_ready(
 
 
 def is_ready(url: str) -> bool:
-    """Whether the service at `url` answers its readyz with 200. Raises OSError or HTTPException without an answer."""
+    """Returns whether /readyz of the service at `url` is 200. Raises OSError or HTTPException without an answer."""
     with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)) as connection:
         connection.request("GET", "/readyz")
         return connection.getresponse().status == HTTPStatus.OK
 
 
 def is_listening(port: int) -> bool:
-    """True where a connection to `port` on loopback is accepted. Raises OSError where it is not."""
+    """Returns True if a connection to `port` on loopback is accepted. Raises OSError if it is refused."""
     socket.create_connection(("127.0.0.1", port), timeout=1).close()
     return True
 

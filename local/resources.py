@@ -1,4 +1,4 @@
-"""What a local run needs in the embedded AWS: two queues and a table."""
+"""Creates what a local run needs in the embedded AWS: two queues and a table."""
 
 import json
 from typing import TYPE_CHECKING
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 QUEUE = "invoice-webhooks"
 DEAD_LETTER_QUEUE = "invoice-webhooks-dead-letters"
 TABLE = "invoice-webhook-billing"
-# The worker moves what can never succeed by itself, at once. Five receives, as for a simpler consumer, would send
-# honest webhooks there while Chargebee answers 429 or workers are killed.
+# The worker itself moves a message that can never succeed to the dead-letter queue, at once. Five receives, as a
+# simpler consumer would set, would move good webhooks there while Chargebee answers 429 or workers are killed.
 MAX_RECEIVE_COUNT = 1000
 
 
 def create_queues(sqs: "SQSClient") -> tuple[str, str]:
-    """The URLs of the queue and of its dead-letter queue."""
+    """Creates the queue and its dead-letter queue, and returns their URLs."""
     dead_letters = sqs.create_queue(QueueName=DEAD_LETTER_QUEUE)["QueueUrl"]
     attributes = sqs.get_queue_attributes(QueueUrl=dead_letters, AttributeNames=["QueueArn"])["Attributes"]
     redrive = {"deadLetterTargetArn": attributes["QueueArn"], "maxReceiveCount": MAX_RECEIVE_COUNT}
@@ -27,7 +27,7 @@ def create_queues(sqs: "SQSClient") -> tuple[str, str]:
 
 
 def create_table(dynamodb: "DynamoDBClient") -> str:
-    """The name of the table of `app.billing`."""
+    """Creates the table of `app.billing`, and returns the table's name."""
     dynamodb.create_table(**schema.table(TABLE))
     dynamodb.update_time_to_live(
         TableName=TABLE, TimeToLiveSpecification={"Enabled": True, "AttributeName": schema.EXPIRY}

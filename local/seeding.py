@@ -1,7 +1,7 @@
-"""What there is to bill in a local run: for each webhook about a pending invoice, its invoice at the Chargebee stand-in
-and a few billable events of its customer in the table.
+"""Creates what a local run bills: for each webhook about a pending invoice, the invoice at the Chargebee stand-in, and
+a few billable events of the customer in the table.
 
-All of it follows from the event's id, so an audit knows which charges to expect.
+The billable events are computed from the webhook's event id, so an audit knows which charges to expect.
 """
 
 import hashlib
@@ -22,10 +22,10 @@ _WANTED = frozenset({PENDING_INVOICE_CREATED})
 _MOST_BILLABLES = 3
 _MORE_LINE_ITEMS = 25
 _MONTH = 30 * 86_400
-# Webhooks of up to 150 kB in one request to the stand-in; BatchWriteItem takes 25 items.
+# A webhook has up to 150 kB, and all of a batch go in one request to the stand-in. BatchWriteItem takes 25 items.
 _EVENTS_AT_ONCE = 200
 _ITEMS_AT_ONCE = 25
-# The embedded AWS reads the region from the signature, which it does not check.
+# The embedded AWS reads the region from the signature, but does not check the signature.
 _HEADERS = {
     "Content-Type": "application/x-amz-json-1.0",
     "X-Amz-Target": "DynamoDB_20120810.BatchWriteItem",
@@ -37,7 +37,7 @@ _USAGES = ("API calls", "Messages sent", "Storage, GB-hours", "Exports", "Seats 
 
 @dataclass(frozen=True)
 class SeededBillable:
-    """A billable event; `amount` in minor units, `occurred_at` in unix seconds."""
+    """A billable event of a customer; `amount` in minor units, `occurred_at` in unix seconds."""
 
     id: str
     customer_id: str
@@ -46,7 +46,7 @@ class SeededBillable:
     occurred_at: int
 
     def item(self) -> dict[str, dict[str, str]]:
-        """As DynamoDB's JSON has it: the table's design is in `app.billing`."""
+        """Returns the item in DynamoDB's JSON. `app.billing` describes the table's design."""
         return {
             "pk": {"S": f"customer#{self.customer_id}"},
             "sk": {"S": f"billable#{self.occurred_at:010}#{self.id}"},
@@ -58,7 +58,7 @@ class SeededBillable:
 
 
 def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """The events of `bodies`, as dicts, whose invoice is to be billed."""
+    """Returns the events of `bodies`, as dicts, that announce a pending invoice."""
     for body in bodies:
         try:
             event = parse_event(body, _WANTED)
@@ -69,7 +69,10 @@ def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def charges(event: dict[str, Any]) -> list[SeededBillable]:
-    """One to three billable events within the period of the event's invoice, line items that it left out included."""
+    """Returns one to three billable events in the period of the event's invoice.
+
+    The period includes the line items that Chargebee left out of the webhook.
+    """
     invoice, digest = event["content"]["invoice"], hashlib.sha256(event["id"].encode()).digest()
     items = [*invoice.get("line_items", []), *more_line_items(event)]
     first = min((item["date_from"] for item in items), default=event["occurred_at"] - _MONTH)
@@ -77,7 +80,7 @@ def charges(event: dict[str, Any]) -> list[SeededBillable]:
     found = []
     for number in range(1 + digest[0] % _MOST_BILLABLES):
         share, amount, usage = digest[3 * number + 1 : 3 * number + 4]
-        # The last one lies near the end of the period.
+        # The first billable event lies near the end of the period.
         share = 255 if number == 0 else share
         found.append(
             SeededBillable(
@@ -92,7 +95,7 @@ def charges(event: dict[str, Any]) -> list[SeededBillable]:
 
 
 def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
-    """Those that Chargebee left out of the webhook; the last ones are of a longer period."""
+    """Returns the line items that Chargebee left out of the webhook; they end a month later."""
     invoice = event["content"]["invoice"]
     if not invoice.get("line_items_next_offset"):
         return []
@@ -104,10 +107,10 @@ def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
-    """Registers the events at the stand-in, and their billable events in the table.
+    """Registers the events at the stand-in, and writes their billable events into the table.
 
-    An invoice that is known already stays as it is, so that the same webhook can be sent twice. Raises
-    ConfigurationError where the stand-ins do not answer.
+    An invoice that is already registered does not change, so the same webhook can be sent twice. Raises
+    ConfigurationError if the stand-ins do not answer.
     """
     events = pending(bodies)
     while some := list(islice(events, _EVENTS_AT_ONCE)):
@@ -128,7 +131,7 @@ def register(run: LocalRun | StandIns, events: Iterable[dict[str, Any]]) -> set[
 
 
 def write(run: LocalRun | StandIns, billables: list[SeededBillable]) -> None:
-    """Writes items of the table. Raises ConfigurationError."""
+    """Writes the billable events into the table. Raises ConfigurationError."""
     for start in range(0, len(billables), _ITEMS_AT_ONCE):
         items = [{"PutRequest": {"Item": one.item()}} for one in billables[start : start + _ITEMS_AT_ONCE]]
         body = orjson.dumps({"RequestItems": {run.table: items}})

@@ -1,4 +1,4 @@
-"""Settings of a local run, read by `python -m local` alone: APP_LOCAL_…"""
+"""The settings of a local run, APP_LOCAL_…, which only `python -m local` reads."""
 
 import os
 from pathlib import Path
@@ -11,26 +11,28 @@ from app.settings.text import error_lines, unknown_variables
 
 
 class LocalSettings(BaseSettings):
-    """One field per variable: `sqs_delay` is APP_LOCAL_SQS_DELAY."""
+    """One field for each variable: `sqs_delay` is APP_LOCAL_SQS_DELAY."""
 
     model_config = SettingsConfigDict(
         env_prefix="APP_LOCAL_", frozen=True, extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
     )
 
-    sqs_delay: float = Field(0.0, ge=0, le=60, description="Seconds of latency added to each call of the embedded SQS.")
-    chargebee_delay: float = Field(0.0, ge=0, le=60, description="Seconds that a call of Chargebee's stand-in takes.")
-    tls: bool = Field(False, description="The embedded AWS speaks HTTPS, as AWS does, with a CA of its own.")
-    worker: bool = Field(True, description="`run` starts a worker too, which closes the invoices.")
+    sqs_delay: float = Field(0.0, ge=0, le=60, description="Seconds of latency added to each call to the embedded SQS.")
+    chargebee_delay: float = Field(
+        0.0, ge=0, le=60, description="Seconds that each call to the stand-in for Chargebee takes."
+    )
+    tls: bool = Field(False, description="The embedded AWS uses HTTPS, as AWS does, with its own CA.")
+    worker: bool = Field(True, description="`run` also starts a worker, which closes the invoices.")
     live_port: int = Field(8001, ge=0, le=65535, description="Port of the live page; 0 picks a free one.")
     run_dir: Path = Field(
         Path(".run"),
-        description="Folder where a local run writes its address (`local.json`).",
+        description="Folder into which a local run writes its addresses (`local.json`).",
         json_schema_extra={"allowed": "a folder"},
     )
 
 
 def load_local_settings() -> LocalSettings:
-    """Reads the environment. Raises ConfigurationError, with a line for each wrong variable."""
+    """Reads the environment. Raises ConfigurationError with a line for each invalid variable."""
     if unknown := list(unknown_variables(os.environ, LocalSettings)):
         raise ConfigurationError("\n".join(unknown))
     try:

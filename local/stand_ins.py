@@ -1,4 +1,4 @@
-"""The stand-ins for Chargebee and DynamoDB that a deployment on a laptop is configured for: kind, compose."""
+"""Finds the stand-ins for Chargebee and DynamoDB that a deployment on a laptop (kind, compose) is configured for."""
 
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ from app.settings import Settings
 
 
 class StandIns(NamedTuple):
-    """`chargebee` and `endpoint`: URLs; `table`: at `endpoint`."""
+    """The stand-ins' URLs: `chargebee`, and `endpoint` for DynamoDB with the `table`."""
 
     chargebee: str
     endpoint: str
@@ -20,7 +20,10 @@ class StandIns(NamedTuple):
 
 
 def configured_stand_ins(settings: Settings) -> StandIns:
-    """Raises ConfigurationError where one is not configured, or is the real service: nothing is invented there."""
+    """Returns the configured stand-ins.
+
+    Raises ConfigurationError if one is not configured, or is the real service, which must not get invented data.
+    """
     settings.require_billing()
     assert settings.chargebee_url is not None
     assert settings.billing_table is not None

@@ -1,6 +1,6 @@
-"""Certificates for the stand-ins of AWS: real SQS is HTTPS, and much of what that costs is the client's CA bundle.
+"""Certificates for the stand-ins of AWS. Real SQS uses HTTPS, and loading the CA bundle is much of what HTTPS costs.
 
-botocore has urllib3 load the whole bundle for every new connection (https://github.com/urllib3/urllib3/issues/3623,
+botocore lets urllib3 load the whole bundle for every new connection (https://github.com/urllib3/urllib3/issues/3623,
 https://github.com/boto/botocore/issues/3171), which OpenSSL 3 made five times slower
 (https://github.com/openssl/openssl/issues/16871).
 """
@@ -17,7 +17,7 @@ _END = "-----END CERTIFICATE-----\n"
 
 
 class Certificates(NamedTuple):
-    """Files of PEM. `bundle` is for AWS_CA_BUNDLE: botocore's own CAs, and the one that has signed `certificate`."""
+    """PEM files. `bundle` is for AWS_CA_BUNDLE: botocore's own CAs, and the CA that has signed `certificate`."""
 
     certificate: Path
     key: Path
@@ -27,9 +27,9 @@ class Certificates(NamedTuple):
 
 @contextmanager
 def certificates(share: float = 1.0) -> Iterator[Certificates]:
-    """A certificate for 127.0.0.1 and localhost, and its CA, both new. `share`: of botocore's CAs in the bundle.
+    """Creates a CA and a certificate for 127.0.0.1 and localhost; the files exist inside the context.
 
-    Raises ConfigurationError where trustme is not installed.
+    `share`: the part of botocore's CAs that the bundle contains. Raises ConfigurationError if trustme is not installed.
     """
     try:
         import trustme  # not in the image
@@ -47,8 +47,8 @@ def certificates(share: float = 1.0) -> Iterator[Certificates]:
 
 
 def _botocores(share: float) -> list[str]:
-    """The first `share` of the CAs that botocore brings along."""
-    from botocore.httpsession import DEFAULT_CA_BUNDLE  # half a second, which a run without TLS saves
+    """Returns the first `share` of botocore's own CAs."""
+    from botocore.httpsession import DEFAULT_CA_BUNDLE  # takes half a second, so only a run with TLS imports it
 
     found = Path(DEFAULT_CA_BUNDLE).read_text().split(_END)[:-1]
     return [certificate + _END for certificate in found[: round(share * len(found))]]

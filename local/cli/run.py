@@ -19,7 +19,7 @@ from local import exposure, seeding
 from local.cli.shown_services import page_config
 from local.launch import changed_environment, start_web, start_worker
 from local.live.start import start as start_page
-from local.local_run import BROUGHT, LocalRun, start_stand_ins
+from local.local_run import REPLACED, LocalRun, start_stand_ins
 from local.sample_events import default_file, sample_files
 from local.settings import LocalSettings, load_local_settings
 
@@ -37,8 +37,10 @@ def run() -> None:
     with changed_environment({"APP_METRICS_PORT": os.environ.get("APP_METRICS_PORT") or METRICS_PORT}):
         settings, options = load_settings(), load_local_settings()
         given = dict(os.environ)
-    if brought := [name for name in BROUGHT if os.environ.get(name)]:
-        raise ConfigurationError("\n".join(f"{name} is set: a local run brings its own" for name in brought))
+    if already_set := [name for name in REPLACED if os.environ.get(name)]:
+        raise ConfigurationError(
+            "\n".join(f"{name} is set, but a local run sets it itself: unset it" for name in already_set)
+        )
     configure_logging(settings)
     exposure.warn(settings)
     with ExitStack() as stack:

@@ -27,7 +27,7 @@ def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
     with LocalRunProcess(tmp_path, host="0.0.0.0") as service:  # noqa: S104  # the service
         found = [line["message"] for line in service.lines if line["level"] == "WARNING"]
     assert found == [
-        f"A local run is for this machine alone, but others reach {ALL}",
+        f"A local run is for this machine only, but other machines can reach {ALL}",
         "APP_BASIC_AUTH_PASSWORD: fewer than 8 characters (as demo's) can be guessed",
     ]
 
@@ -46,5 +46,5 @@ def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
 def test_what_others_reach(warnings: list[str], given: dict[str, object], expected: str | None) -> None:
     """Only what is there, and what does not listen on loopback."""
     exposure.warn(Settings.model_validate(given))
-    wanted = f"A local run is for this machine alone, but others reach {expected}"
+    wanted = f"A local run is for this machine only, but other machines can reach {expected}"
     assert warnings == ([wanted] if expected else [])
