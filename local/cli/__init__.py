@@ -9,7 +9,7 @@ COMMANDS = (
     *("run", "demo", "send", "queue", "invoices", "live", "race"),
     *("releases", "diff", "compare", "doctor"),
 )
-ON_THE_LOCAL_RUN = ("redrive", "reconcile")  # commands of `python -m app`
+ON_THE_LOCAL_RUN = ("redrive", "reconcile")  # commands of `python -m app`, run with the local run's variables
 
 
 class _Commands(Commands):
@@ -19,7 +19,7 @@ class _Commands(Commands):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in ON_THE_LOCAL_RUN:
             return super().get_command(ctx, cmd_name)
-        from local.cli.on_local_run import on_local_run  # which the other commands do without
+        from local.cli.on_local_run import on_local_run  # only these commands need it
 
         return on_local_run(cmd_name)
 
@@ -27,7 +27,7 @@ class _Commands(Commands):
 @click.group(cls=_Commands, package=__name__, names=COMMANDS)
 @click.version_option(__version__, prog_name="invoice-webhook")
 def cli() -> None:
-    """Around the service on a laptop: stand-ins for AWS and Chargebee, senders, the live page, the releases."""
+    """Run the service on a laptop, with stand-ins for AWS and Chargebee; send webhooks; watch and compare releases."""
 
 
 def main() -> None:

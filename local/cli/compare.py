@@ -1,4 +1,4 @@
-"""`python -m local compare v02 v03`: the same webhooks to several releases, as timelines."""
+"""`python -m local compare v02 v03`: shows as timelines how several releases handle the same webhooks."""
 
 import shutil
 from pathlib import Path
@@ -16,20 +16,27 @@ from local.compare.styles import STYLES
 
 @click.command()
 @click.argument("releases", nargs=-1, required=True)
-@click.option("--count", type=click.IntRange(1, 100), default=20, show_default=True, help="Webhooks, all at once.")
-@click.option("--svg", "file", type=click.Path(path_type=Path, dir_okay=False), help="Also as a picture, in this file.")
+@click.option(
+    "--count", type=click.IntRange(1, 100), default=20, show_default=True, help="Number of webhooks, all sent at once."
+)
+@click.option(
+    "--svg",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the timelines to this file as a picture, too.",
+)
 def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
-    """Post the same webhooks to RELEASES, one release after the other, and show who waited for what.
+    """Post the same webhooks to RELEASES, one release after the other, and show what each thread and webhook waits for.
 
-    Each call of the queue takes 100 ms longer, as if it were far away; APP_LOCAL_SQS_DELAY=0 … compare v02 v03 is
-    without that. Other settings apply, too: APP_LOCAL_TLS=1 is over TLS. Settings of one release follow its name:
-    v06,APP_SQS_MAX_CONNECTIONS=100. What waits for what is the same on a busy machine; times are not.
+    Each call to SQS takes 100 ms longer, as if SQS were far away; APP_LOCAL_SQS_DELAY sets another delay, 0 for none.
+    Other settings apply, too: with APP_LOCAL_TLS=1, the calls use TLS. To change a setting for one release only, append
+    it to the name: v06,APP_SQS_MAX_CONNECTIONS=100. A busy machine changes the times, but not what waits for what.
     """
     chosen = [_parsed(text) for text in releases]
     settings = load_settings()
     seconds = delay()
-    click.echo(f"Each call of the queue takes {seconds * 1000:g} ms longer (APP_LOCAL_SQS_DELAY={seconds:g}).")
-    # No remaining time: some releases take many times as long as others.
+    click.echo(f"Each call to SQS takes {seconds * 1000:g} ms longer (APP_LOCAL_SQS_DELAY={seconds:g}).")
+    # The bar shows no remaining time, because some releases take many times as long as others.
     with click.progressbar(
         chosen, label="Recording", show_eta=False, item_show_func=lambda one: one and one[0].value
     ) as bar:
@@ -43,7 +50,7 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
 
 
 def _parsed(text: str) -> tuple[Release, dict[str, str]]:
-    """`v06,APP_X=1`. Raises ConfigurationError."""
+    """Parses `v06,APP_X=1`. Raises ConfigurationError."""
     name, *variables = text.split(",")
     for variable in variables:
         if not variable.startswith("APP_") or "=" not in variable:
@@ -61,7 +68,7 @@ def _show(recorded: Recording, seconds: float) -> None:
     click.echo(f"{'':<{terminal.LABEL}} 0{f'{seconds:.2f} s':>{columns - 1}}")
     click.echo("   ".join(click.style(words, fg=STYLES[state].terminal) for state, words in terminal.legend(shown)))
     for doubt in recorded.doubts:
-        click.echo(f"DOUBTFUL: {doubt} meanwhile, so these times are not the release's alone")
+        click.echo(f"DOUBTFUL: {doubt} meanwhile, which may have changed these times")
 
 
 def _cell(state: State | None) -> str:

@@ -1,4 +1,4 @@
-"""`python -m local demo`: end to end, with a real service and a real queue process."""
+"""`python -m local demo`: a test from end to end, with a real service and a real queue process."""
 
 import tempfile
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ import click
 
 from app.settings import load_settings
 from local.demo.burst import burst
-from local.demo.closed_invoices import calls_a_minute, invoices
+from local.demo.closed_invoices import bill_samples, calls_a_minute
 from local.demo.output import Bar, Output
-from local.demo.posted_samples import samples
+from local.demo.posted_samples import post_samples
 from local.launch import start_service
 
 
@@ -26,15 +26,25 @@ OUTPUT = Output(say=click.echo, note=partial(click.echo, err=True), bar=_bar)
 
 
 @click.command()
-@click.option("--count", type=click.IntRange(min=1), help="Instead of the samples: that many fresh webhooks at once.")
-@click.option("--concurrency", type=click.IntRange(1, 1000), default=50, show_default=True, help="Of --count, at once.")
-@click.option("--rate", type=click.FloatRange(min=0.1), help="Of --count, per second (open loop).")
+@click.option("--count", type=click.IntRange(min=1), help="Send so many generated webhooks instead of the samples.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1000),
+    default=50,
+    show_default=True,
+    help="With --count: webhooks in flight.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=0.1),
+    help="With --count: webhooks per second, whether earlier ones are answered or not (open loop).",
+)
 def demo(count: int | None, concurrency: int, rate: float | None) -> None:
-    """Start queue and service, post webhooks, show what arrived; then let a worker close the invoices. Exits with 0 if
-    everything is as expected: each charge is on its invoice exactly once.
+    """Start queue and service, post webhooks, and show what arrived in the queue; then let a worker close the invoices.
 
-    With --count it ends at the queue. Settings apply: APP_RELEASE=v02_blocking APP_LOCAL_SQS_DELAY=0.1 …
-    demo --count 20 runs a release of the history on a queue with 100 ms of latency.
+    Exits with 0 if everything is as expected: each charge is on its invoice exactly once. With --count, no worker
+    starts. Settings apply: APP_RELEASE=v02_blocking APP_LOCAL_SQS_DELAY=0.1 … demo --count 20 runs that release with
+    100 ms of latency for each call to SQS.
     """
     settings = load_settings()
     click.echo(f"Starting the queue and {settings.release.value}", err=True)
@@ -42,7 +52,7 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
     with tempfile.TemporaryDirectory() as folder, start_service(Path(folder), variables) as run:
         click.echo(f"{settings.release.value} on {run.url}, SQS at {run.endpoint}\n")
         if count is None:
-            problems = samples(run, settings, OUTPUT) or invoices(run, settings, OUTPUT)
+            problems = post_samples(run, settings, OUTPUT) or bill_samples(run, settings, OUTPUT)
         else:
             problems = burst(run, settings, OUTPUT, count, concurrency=concurrency, rate=rate)
     for problem in problems:

@@ -1,4 +1,4 @@
-"""`python -m local diff v03 v04`: the code that a release changes."""
+"""`python -m local diff v03 v04`: shows the code that a release changes."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`python -m local doctor your.module:app`: which lines of an ASGI app block its event loop."""
+"""`python -m local doctor your.module:app`: names the lines of an ASGI app that block the event loop."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -25,24 +25,33 @@ LOOPBACK = "127.0.0.1"
 @click.argument("target", metavar="MODULE:APP")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0 takes a free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 picks a free one.",
 )
 @click.option(
     "--warn",
     type=click.FloatRange(0.01, 60),
     default=0.1,
     show_default=True,
-    help="Seconds that a line may hold the loop.",
+    help="Seconds for which a line may block the event loop.",
 )
 @click.option("--for", "seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so many seconds.")
-@click.option("--page/--no-page", default=True, show_default=True, help="The live page, on a free port; it probes.")
-@click.option("--check", is_flag=True, help="Exit with 1 if anything held the loop for longer.")
+@click.option(
+    "--page/--no-page",
+    default=True,
+    show_default=True,
+    help="Serve the live page, on a free port; it requests /healthz twice a second.",
+)
+@click.option("--check", is_flag=True, help="Exit with 1 if anything blocked the event loop for longer than --warn.")
 def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | None, page: bool, check: bool) -> None:
-    """Serve an ASGI app, and name the lines that block its event loop, while you send it requests.
+    """Serve an ASGI app, and name the lines that block its event loop, while you send requests to it.
 
-    The app is imported from the current directory, as by uvicorn. Each line is named as soon as it is found; Ctrl-C
-    (or SIGTERM) stops and sums up, with the release of this history that shows the cure: `diff` shows it as code.
-    Time in which the process got no CPU is not the line's, and is not counted. The live page draws the loop meanwhile.
+    The app is imported from the current directory, as uvicorn does. Each line is named as soon as it is found. Ctrl-C
+    (or SIGTERM) stops, and prints a summary with the releases of this project that show a cure; `diff` shows their
+    code. Time in which the process got no CPU does not count. The live page draws the event loop's delay meanwhile.
     """
     with ExitStack() as stack:
         try:
@@ -71,13 +80,13 @@ def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | N
 
 @contextmanager
 def _live(target: str, url: str) -> Iterator[AbstractContextManager[None]]:
-    """A live page of the app at `url`; what measures its event loop, to be entered there."""
+    """Starts a live page of the app at `url`; yields the context that measures the app's event loop."""
     from app.telemetry.metrics.prometheus import served
     from app.telemetry.metrics.service import LoopMetrics
     from local.live.page_config import PageConfig, ShownService
-    from local.live.start import start  # not imported without the page
+    from local.live.start import start  # only the page needs it
 
-    configure_logging(Settings(log_level="WARNING"))  # not that /metrics has an address, too
+    configure_logging(Settings(log_level="WARNING"))  # without the line that names the address of /metrics
     metrics = LoopMetrics(fine=True)
     with served(metrics.instruments, LOOPBACK, 0) as port, start() as page:
         page.show(PageConfig([ShownService(target, "", "", url, f"http://{LOOPBACK}:{port}/metrics")]))

@@ -1,4 +1,4 @@
-"""`python -m local invoices`: the invoices at the stand-in for Chargebee's API."""
+"""`python -m local invoices`: lists the invoices at the stand-in for Chargebee's API."""
 
 import sys
 import time
@@ -22,12 +22,18 @@ _CLEAR = "\x1b[H\x1b[2J"
 
 
 @click.command()
-@click.option("--watch", is_flag=True, help="Show them again whenever something has changed, until Ctrl-C.")
-@click.option("--limit", type=click.IntRange(min=1), default=40, show_default=True, help="How many, the newest last.")
+@click.option("--watch", is_flag=True, help="List them again after each change, until Ctrl-C.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=40,
+    show_default=True,
+    help="Number of invoices to list, the last changed at the end.",
+)
 def invoices(watch: bool, limit: int) -> None:
     """List the invoices of the local run (`make run`): pending, being charged, or closed, with Chargebee's status.
 
-    They are those of the stand-in for Chargebee's API; its page shows them too, as they change.
+    The invoices are at the stand-in for Chargebee's API. The stand-in's web page shows them, too, as they change.
     """
     run = read_run(load_local_settings().run_dir)
     shown = read_invoices(run.chargebee)
@@ -41,7 +47,7 @@ def invoices(watch: bool, limit: int) -> None:
 
 
 def _table(found: list[dict[str, Any]], limit: int) -> str:
-    """A line for each, and one that counts them all."""
+    """Returns a line for each invoice, and a line with the counts."""
     rows = [_COLUMNS, *(_row(invoice) for invoice in found[-limit:])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = ["  ".join(map(_cell, row, widths, _COLUMNS)).rstrip() for row in rows]

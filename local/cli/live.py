@@ -1,4 +1,4 @@
-"""`python -m local live`: the live page's process, which `web`, `race` and `doctor` start."""
+"""`python -m local live`: the live page's process, which `run`, `race` and `doctor` start."""
 
 import json
 import sys
@@ -25,13 +25,13 @@ from local.sample_events import default_file, fresh_events_of
 
 @click.command(hidden=True)
 def live() -> None:
-    """Serve the live page of the services that standard input names, until that ends."""
+    """Serve the live page of the services that standard input names, until standard input ends."""
     settings = load_settings()
     configure_logging(settings)
     if config := page_process.read_config():
         try:
             page_process.run(config, partial(_site, settings), _announce)
-        except ConfigurationError as error:  # a line of the service's log, which goes on without the page
+        except ConfigurationError as error:  # one line in the log; the service runs on without the page
             logger.error("{}", error)
             sys.exit(2)
 
@@ -47,7 +47,7 @@ def _site(settings: Settings, config: PageConfig, port: int) -> Starlette:
 
 
 async def _post(chargebee: str | None, client: aiohttp.ClientSession, body: bytes) -> int:
-    """Posts one webhook and returns the status; before, it registers the invoice at `chargebee`, if there is one."""
+    """Registers the webhook's invoice at `chargebee`, unless it is None; posts the webhook and returns the status."""
     if chargebee is not None:
         invoices = [{"event": json.loads(body)}]
         with suppress(aiohttp.ClientError, TimeoutError):
@@ -60,6 +60,6 @@ def _bodies(count: int) -> Iterator[bytes]:
 
 
 def _announce(url: str) -> None:
-    """For the parent, and for whoever reads the log."""
+    """Prints the page's URL for the parent process, and logs it."""
     click.echo(url)
     logger.info("Live page on {}", url)

@@ -1,4 +1,4 @@
-"""Commands of a deployment, on the local run: `python -m local redrive`, `python -m local reconcile`."""
+"""Runs commands of `python -m app` with the local run: `python -m local redrive`, `python -m local reconcile`."""
 
 import os
 from functools import wraps
@@ -12,13 +12,13 @@ from local.settings import load_local_settings
 
 
 def on_local_run(name: str) -> click.Command:
-    """Returns `python -m app NAME` with the variables of the local run, and none of a deployment or a real account."""
+    """Returns the command `python -m app NAME`, which will use the local run and no deployment or real AWS account."""
     command: click.Command = getattr(import_module(f"app.cli.{name}"), name)
     callback = command.callback
     assert callback is not None
 
     @wraps(callback)
-    def joined(**options: Any) -> Any:
+    def with_local_run(**options: Any) -> Any:
         run = read_run(load_local_settings().run_dir)
         variables = run.environment(os.environ)
         os.environ.clear()
@@ -26,4 +26,4 @@ def on_local_run(name: str) -> click.Command:
         click.echo(f"On the local run, {run.endpoint}", err=True)
         return callback(**options)
 
-    return click.Command(command.name, callback=joined, params=command.params, help=command.help)
+    return click.Command(command.name, callback=with_local_run, params=command.params, help=command.help)

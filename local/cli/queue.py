@@ -1,4 +1,4 @@
-"""`python -m local queue`: the messages in the queues of the local run."""
+"""`python -m local queue`: counts or shows the messages in the queues of the local run."""
 
 import click
 
@@ -9,21 +9,21 @@ from local.settings import load_local_settings
 
 
 @click.command()
-@click.option("--peek", "look", is_flag=True, help="Show the messages.")
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many to show.")
+@click.option("--peek", "show_messages", is_flag=True, help="Show the messages.")
+@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Number of messages to show.")
 @click.option(
     "--json", "as_json", is_flag=True, help="With --peek: one JSON line per message, with attributes and body."
 )
-def queue(look: bool, limit: int, as_json: bool) -> None:
+def queue(show_messages: bool, limit: int, as_json: bool) -> None:
     """Count the messages in the queues of the local run (`make run`), or show them with --peek.
 
-    Neither removes a message, or counts as a receive.
+    Neither removes a message, nor counts as a receive.
     """
     run = read_run(load_local_settings().run_dir)
     for url in (run.queue_url, run.dead_letter_queue_url):
         messages = peek(run.endpoint, url, run.ca_bundle)
         say(f"{url}: {len(messages):,} messages")
-        if look:
+        if show_messages:
             show(messages[:limit], as_json)
             if len(messages) > limit:
                 say(f"… and {len(messages) - limit:,} more (--limit)")

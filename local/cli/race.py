@@ -1,4 +1,4 @@
-"""`python -m local race v02 v09`: two releases side by side, the same webhooks to both."""
+"""`python -m local race v02 v09`: runs two releases side by side, and sends both the same webhooks."""
 
 import tempfile
 from contextlib import ExitStack, suppress
@@ -15,18 +15,19 @@ from local.live.start import start
 from local.local_run import LocalRun
 from local.settings import load_local_settings
 
-MOST = 2  # columns of the page
+MOST = 2  # the page has two columns
 
 
 @click.command()
 @click.argument("releases", nargs=MOST, required=True)
 def race(releases: tuple[str, ...]) -> None:
-    """Serve two RELEASES, each with a queue of its own, and a live page of both, until Ctrl-C.
+    """Serve two RELEASES, each with its own queue, and one live page of both, until Ctrl-C.
 
-    The page's buttons send the same webhooks to both. APP_LOCAL_LIVE_PORT is its port; without, a free one.
+    The page's buttons send the same webhooks to both. APP_LOCAL_LIVE_PORT sets the page's port; the default is a free
+    port.
     """
     settings, options = load_settings(), load_local_settings()
-    if "live_port" not in options.model_fields_set:  # its default is the page of `make run`, which may be running
+    if "live_port" not in options.model_fields_set:  # the default port may be in use by the page of `make run`
         options = options.model_copy(update={"live_port": 0})
     chosen = [lessons.find(name) for name in releases]
     with suppress(KeyboardInterrupt), ExitStack() as stack:
@@ -35,7 +36,7 @@ def race(releases: tuple[str, ...]) -> None:
         url = page.url()
         if url is None:
             raise ConfigurationError("the live page did not start (see its error above)")
-        click.echo(f"{' against '.join(chosen)}: {url} (Ctrl-C ends it)")
+        click.echo(f"{' against '.join(chosen)}: {url} (Ctrl-C stops both)")
         page.wait()
 
 

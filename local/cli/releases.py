@@ -1,4 +1,4 @@
-"""`python -m local releases`: the optimisation history as a list."""
+"""`python -m local releases`: lists the releases of the optimisation history."""
 
 import click
 
@@ -8,11 +8,11 @@ from local.lessons import KNOWN_AS, change
 
 @click.command()
 def releases() -> None:
-    """List the releases: name, version, change, how to switch."""
+    """List the releases with version and change, and how to switch between them."""
     for release in Release:
         known_as = f" – {KNOWN_AS[release]}" if release in KNOWN_AS else ""
         default = " (default)" if release is NEWEST else ""
         click.echo(f"{release.value:<21} {release.version}{known_as}{default}")
         click.echo(f"    {change(release)}")
-    click.echo(f"\nSwitch with the environment: APP_RELEASE={Release.V02_BLOCKING.value} make run")
+    click.echo(f"\nSwitch with an environment variable: APP_RELEASE={Release.V02_BLOCKING.value} make run")
     click.echo("See a lesson: .venv/bin/python -m local diff v03 v04")

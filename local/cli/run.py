@@ -1,4 +1,4 @@
-"""`python -m local run`: the service on a laptop, with all that it needs around it."""
+"""`python -m local run`: runs the service on a laptop, with stand-ins for AWS and Chargebee."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ from local.local_run import REPLACED, LocalRun, start_stand_ins
 from local.sample_events import default_file, sample_files
 from local.settings import LocalSettings, load_local_settings
 
-METRICS_PORT = "9464"  # the same at each start, so that a Prometheus finds it again
+METRICS_PORT = "9464"  # the same port at each start, so that a Prometheus server finds the service again
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(LocalSettings)}"
 
 
@@ -31,8 +31,9 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 def run() -> None:
     """Serve on this machine: stand-ins for AWS and Chargebee, the service, a worker, and a live page.
 
-    The service and the worker are `python -m app web` and `python -m app worker`; their variables apply. Ctrl-C
-    finishes requests in flight, a second one exits at once; SIGTERM drains (see APP_DRAIN_DELAY).
+    The service and the worker are `python -m app web` and `python -m app worker`; their environment variables apply.
+    After Ctrl-C, the service finishes the requests in flight; a second Ctrl-C ends it at once. After SIGTERM, it drains
+    first (see APP_DRAIN_DELAY).
     """
     with changed_environment({"APP_METRICS_PORT": os.environ.get("APP_METRICS_PORT") or METRICS_PORT}):
         settings, options = load_settings(), load_local_settings()
@@ -44,27 +45,27 @@ def run() -> None:
     configure_logging(settings)
     exposure.warn(settings)
     with ExitStack() as stack:
-        around = stack.enter_context(start_stand_ins(options, settings.chargebee_rate))
-        logger.info("Chargebee's stand-in, with a page of its invoices, on {}", around.chargebee)
+        stand_ins = stack.enter_context(start_stand_ins(options, settings.chargebee_rate))
+        logger.info("Stand-in for Chargebee, with a page of the invoices, on {}", stand_ins.chargebee)
         page = stack.enter_context(start_page())
         if options.worker:
-            _work(stack, around, settings, given)
-        started, web = stack.enter_context(start_web(around, given, settings))
+            _start_worker(stack, stand_ins, settings, given)
+        started, web = stack.enter_context(start_web(stand_ins, given, settings))
         started.write(options.run_dir)
         page.show(page_config([(started, settings.release)], settings, options))
         code = _follow(web)
     sys.exit(code)
 
 
-def _work(stack: ExitStack, around: LocalRun, settings: Settings, given: dict[str, str]) -> None:
-    """Starts a worker, and registers pending invoices for the webhooks of README.
+def _start_worker(stack: ExitStack, stand_ins: LocalRun, settings: Settings, given: dict[str, str]) -> None:
+    """Registers pending invoices for the webhooks that README sends, and starts a worker that closes them.
 
-    v01 has no queue to work from, and closes them itself.
+    v01 needs no worker: it has no queue, and closes the invoices itself.
     """
-    seeding.seed(around, (file.read_bytes() for file in [default_file(), *sample_files()]))
+    seeding.seed(stand_ins, (file.read_bytes() for file in [default_file(), *sample_files()]))
     if settings.release.enqueues:
         stopping = threading.Event()
-        worker = stack.enter_context(start_worker(around, given))
+        worker = stack.enter_context(start_worker(stand_ins, given))
         stack.callback(stopping.set)
         threading.Thread(target=_report, args=(worker, stopping), daemon=True).start()
 
@@ -72,11 +73,11 @@ def _work(stack: ExitStack, around: LocalRun, settings: Settings, given: dict[st
 def _report(worker: "subprocess.Popen[bytes]", stopping: threading.Event) -> None:
     code = worker.wait()
     if not stopping.is_set():
-        logger.error("The worker has ended with {}; invoices stay pending", code)
+        logger.error("The worker ended with exit code {}; invoices stay pending", code)
 
 
 def _follow(web: "subprocess.Popen[bytes]") -> int:
-    """Passes signals on to the service until it ends, and returns its exit code."""
+    """Passes signals on to the service until the service ends, and returns the service's exit code."""
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         web.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)

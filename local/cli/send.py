@@ -1,4 +1,4 @@
-"""`python -m local send`: webhooks as Chargebee sends them."""
+"""`python -m local send`: sends webhooks as Chargebee does."""
 
 import asyncio
 from collections import Counter
@@ -26,18 +26,26 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE…]", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--count", type=click.IntRange(min=1), help="Send that many, generated from FILE, each with its own ids.")
-@click.option("--concurrency", type=click.IntRange(1, 1000), default=8, show_default=True, help="Requests at once.")
-@click.option("--url", help=f"The service.  [default: the local run, else {DEFAULT_URL}]")
-@click.option("--seed", "seeded", is_flag=True, help="Register them at the stand-ins first, also with --url.")
+@click.option(
+    "--count", type=click.IntRange(min=1), help="Send so many webhooks, generated from FILE, each with its own ids."
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1000),
+    default=8,
+    show_default=True,
+    help="With --count: requests in flight.",
+)
+@click.option("--url", help=f"The service's URL.  [default: the local run, else {DEFAULT_URL}]")
+@click.option("--seed", "seeded", is_flag=True, help="First register the invoices at the configured stand-ins.")
 def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str | None, seeded: bool) -> None:
-    """Send webhooks as Chargebee does: Basic auth, its headers, its time-outs.
+    """Send webhooks with the Basic auth, headers and time-outs that Chargebee uses.
 
-    Without FILE: the samples of loadtest/events (with --count: the one of 5,686 bytes). Credentials are
-    APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, else demo:demo. Exits with 0 if every response was 200.
+    The default FILEs are the samples of loadtest/events; with --count, the one of 5,686 bytes. The credentials are
+    APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, or demo:demo. Exits with 0 if every response is 200.
 
-    To a local run, it first registers the pending invoices at the stand-in for Chargebee, and what is to be billed;
-    with --seed at the stand-ins of APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE.
+    Before `send` posts to a local run, it registers the pending invoices and their billable events at the stand-ins.
+    With --seed, it uses the stand-ins of APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE.
     """
     settings = load_settings()
     local = None if url else _local_run()
@@ -77,14 +85,16 @@ async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurre
 
 
 def _local_run() -> LocalRun | None:
-    """Returns None if there is none, but a service listens on the default address. Raises ConfigurationError."""
+    """Returns the local run; None if only another service listens on the default address. Raises ConfigurationError."""
     try:
         return read_run(load_local_settings().run_dir)
     except ConfigurationError as error:
         try:
             is_listening(urlsplit(DEFAULT_URL).port or 0)
         except OSError:
-            raise ConfigurationError(f"{error}, or name a service with --url: none listens on {DEFAULT_URL}") from None
+            raise ConfigurationError(
+                f"{error}, or name a service with --url: nothing listens on {DEFAULT_URL}"
+            ) from None
         return None
 
 

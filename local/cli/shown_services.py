@@ -1,4 +1,4 @@
-"""Local runs as what the live page shows."""
+"""Converts local runs to the live page's configuration."""
 
 from app.settings import Release, Settings
 from local import delay, lessons
@@ -8,7 +8,7 @@ from local.settings import LocalSettings
 
 
 def page_config(runs: list[tuple[LocalRun, Release]], settings: Settings, options: LocalSettings) -> PageConfig:
-    """Returns what the page shows: services of a release each, with the credentials of their webhooks."""
+    """Returns the page's configuration: one service per run, with the credentials for webhooks."""
     services = [_service(run, release, settings, options) for run, release in runs]
     return PageConfig(services, options.live_port, options.sqs_delay)
 

@@ -1,10 +1,10 @@
-"""The same webhooks posted to several releases, each recorded as a timeline.
+"""Posts the same webhooks to several releases, and shows as a timeline how each release handles them.
 
-run.py       starts a release, posts, and reads its timeline
-timeline.py  the recorded stacks as spans of time in a state
-states.py    what a stack is doing
-rows.py      the timeline's rows as they are shown: sent, waited, answered
-look.py      a letter and colours for each state
-text.py      for a terminal
-svg.py       as a picture
+recording.py    starts a release, posts, and reads the recorded timeline
+state_spans.py  converts recorded stacks to time spans in a state
+states.py       finds the state that a stack shows
+rows.py         cuts and groups the timeline's rows for display
+styles.py       a letter and colours for each state
+terminal.py     draws the rows with letters
+svg.py          draws the rows as a picture
 """

@@ -1,4 +1,4 @@
-"""One release: started with APP_TIMELINE, posted to by concurrent senders, stopped."""
+"""Starts a release with APP_TIMELINE, posts webhooks at the same time, and reads the recorded timeline."""
 
 import asyncio
 import json
@@ -21,12 +21,12 @@ from local.seeding import seed
 from local.settings import load_local_settings
 
 NONE: Mapping[str, str] = MappingProxyType({})
-# Enough to see who waits for SQS: the embedded queue itself answers within a millisecond or two.
+# Long enough to see what waits for SQS. The embedded queue itself answers within a millisecond or two.
 SQS_DELAY = 0.1
 
 
 class Sent(NamedTuple):
-    """One webhook as its sender saw it. Times as in `TimelineRow`."""
+    """One webhook as the sender saw it; `began` and `ended` are on the same clock as `StateSpan`."""
 
     event_id: str
     began: float
@@ -35,7 +35,7 @@ class Sent(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """`doubts`: what else the machine did meanwhile. It changes the times, not what waits for what."""
+    """A recorded timeline. `doubts`: other work of the machine, which changes times, but not what waits for what."""
 
     name: str
     sent: list[Sent]
@@ -56,17 +56,18 @@ class Recording(NamedTuple):
 
 
 def record(release: Release, settings: Settings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recording:
-    """Posts `webhooks` at once, to a service with `variables`. Raises ConfigurationError where it does not start.
+    """Posts so many `webhooks` at once to a service with `variables`.
 
-    The queue takes `delay()` for each call, unless `variables` name another latency.
+    Each call to SQS takes `delay()` longer, unless `variables` set another delay. Raises ConfigurationError if the
+    service does not start.
     """
     name = ", ".join([release.value, *map("=".join, variables.items())])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "timeline.json"
         slowed = {"APP_LOCAL_SQS_DELAY": str(delay()), **no_rate_limit()}
-        ours = {**slowed, **variables, "APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
+        environment = {**slowed, **variables, "APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
         bodies = list(fresh_events_of([default_file()], webhooks))
-        with start_service(Path(folder), ours) as run:
+        with start_service(Path(folder), environment) as run:
             assert run.url is not None
             if not release.enqueues:
                 seed(run, bodies)

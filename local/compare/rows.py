@@ -1,4 +1,4 @@
-"""The rows of a timeline as they are shown, with times from the first webhook on."""
+"""Groups a timeline's rows for display; times count from the first webhook."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -7,12 +7,12 @@ from local.compare.recording import Recording
 from local.compare.state_spans import StateSpan, TimelineRow
 from local.compare.states import State
 
-# More threads than these only repeat what the first ones show.
+# Further threads would only repeat what the first ones show.
 MOST_THREADS = 12
 
 
 class Group(NamedTuple):
-    """Rows of one kind. `left_out`: how many more there are. `labels`: of each row, where they have any."""
+    """Rows of one kind. `left_out`: the number of rows that are not shown; `labels`: one for each row, or none."""
 
     title: str
     rows: list[list[StateSpan]]
@@ -21,7 +21,7 @@ class Group(NamedTuple):
 
 
 def groups(recorded: Recording) -> Iterator[Group]:
-    """The event loop, the webhooks, the threads that did anything, and calls with a batch each; empty groups not."""
+    """Yields the event loop, the webhooks, the threads that did anything, and the batch calls; no empty groups."""
     kinds: dict[str, list[TimelineRow]] = {"loop": [], "thread": [], "call": []}
     for row in recorded.rows:
         kinds.setdefault(row.kind, []).append(row)
@@ -37,20 +37,20 @@ def groups(recorded: Recording) -> Iterator[Group]:
 
 
 def total(spans: Iterable[StateSpan], *states: State) -> float:
-    """Seconds in any of `states`."""
+    """Returns the seconds in any of `states`."""
     return sum(span.ended - span.began for span in spans if span.state in states)
 
 
 def _webhooks(recorded: Recording) -> Iterator[list[StateSpan]]:
-    """In the order of their responses. Before the first sample of it, a webhook waits for its turn."""
+    """Yields the webhooks in the order of their responses. Until its first sample, a webhook waits for its turn."""
     found = {row.name: row.spans for row in recorded.rows if row.kind == "webhook"}
     for one in sorted(recorded.sent, key=lambda one: one.ended):
-        seen = found.get(one.event_id, [])
-        yield [StateSpan(one.began, seen[0].began if seen else one.ended, State.TURN), *seen]
+        spans = found.get(one.event_id, [])
+        yield [StateSpan(one.began, spans[0].began if spans else one.ended, State.TURN), *spans]
 
 
 def _cut(spans: list[StateSpan], recorded: Recording) -> list[StateSpan]:
-    """What is between the first webhook and the last response, relative to the first."""
+    """Returns the spans between the first webhook and the last response, in seconds since the first webhook."""
     began, ended = recorded.began, recorded.began + recorded.seconds
     cut = [StateSpan(max(span.began, began) - began, min(span.ended, ended) - began, span.state) for span in spans]
     return [span for span in cut if span.ended > span.began]

@@ -1,4 +1,4 @@
-"""A timeline that a process has recorded (APP_TIMELINE), as states: from when to when something was in each."""
+"""Reads a recorded timeline (APP_TIMELINE) as the time spans that each thread and task spent in a state."""
 
 import json
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from local.compare.states import State, state_of
 
 
 class StateSpan(NamedTuple):
-    """Seconds of the monotonic clock, which all processes of a machine share."""
+    """The time in one state, in seconds of the monotonic clock, which all processes of a machine share."""
 
     began: float
     ended: float
@@ -17,7 +17,7 @@ class StateSpan(NamedTuple):
 
 
 class TimelineRow(NamedTuple):
-    """`kind`: loop, thread, webhook or call. A webhook's name is its event id, as far as that was read."""
+    """`kind`: loop, thread, webhook or call. A webhook's `name` is the event id, if it was read in time."""
 
     kind: str
     name: str
@@ -25,7 +25,7 @@ class TimelineRow(NamedTuple):
 
 
 def read(file: Path) -> list[TimelineRow]:
-    """The rows of `file`, the earliest first."""
+    """Returns the rows of `file`, the earliest first."""
     found = json.loads(file.read_text())
     states = [state_of(line, functions) for line, functions in found["stacks"]]
     return [
@@ -35,7 +35,7 @@ def read(file: Path) -> list[TimelineRow]:
 
 
 def merged(spans: Iterable[StateSpan]) -> list[StateSpan]:
-    """Returns `spans`, where those that follow each other in one state are one."""
+    """Returns `spans`, with adjacent spans of the same state joined."""
     found: list[StateSpan] = []
     for span in spans:
         if found and (found[-1].ended, found[-1].state) == (span.began, span.state):

@@ -1,4 +1,4 @@
-"""What a thread or a task is doing, read from its stack: the deepest function that is listed here decides."""
+"""Finds the state of a thread or a task from the stack: the innermost function that is listed here decides."""
 
 import linecache
 from collections.abc import Sequence
@@ -14,34 +14,34 @@ class State(StrEnum):
     SQS = "waiting for SQS"
     TABLE = "waiting for DynamoDB"
     CHARGEBEE = "waiting for Chargebee"
-    # Of webhooks only.
+    # Only webhooks have the following states.
     TURN = "waiting for its turn"
     TOKEN = "waiting for a token"  # noqa: S105  # not a password
     THREAD = "in a thread"
     BATCH = "waiting in a batch"
 
 
-# By the end of the file's path and the function's name. These hold for a thread whose innermost function it is:
+# Keys: the end of the file's path, and the function's name. These match only a thread's innermost function:
 _INNERMOST = {
-    ("asyncio/runners.py", "run"): State.IDLE,  # inside uvloop, which has no Python frames
+    ("asyncio/runners.py", "run"): State.IDLE,  # the thread is inside uvloop, which has no Python frames
     ("selectors.py", "select"): State.IDLE,
     ("threading.py", "wait"): State.IDLE,
     ("queue.py", "get"): State.IDLE,
     ("concurrent/futures/thread.py", "_worker"): State.IDLE,
-    ("local/child.py", "_wait_for_end"): State.IDLE,  # until its parent ends
-    ("sqs/blocking.py", "resolve"): State.SQS,  # for the thread that asks for the URL
+    ("local/child.py", "_wait_for_end"): State.IDLE,  # waits for the end of the parent process
+    ("sqs/blocking.py", "resolve"): State.SQS,  # the thread that fetches the queue's URL
 }
-# these wherever they are in a thread's stack:
+# These match anywhere in a thread's stack:
 _THREADS = {
     ("socket.py", "readinto"): State.SQS,
     ("ssl.py", "do_handshake"): State.CONNECTING,
     ("urllib3/util/connection.py", "create_connection"): State.CONNECTING,
     ("sqs/blocking.py", "build_queue"): State.CLIENT,
     ("billing/blocking.py", "build_billing"): State.CLIENT,
-    ("httpcore/_backends/sync.py", "read"): State.CHARGEBEE,  # its SDK uses httpx
+    ("httpcore/_backends/sync.py", "read"): State.CHARGEBEE,  # Chargebee's SDK uses httpx
     ("httpcore/_backends/sync.py", "connect_tcp"): State.CONNECTING,
 }
-# and these in the chain of coroutines of a suspended webhook.
+# These match in the chain of coroutines of a suspended webhook:
 _TASKS = {
     ("anyio/_backends/_asyncio.py", "acquire_on_behalf_of"): State.TOKEN,
     ("anyio/_backends/_asyncio.py", "run_sync_in_worker_thread"): State.THREAD,
@@ -51,12 +51,12 @@ _TASKS = {
     ("sqs/group_commit.py", "send"): State.BATCH,
 }
 _LOADS_CAS = "load_verify_locations"
-# boto3 waits in the same place for either.
+# boto3 waits for DynamoDB and for SQS in the same function; this file in the stack means DynamoDB.
 _TABLE = "billing/blocking.py"
 
 
 def state_of(line: int | None, functions: Sequence[tuple[str, str]]) -> State:
-    """The state of a stack, as `asgi_doctor.samples` records it."""
+    """Returns the state of a stack that `asgi_doctor.samples` has recorded; `line` is None for a task."""
     return _of_task(functions) if line is None else _of_thread(line, functions)
 
 

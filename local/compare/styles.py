@@ -1,4 +1,4 @@
-"""How each state looks: a letter and a colour for terminals, and colours for the two schemes of a picture."""
+"""Each state's letter and colour in terminals, and the state's colours in light and dark pictures."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from local.compare.states import State
 
 
 class Style(NamedTuple):
-    """`terminal`: a name of click's colours."""
+    """How a state is shown; `terminal`: one of click's colours, `light` and `dark`: CSS colours."""
 
     letter: str
     terminal: str
@@ -14,7 +14,7 @@ class Style(NamedTuple):
     dark: str
 
 
-# Hues from Okabe and Ito's palette, which colour-blind readers can tell apart (https://jfly.uni-koeln.de/color/).
+# The hues are from Okabe and Ito's palette, whose colours colour-blind readers can distinguish (https://jfly.uni-koeln.de/color/).
 STYLES = {
     State.IDLE: Style(" ", "white", "#f1f1f1", "#22262c"),
     State.RUNNING: Style("█", "green", "#009e73", "#1fb98c"),

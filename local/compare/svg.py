@@ -1,4 +1,4 @@
-"""Timelines as one picture, below each other on one time axis, for light and dark schemes."""
+"""Draws timelines as one picture, below each other on one time axis, with light and dark colours."""
 
 import math
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from local.compare.styles import STYLES
 WIDTH, LABEL, MARGIN = 960, 110, 14
 PLOT = WIDTH - LABEL - MARGIN
 TITLE, GAP, AXIS, LEGEND = 34, 8, 26, 24
-HEIGHTS = {"event loop": 20.0, "calls to SQS": 13.0}  # of a row; others:
+HEIGHTS = {"event loop": 20.0, "calls to SQS": 13.0}  # height of a row by group; of the others:
 HEIGHT = 6.5
-SMALLEST = 0.4  # pixels; and from which width on a span has a tip:
+SMALLEST = 0.4  # the width in pixels of the smallest span that is drawn; and of one with a tooltip:
 TIPPED = 8.0
 TICKS = 5
 _CLASSES = {state: state.name.lower() for state in State}
 
 
 def draw(recorded: list[Recording]) -> str:
-    """An SVG document."""
+    """Returns an SVG document."""
     seconds = max(one.seconds for one in recorded)
     svg = Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(WIDTH))
     _add(svg, "style", {}, _style())
@@ -50,7 +50,7 @@ def _style() -> str:
 
 
 def _legend(svg: Element, recorded: list[Recording]) -> float:
-    """The states that occur; returns where the next thing begins."""
+    """Draws the states that occur; returns the y of the legend's lower end."""
     shown = {span.state for one in recorded for group in groups(one) for row in group.rows for span in row}
     x, y = float(MARGIN), 12.0
     for state in STYLES:
@@ -92,7 +92,7 @@ def _group(svg: Element, group: Group, seconds: float, y: float) -> float:
 
 
 def _row(svg: Element, row: list[StateSpan], place: tuple[float, float], scale: float) -> None:
-    """`place`: y and height; `scale`: pixels a second. Idle is the background."""
+    """Draws a row on an idle background; `place`: y and height; `scale`: pixels per second."""
     y, height = place
     if not row:
         return
@@ -104,7 +104,7 @@ def _row(svg: Element, row: list[StateSpan], place: tuple[float, float], scale: 
 
 
 def _ticks(seconds: float) -> Iterator[tuple[str, float]]:
-    """At round times, at most TICKS of them after 0."""
+    """Yields label and x of 0 and of at most TICKS round times after it."""
     least = 1000 * seconds / TICKS
     power = 10 ** math.floor(math.log10(least))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)
@@ -117,7 +117,7 @@ def _tip(span: StateSpan) -> str:
 
 
 def _rect(svg: Element, box: tuple[float, float, float, float], state: State, tip: str = "") -> None:
-    """`box`: x, y, width, height."""
+    """Draws a rectangle; `box`: x, y, width, height."""
     place = {name: f"{value:.1f}" for name, value in zip(("x", "y", "width", "height"), box, strict=True)}
     rect = SubElement(svg, "rect", {"class": _CLASSES[state]} | place)
     if tip and box[2] >= TIPPED:

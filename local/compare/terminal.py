@@ -1,4 +1,4 @@
-"""A timeline in letters: one column is as long as any other, and shows the state that it was in for longest."""
+"""Draws a timeline with letters. All columns are equally long; each shows the state with the largest share."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,14 +15,14 @@ _BLOCKING = frozenset({State.SQS, State.TABLE, State.CHARGEBEE, State.CONNECTING
 
 
 class TextRow(NamedTuple):
-    """A label, and the states of its columns, None for none."""
+    """A label, and the state of each column; None if the row has no state then."""
 
     label: str
     states: list[State | None]
 
 
 def lines(recorded: Recording, seconds: float, columns: int) -> Iterator[TextRow]:
-    """All rows, on an axis of `seconds`."""
+    """Yields all rows, on an axis of `seconds`."""
     for group in groups(recorded):
         for number, spans in enumerate(group.rows):
             label = group.labels[number] if group.labels else group.title if number == 0 else ""
@@ -32,7 +32,7 @@ def lines(recorded: Recording, seconds: float, columns: int) -> Iterator[TextRow
 
 
 def summary(recorded: Recording) -> str:
-    """The responses, and what the event loop did, in a line each."""
+    """Returns one line with the responses, how long the loop was blocked, and the seconds of loading CAs."""
     answers = ", ".join(f"{status or 'no answer'}: {number}" for status, number in sorted(recorded.statuses.items()))
     loop: Group = next(groups(recorded))
     spans = [span for row in loop.rows for span in row]
@@ -46,10 +46,10 @@ def summary(recorded: Recording) -> str:
 
 
 def legend(shown: set[State]) -> Iterator[tuple[State, str]]:
-    """A state, its letter and its name, for each of `shown`."""
-    for state, look in STYLES.items():
+    """Yields each state of `shown`, with the text of its legend: letter and name."""
+    for state, style in STYLES.items():
         if state in shown:
-            yield state, f"{look.letter} {state.value}"
+            yield state, f"{style.letter} {state.value}"
 
 
 def _columns(spans: list[StateSpan], width: float, columns: int) -> list[State | None]:

@@ -1,4 +1,4 @@
-"""Many fresh webhooks, at once or at a rate: none that got 200 is lost."""
+"""Posts many generated webhooks, at once or at a rate, and checks that none is lost after a 200."""
 
 import asyncio
 from collections import Counter
@@ -17,16 +17,16 @@ from local.peek import peek
 from local.sample_events import default_file, fresh_events_of
 from local.seeding import pending, seed
 
-# As the published load test had it.
+# The published load test had the same time-out.
 PATIENCE = aiohttp.ClientTimeout(total=30)
 
 
 def burst(
     run: LocalRun, settings: Settings, output: Output, count: int, *, concurrency: int, rate: float | None
 ) -> list[str]:
-    """Posts `count` of them; returns a line where some got 200 and are not in the queue (v01: not billed).
+    """Posts `count` webhooks; returns a line if any of them got 200 and is not in the queue (v01: not billed).
 
-    `concurrency` and `rate` as in `local.chargebee.load_generator.load`.
+    See `local.chargebee.load_generator.load` for `concurrency` and `rate`.
     """
     bodies = list(fresh_events_of([default_file()], count))
     if not settings.release.enqueues:
@@ -35,11 +35,11 @@ def burst(
         result = asyncio.run(_send(run, settings, bodies, bar, concurrency=concurrency, rate=rate))
     output.say(result.report())
     for doubt in watch.busy.doubts():
-        output.say(f"DOUBTFUL: {doubt} meanwhile, so these times are not the release's alone")
+        output.say(f"DOUBTFUL: {doubt} meanwhile, which may have changed these times")
     output.note("Auditing")
-    there, lost, missing = (_queued if settings.release.enqueues else _billed)(run, bodies, result.accepted)
-    output.say(f"audit: {len(result.accepted):,} got 200, {there}, {lost} lost")
-    return [f"{lost} webhooks got 200 and are not {missing}"] if lost else []
+    arrived, lost, expected = (_queued if settings.release.enqueues else _billed)(run, bodies, result.accepted)
+    output.say(f"audit: {len(result.accepted):,} got 200, {arrived}, {lost} lost")
+    return [f"{lost} webhooks got 200 and are not {expected}"] if lost else []
 
 
 async def _send(
@@ -55,13 +55,13 @@ async def _send(
 
 
 def _queued(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
-    """How many are there, in words; how many of the accepted are not; and where they should be."""
+    """Returns the number that arrived, in words; how many accepted webhooks are missing; and where they should be."""
     arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url, run.ca_bundle))
     return f"{arrived.total():,} in the queue", sum(body not in arrived for body in accepted), "in the queue"
 
 
 def _billed(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
-    """The same of their invoices."""
+    """Returns the same as `_queued`, for the webhooks' invoices."""
     closed = audit(run.chargebee, pending(bodies)).closed
     lost = len(audit(run.chargebee, pending(accepted)).problems)
-    return f"{closed:,} invoices closed", lost, "billed as they should be"
+    return f"{closed:,} invoices closed", lost, "billed correctly"

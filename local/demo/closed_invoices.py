@@ -1,4 +1,4 @@
-"""A worker closes the samples' invoices: each charge is on its invoice exactly once."""
+"""Lets a worker close the samples' invoices, and checks that each charge is on its invoice exactly once."""
 
 import os
 from typing import Any
@@ -11,13 +11,13 @@ from local.local_run import LocalRun
 from local.sample_events import sample_files
 from local.seeding import pending
 
-# Chargebee's second plan.
+# The limit of Chargebee's second plan.
 CALLS_A_MINUTE = 1000
 SECONDS = 60.0  # for ten invoices
 
 
-def invoices(run: LocalRun, settings: Settings, output: Output) -> list[str]:
-    """Has a worker bill the samples (v01 has done it); returns what is wrong with their invoices."""
+def bill_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]:
+    """Lets a worker bill the samples, which v01 does itself; returns the invoices' problems."""
     events = list(pending(file.read_bytes() for file in sample_files()))
     if not settings.release.enqueues:
         return _audited(run, events, output)
@@ -30,14 +30,14 @@ def invoices(run: LocalRun, settings: Settings, output: Output) -> list[str]:
 
 
 def calls_a_minute(settings: Settings) -> int:
-    """A test site's 150 would let the demo wait."""
+    """Returns APP_CHARGEBEE_RATE if it is set; the default of 150, a test site's limit, would make the demo wait."""
     return settings.chargebee_rate if "chargebee_rate" in settings.model_fields_set else CALLS_A_MINUTE
 
 
 def _audited(run: LocalRun, events: list[dict[str, Any]], output: Output) -> list[str]:
-    """Shows how many invoices are closed; returns what is wrong with them."""
-    seen = audit(run.chargebee, events)
-    output.say(seen.report(len(events)))
-    if not seen.problems:
+    """Shows how many invoices are closed; returns the invoices' problems."""
+    result = audit(run.chargebee, events)
+    output.say(result.report(len(events)))
+    if not result.problems:
         output.say("\nOK: every invoice is closed once, and has each of its charges exactly once.")
-    return seen.problems
+    return result.problems

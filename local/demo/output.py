@@ -1,4 +1,4 @@
-"""How a demo shows what it does: this package prints nothing by itself."""
+"""The functions with which a demo prints its results, because this package itself prints nothing."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -8,7 +8,7 @@ Bar = Callable[[int], None]
 
 
 class Output(NamedTuple):
-    """`say` a result; `note` what comes next; a `bar` with its label and length is told of each step."""
+    """`say` prints a result, `note` the next step; `bar` makes a progress bar from its label and length."""
 
     say: Callable[[str], None]
     note: Callable[[str], None]

@@ -1,4 +1,4 @@
-"""Every sample event posted once: what should be enqueued arrives byte for byte, and nothing else does."""
+"""Posts every sample event once, and checks that the right ones arrive in the queue, byte for byte."""
 
 import asyncio
 import json
@@ -15,8 +15,8 @@ from local.sample_events import sample_files
 from local.seeding import seed
 
 
-def samples(run: LocalRun, settings: Settings, output: Output) -> list[str]:
-    """Posts them; returns what was not as expected."""
+def post_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]:
+    """Posts the samples; returns a line for each deviation."""
     files = sample_files()
     seed(run, (file.read_bytes() for file in files))
     answers = asyncio.run(_post(run, settings, files, output))
@@ -33,7 +33,7 @@ def samples(run: LocalRun, settings: Settings, output: Output) -> list[str]:
 
 
 async def _post(run: LocalRun, settings: Settings, files: list[Path], output: Output) -> dict[str, str]:
-    """The status in the response to each file, `queued` or `ignored`, or the error."""
+    """Returns for each file the response's `status` (`queued`, `ignored`), or the error."""
     answers = {}
     assert run.url is not None
     async with open_session(run.url, settings) as client:
@@ -52,7 +52,7 @@ def _problems(files: list[Path], settings: Settings, answers: dict[str, str], ar
 
 
 def _unexpected(files: list[Path], settings: Settings, answers: dict[str, str]) -> Iterator[str]:
-    """A line for each answer that is not as it should be."""
+    """Yields a line for each wrong answer."""
     for file in files:
         if answers[file.name] != (settings.release.accepted if _wanted(file, settings) else "ignored"):
             yield f"{file.name}: {answers[file.name]}"

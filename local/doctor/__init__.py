@@ -1,8 +1,5 @@
-"""Any ASGI app, served under the watchdog: what blocks its event loop, and which release shows the cure.
+"""Explains what `asgi_doctor` has found: what each line does, and which releases of this project show a cure.
 
-target.py   the app, from `module:attribute`
-serve.py    uvicorn under the watchdog
-tokens.py   how many wait for one of anyio's threads meanwhile
-cures.py    from what is known of a place to releases
-text.py     the same as lines
+cures.py    chooses the cure for a line
+report.py   formats findings and cures as lines
 """

@@ -1,4 +1,4 @@
-"""Which release of the history shows the cure of what blocks a loop."""
+"""Finds the release that shows how to cure a blocked event loop."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from asgi_doctor.findings import BlockedLocation
 
 
 class Cure(NamedTuple):
-    """`fault`: what the line does, and `releases`, in which each is a way out."""
+    """`fault`: what the line does, and what to do instead; `releases`: each one shows a way to do so."""
 
     fault: str
     releases: tuple[Release, ...]
@@ -20,15 +20,15 @@ WAITING = Cure(
     "waits: await a client that is async, or let a thread wait", (Release.V08_NATIVE_ASYNC, Release.V03_THREADPOOL)
 )
 COMPUTING = Cure(
-    "computes: do less, or do it in a thread; Python code there still takes turns with the loop, in a process not",
+    "computes: do less, or compute in a thread, which shares the GIL with the loop, or in a process, which does not",
     (Release.V10_LEAN_CLIENT, Release.V03_THREADPOOL),
 )
 TOKENS = Cure(
-    "calls waited for a thread: have more threads, hold each for less time, or need none",
+    "calls waited for a thread: allow more threads, use each for less time, or use none",
     (Release.V04_MORE_TOKENS, Release.V07_SYNC_HANDLER, Release.V08_NATIVE_ASYNC),
 )
 
-# By the end of the file's path and the function: what builds a client reads its model, or the CA bundle.
+# Functions that build a client, by the end of the file's path. Most of their time goes into API models and CA bundles.
 _BUILDERS = (
     ("botocore/session.py", "Session.create_client"),
     ("boto3/session.py", "Session.__init__"),
@@ -42,7 +42,7 @@ _MOSTLY = 0.5
 
 
 def cure(blocked: BlockedLocation) -> Cure:
-    """Of one place."""
+    """Returns the cure for one blocking line."""
     if any(
         place.file.endswith(file) and place.function == function
         for place in blocked.stack

@@ -1,4 +1,4 @@
-"""What the doctor found, as lines."""
+"""Formats the doctor's findings as lines."""
 
 import linecache
 from collections.abc import Callable, Iterator
@@ -12,28 +12,28 @@ from local.doctor.cures import Cure
 
 
 def found(location: Location, stack: Stack, seconds: float) -> str:
-    """While it still holds the loop."""
+    """Returns the line that is printed while `location` still blocks the event loop."""
     return f"blocked for {seconds:.2f} s so far: {short(stack)}\n    {_source(location)}"
 
 
 def waiting(limit: float) -> str:
-    """As soon as the first call waits for a thread."""
-    return f"all {limit:g} threads are taken, and calls wait for one"
+    """Returns the line that is printed when the first call waits for a thread."""
+    return f"all {limit:g} threads are in use, and calls wait for one"
 
 
 def summary(
     places: list[BlockedLocation], tokens: Tokens, requests: int, warn: float, change: Callable[[Release], str]
 ) -> Iterator[str]:
-    """All places, the most expensive first. `change`: what a release shows, in a sentence."""
-    held = f"{len(places)} {'place' if len(places) == 1 else 'places'} held the event loop for more than"
-    yield f"{requests} {'request' if requests == 1 else 'requests'}; {held} {warn * 1000:g} ms"
+    """Yields lines about all places, longest total first. `change` returns a release's change as a sentence."""
+    blocked = f"{len(places)} {'place' if len(places) == 1 else 'places'} blocked the event loop for more than"
+    yield f"{requests} {'request' if requests == 1 else 'requests'}; {blocked} {warn * 1000:g} ms"
     for one in sorted(places, key=lambda one: -one.seconds):
         times = "once" if one.times == 1 else f"{one.times} times"
         yield f"\n{one.location}: {times}, {one.seconds:.2f} s, longest {one.longest:.2f} s"
         yield f"    {_source(one.location)}"
         yield from _cure(cures.cure(one), change)
     if tokens.most:
-        yield f"\nall {tokens.limit:g} threads were taken for {tokens.seconds:.1f} s, and {tokens.most} calls waited"
+        yield f"\nall {tokens.limit:g} threads were in use for {tokens.seconds:.1f} s, and {tokens.most} calls waited"
         yield from _cure(cures.TOKENS, change)
 
 

@@ -128,12 +128,10 @@ def test_the_queue_is_slow_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch
     ended = CliRunner().invoke(compare, ["v02", "--count", "5"], catch_exceptions=False)
     assert ended.exit_code == 0, ended.output
     delay = float(given or DELAY)
-    assert f"Each call of the queue takes {delay * 1000:g} ms longer (APP_LOCAL_SQS_DELAY={delay:g})." in ended.output
+    assert f"Each call to SQS takes {delay * 1000:g} ms longer (APP_LOCAL_SQS_DELAY={delay:g})." in ended.output
     [blocked] = re.findall(r"event loop blocked for (\S+) s", ended.output)
     assert float(blocked) > 2 * delay  # of five or more: the loop is looked at now and then
-    assert "Each call of the queue takes 100 ms longer" in " ".join(
-        CliRunner().invoke(compare, ["--help"]).output.split()
-    )
+    assert "Each call to SQS takes 100 ms longer" in " ".join(CliRunner().invoke(compare, ["--help"]).output.split())
 
 
 def test_a_wrong_variable_is_named() -> None:

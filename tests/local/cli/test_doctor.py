@@ -182,7 +182,7 @@ def test_lines_that_block(shop: Path) -> None:
         assert fetched.result(PATIENCE).status_code == 200
         code, summary = running.end()
     assert code == 1
-    assert "3 requests; 2 places held the event loop for more than 100 ms" in summary
+    assert "3 requests; 2 places blocked the event loop for more than 100 ms" in summary
     assert re.search(rf"{re.escape(sleeping)}: (2 times|once), ", summary)  # the machine may pause in one
     assert f"{fetching}: once, " in summary
     assert summary.count("→ v08_native_async: await aioboto3") == summary.count("→ v03_threadpool: ") == 2
@@ -221,7 +221,7 @@ def test_an_app_without_faults(shop: Path) -> None:
         assert {one.result(PATIENCE).status_code for one in fetched} == {200}
         code, summary = running.end(signal.SIGINT)
     assert code == 0
-    assert summary.splitlines()[1:] == ["20 requests; 0 places held the event loop for more than 5000 ms"]
+    assert summary.splitlines()[1:] == ["20 requests; 0 places blocked the event loop for more than 5000 ms"]
 
 
 def test_waiting_for_a_thread(shop: Path) -> None:
@@ -231,12 +231,12 @@ def test_waiting_for_a_thread(shop: Path) -> None:
         limits = httpx.Limits(max_connections=45)
         with httpx.Client(base_url=running.client.base_url, timeout=PATIENCE, verify=NO_CAS, limits=limits) as client:
             fetched = [senders.submit(client.get, "/thread", params={"url": slow.url}) for _ in range(45)]
-            running.line("all 40 threads are taken, and calls wait for one")
+            running.line("all 40 threads are in use, and calls wait for one")
             slow.release()
             assert {one.result(PATIENCE).status_code for one in fetched} == {200}
         code, summary = running.end()
     assert code == 0
-    assert "all 40 threads were taken for " in summary
+    assert "all 40 threads were in use for " in summary
     for release in ("v04_more_tokens", "v07_sync_handler", "v08_native_async"):
         assert f"→ {release}: " in summary
 

@@ -86,7 +86,7 @@ def test_send_without_any_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         CliRunner().invoke(send.send, [], catch_exceptions=False)
     assert str(error.value) == (
         f"no local run: {tmp_path}/local.json does not exist; start one with `make run`, or name a service with --url:"
-        f" none listens on {nobody}"
+        f" nothing listens on {nobody}"
     )
 
 
