@@ -1,4 +1,4 @@
-"""Chargebee on a laptop: who sends webhooks (`load`, `sender`), and a stand-in for the API that bills invoices.
+"""Chargebee on a laptop: senders of webhooks (`load_generator`, `sender`), and a stand-in for the API for invoices.
 
-`start.start()` runs the stand-in as a child process; `python -m local.chargebee` runs it by itself.
+`start.start()` runs the stand-in as a child process; `python -m local.chargebee` runs it on its own.
 """

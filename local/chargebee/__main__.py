@@ -1,4 +1,4 @@
-"""`python -m local.chargebee`: the stand-in for Chargebee's API by itself, for a container or another terminal."""
+"""`python -m local.chargebee`: runs the stand-in for Chargebee's API on its own, in a container or a terminal."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ def main() -> None:
     host, port, as_json, hosts = (options.pop(name) for name in ("host", "port", "json", "hosts"))
     try:
         behaviour = Behaviour.model_validate({name: value for name, value in options.items() if value is not None})
-        from local.chargebee.server import create_app, listen, serve  # not for --help
+        from local.chargebee.server import create_app, listen, serve  # --help works without its dependencies
     except ValidationError as error:
         flaws = (f"--{str(flaw['loc'][0]).replace('_', '-')}: {flaw['msg']}" for flaw in error.errors())
         sys.exit("\n".join(f"error: {flaw}" for flaw in flaws))
@@ -28,8 +28,8 @@ def main() -> None:
     except ConfigurationError as error:
         sys.exit(f"error: {error}")
     url = http_url(host, listener.getsockname()[1])
-    # The socket listens already, so the address may be printed before the server accepts.
-    sys.stdout.write((json.dumps({"url": url}) if as_json else f"Chargebee's stand-in on {url}") + "\n")
+    # The socket already listens, so a client may connect before the server accepts.
+    sys.stdout.write((json.dumps({"url": url}) if as_json else f"Stand-in for Chargebee on {url}") + "\n")
     sys.stdout.flush()
     serve(create_app(behaviour, hosts=[*hosts, host]), listener)
 
@@ -37,12 +37,14 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m local.chargebee",
-        description="A stand-in for Chargebee's API, with a web page that shows invoices as they close. It has no"
-        " invoices at first: PUT them to /_/invoices.",
+        description="A stand-in for Chargebee's API, with a web page that shows the invoices as they close. To register"
+        " invoices, PUT them to /_/invoices.",
         allow_abbrev=False,
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=8002, help="0 picks a free one (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=int, default=8002, help="port to listen on; 0 picks a free one (default: %(default)s)"
+    )
     guard.add_option(parser)
     parser.add_argument("--json", action="store_true", help="print the address as JSON")
     for name, field in Behaviour.model_fields.items():

@@ -1,4 +1,4 @@
-"""The API over HTTP: key, limit, lock, latency, injected errors and repeated requests around the operations."""
+"""The API over HTTP: checks key, limit and locks, adds latency and errors, and replays answers to repeated requests."""
 
 import asyncio
 import base64
@@ -35,7 +35,7 @@ class _Call(NamedTuple):
 
 
 class Api:
-    """`clock`: unix seconds that do not go back."""
+    """The API of one site; `clock` returns unix seconds that never go back."""
 
     def __init__(self, site: Site, behaviour: Behaviour, clock: Callable[[], float]) -> None:
         self.site = site
@@ -47,7 +47,7 @@ class Api:
         self.behave(behaviour)
 
     def behave(self, behaviour: Behaviour) -> None:
-        """From the next call on; calls and keys of before still count."""
+        """Sets the behaviour from the next call on; earlier calls and idempotency keys still count."""
         self.behaviour = behaviour
         self.limit.change(behaviour.rate)
         self._faults = FaultInjector(behaviour)
@@ -56,7 +56,7 @@ class Api:
         operation, invoice_id = _operation(request)
         try:
             self._authenticate(request)
-            self._take()
+            self._count_call()
             response = await self._perform(await _read(request, operation, invoice_id))
         except ApiError as error:
             response = Response(orjson.dumps(error.body()), error.status, error.headers, _JSON)
@@ -73,13 +73,13 @@ class Api:
         if scheme.lower() != "basic" or not hmac.compare_digest(key, self.behaviour.api_key.encode()):
             raise api_errors.unauthorized()
 
-    def _take(self) -> None:
+    def _count_call(self) -> None:
         now = self.clock()
         try:
             self.limit.take(now)
         finally:
             self.calls.arrive(now, self.limit.used(now))
-        if (retry_after := self._faults.rest()) is not None:
+        if (retry_after := self._faults.retry_after()) is not None:
             raise api_errors.limit_exceeded(retry_after)
 
     async def _perform(self, call: _Call) -> Response:
@@ -87,7 +87,7 @@ class Api:
         if fault is not None:
             self.calls.inject(fault.value)
         if call.operation in {"add_charge", "close"}:
-            with self._locks.hold(call.invoice_id):
+            with self._locks.lock(call.invoice_id):
                 response = await self._work(call, fault)
         else:
             response = await self._work(call, fault)
@@ -102,12 +102,12 @@ class Api:
             raise api_errors.injected(fault.value)
         if call.key is None:
             return Response(self._do(call), media_type=_JSON)
-        if (kept := self._keys.replay(call.key, (call.path, call.body), self.clock())) is not None:
+        if (earlier := self._keys.replay(call.key, (call.path, call.body), self.clock())) is not None:
             self.calls.replay()
-            return Response(kept, headers={REPLAYED: "true"}, media_type=_JSON)
+            return Response(earlier, headers={REPLAYED: "true"}, media_type=_JSON)
         done = self._do(call)
         seconds = self.behaviour.idempotency_seconds
-        self._keys.keep(call.key, (call.path, call.body), done, self.clock(), seconds)
+        self._keys.store(call.key, (call.path, call.body), done, self.clock(), seconds)
         return Response(done, media_type=_JSON)
 
     def _do(self, call: _Call) -> bytes:
@@ -127,7 +127,7 @@ class Api:
 
 
 def _operation(request: Request) -> tuple[str, str]:
-    """The operation, and the id of its invoice."""
+    """Returns the operation and the invoice's id."""
     match request.method, request.path_params["path"].split("/"):
         case "GET" | "HEAD", ["events"]:
             return "list_events", ""

@@ -1,6 +1,6 @@
 """Chargebee's error answers: https://apidocs.chargebee.com/docs/api/error-handling.
 
-Which `type` a code has is by the tables of that page; an answer to a wrong key has none.
+Each code has the `type` from the tables of that page; the answer to a wrong key has no type.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class ApiError(Exception):
-    """An answer other than 200; `headers` are sent with it."""
+    """An answer with another status than 200, and its `headers`."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class ApiError(Exception):
             "type": kind,
             "api_error_code": code,
             "param": param,
-            # Of API v1; still sent.
+            # Fields of API v1, which Chargebee still sends.
             "error_code": code,
             "error_msg": message,
             "http_status_code": status,
@@ -71,7 +71,7 @@ def invalid_request(message: str) -> ApiError:
 
 
 def limit_exceeded(retry_after: int | str) -> ApiError:
-    """`retry_after` in seconds; a text is sent as it is."""
+    """Returns the 429 answer; `retry_after` is in seconds, or a text that is sent unchanged."""
     message = "Sorry, access has been blocked temporarily due to request count exceeding acceptable limits."
     headers = {"Retry-After": str(retry_after)}
     return ApiError(429, "api_request_limit_exceeded", message, kind="operation_failed", headers=headers)

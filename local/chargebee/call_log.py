@@ -1,4 +1,4 @@
-"""A record of every call, for audits and for the page."""
+"""Records every call, for audits and for the page."""
 
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -8,10 +8,9 @@ from local.chargebee.limits import WINDOW
 
 
 class CallLog:
-    """Times by operation and by status (or `cut_off`, where the answer was lost), in unix seconds.
+    """The times of all calls in unix seconds, by operation and by status; `cut_off` is the status of a lost answer.
 
-    `most`: the most calls with the right key that arrived in any 60 s, refused ones included; `most_taken` without
-    those.
+    `most`: the highest number of calls with a valid key in any 60 s; `most_taken`: the same without rejected calls.
     """
 
     def __init__(self) -> None:
@@ -24,7 +23,7 @@ class CallLog:
         self._refused: deque[float] = deque()
 
     def arrive(self, now: float, taken: int) -> None:
-        """`taken`: the calls of the last 60 s that were not refused, this one included."""
+        """Counts a call. `taken`: the calls of the last 60 s that were not rejected, this one included."""
         self._arrived.append(now)
         self._forget(now)
         self.most = max(self.most, len(self._arrived))
@@ -42,7 +41,7 @@ class CallLog:
             self._refused.append(now)
 
     def each_second(self, now: float) -> tuple[list[int], list[int]]:
-        """Of each of the last 60 s, the oldest first: calls without those answered 429, and those."""
+        """Returns the calls of each of the last 60 s, oldest first: without the ones answered 429, and only those."""
         self._forget(now)
         arrived, refused = _each_second(self._arrived, now), _each_second(self._refused, now)
         return [max(0, all_ - some) for all_, some in zip(arrived, refused, strict=True)], refused

@@ -1,6 +1,6 @@
-"""Paths beside the API, without a key, for whoever runs the stand-in: register, audit, change its behaviour.
+"""Paths that control the stand-in, without an API key: register and audit invoices, change the behaviour.
 
-`local.guard` keeps websites away from them.
+`local.guard` rejects requests of websites.
 """
 
 from http import HTTPStatus
@@ -18,7 +18,7 @@ from local.chargebee.behaviour import Behaviour
 
 
 class ControlPaths:
-    """The answers; `routes()` are their paths."""
+    """The handlers of these paths, and their `routes()`."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -35,7 +35,7 @@ class ControlPaths:
     async def _register(self, request: Request) -> Response:
         entries = _list(await request.body())
         if entries is None:
-            return _json({"errors": "a JSON list of objects is needed"}, 400)
+            return _json({"errors": "the body must be a JSON list of objects"}, 400)
         try:
             added = [self._api.site.register(entry, self._api.clock()) for entry in entries]
         except ApiError as error:
@@ -56,11 +56,11 @@ class ControlPaths:
         except ValidationError as error:
             return _json({"errors": error.errors(include_url=False, include_context=False)}, 400)
         except (ValueError, TypeError):
-            return _json({"errors": "a JSON object is needed"}, 400)
+            return _json({"errors": "the body must be a JSON object"}, 400)
         return await self._behaviour(request)
 
     async def _behaviour(self, request: Request) -> Response:
-        """All but the API key, which can be changed here, but not read."""
+        """Answers with the behaviour, but not the API key, which can only be changed."""
         return _json(self._api.behaviour.model_dump(exclude={"api_key"}))
 
 

@@ -1,4 +1,4 @@
-"""An invoice at the stand-in: the webhook's document, its line items, and what was done to it."""
+"""An invoice at the stand-in: the webhook's document, the line items, and the calls that changed the invoice."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from local.chargebee import api_errors
 
 PENDING = "pending"
 _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
-# As `app.billing` ends a charge's description: with the billable event's id and time.
+# `app.billing` ends a charge's description with the billable event's id and time.
 _BILLABLE = re.compile(r" \[billable:([^\[\]]+)@\d+\]$")
 
 
 @dataclass(frozen=True)
 class Charge:
-    """A charge that was added. `at` in unix seconds, `amount` in minor units."""
+    """A charge added to an invoice; `at` in unix seconds, `amount` in minor units."""
 
     id: str
     amount: int
@@ -31,7 +31,7 @@ class Charge:
 
 @dataclass
 class StoredInvoice:
-    """`document` is JSON without the fields that change: ten thousand invoices as dicts would take 300 MB."""
+    """An invoice. `document` is JSON, because ten thousand dicts would take 300 MB; it lacks the fields that change."""
 
     id: str
     customer_id: str
@@ -47,11 +47,14 @@ class StoredInvoice:
 
     @classmethod
     def of(cls, document: dict[str, Any], more_line_items: list[dict[str, Any]], at: float) -> "StoredInvoice":
-        """`more_line_items`: those that the webhook left out. Raises ApiError where it has no id or customer."""
+        """Converts a webhook's invoice, with the line items that the webhook left out.
+
+        Raises ApiError if the invoice has no id or customer.
+        """
         rest = {name: value for name, value in document.items() if not name.startswith("line_items")}
         for name in ("id", "customer_id"):
             if not isinstance(rest.get(name), str) or not rest[name]:
-                raise api_errors.wrong_value(name, "an invoice has it")
+                raise api_errors.wrong_value(name, "an invoice must have it")
         items = [orjson.dumps(item) for item in [*document.get("line_items", []), *more_line_items]]
         total = rest.get("total", rest.get("sub_total", 0))
         status = rest.get("status", PENDING)
@@ -83,7 +86,7 @@ class StoredInvoice:
         return sum(charge.amount for charge in self.charges)
 
     def page(self, start: int, limit: int) -> bytes:
-        """As Chargebee answers: `{"invoice": …}` with line items from `start` on."""
+        """Returns the invoice as Chargebee's API does, with the line items from index `start`."""
         shown: dict[str, Any] = orjson.loads(self.document)
         for name in _AMOUNTS:
             shown[name] = shown.get(name, 0) + self.charged

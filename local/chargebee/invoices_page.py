@@ -20,12 +20,12 @@ from local.chargebee.api import Api
 _DOCUMENT = Path(__file__).with_name("invoices_page.html")
 _SECONDS = 0.5
 _RECONNECT_MS = 1000
-# Those that changed last: what a viewer of ten thousand gets.
+# A viewer gets at most so many invoices, the last changed ones.
 _MOST_CHANGED = 500
 
 
 class Page:
-    """The answers; `routes()` are their paths."""
+    """The handlers of these paths, and their `routes()`."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -56,7 +56,7 @@ class Page:
             await asyncio.sleep(_SECONDS)
 
     def moment(self, seen: int) -> dict[str, Any]:
-        """What has changed since the revision `seen`; 0 for everything."""
+        """Returns the counts, and the invoices that have changed since the revision `seen`; 0 for all."""
         api, now = self._api, self._api.clock()
         taken, refused = api.calls.each_second(now)
         changed = [*takewhile(lambda invoice: invoice.revision > seen, reversed(api.site.invoices.values()))]
@@ -74,7 +74,7 @@ class Page:
 
 
 def _policy(html: str) -> str:
-    """Only the document's own script and style sheet, by their hashes."""
+    """Returns the content policy: only the document's own script and style sheet, by hash."""
     return (
         f"default-src 'none'; script-src {_hashes('script', html)}; style-src {_hashes('style', html)}; img-src data:;"
         " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,6 +1,6 @@
-"""What the API allows: calls a minute, one request on an invoice at a time, repeated requests.
+"""The API's limits: calls a minute, one request per invoice at a time, and answers to repeated requests.
 
-Times are seconds of one clock that does not go back.
+All times are seconds of one clock that never goes back.
 """
 
 import math
@@ -17,14 +17,14 @@ LONGEST_KEY = 100
 
 
 class RateLimit:
-    """At most `rate` calls in any 60 s. Refused calls do not count, so a client that waits gets through."""
+    """Allows at most `rate` calls in any 60 s. Rejected calls do not count, so a client that waits gets through."""
 
     def __init__(self, rate: int) -> None:
         self.rate = rate
         self._taken: deque[float] = deque()
 
     def take(self, now: float) -> None:
-        """Raises ApiError (429) with the whole seconds until the next call may come."""
+        """Counts a call. Raises ApiError (429) with the whole seconds until the next call is allowed."""
         self._forget(now)
         if len(self._taken) >= self.rate:
             frees = self._taken[len(self._taken) - self.rate] + WINDOW
@@ -32,11 +32,11 @@ class RateLimit:
         self._taken.append(now)
 
     def change(self, rate: int) -> None:
-        """Calls of before still count."""
+        """Changes the limit; earlier calls still count."""
         self.rate = rate
 
     def used(self, now: float) -> int:
-        """Calls of the last 60 s."""
+        """Returns the number of calls in the last 60 s."""
         self._forget(now)
         return len(self._taken)
 
@@ -46,24 +46,24 @@ class RateLimit:
 
 
 class Locks:
-    """One request that changes an invoice at a time."""
+    """Locks that allow one request at a time to change an invoice."""
 
     def __init__(self) -> None:
-        self._held: set[str] = set()
+        self._locked: set[str] = set()
 
     @contextmanager
-    def hold(self, invoice_id: str) -> Iterator[None]:
-        """Raises ApiError (429). Chargebee waits for the lock before it gives up; here nobody waits."""
-        if invoice_id in self._held:
+    def lock(self, invoice_id: str) -> Iterator[None]:
+        """Locks the invoice inside the context. Raises ApiError (429) if it is locked; Chargebee would wait first."""
+        if invoice_id in self._locked:
             raise api_errors.lock_timeout()
-        self._held.add(invoice_id)
+        self._locked.add(invoice_id)
         try:
             yield
         finally:
-            self._held.discard(invoice_id)
+            self._locked.discard(invoice_id)
 
 
-# A path and a body.
+# The path and body of a request.
 Request = tuple[str, bytes]
 
 
@@ -75,29 +75,33 @@ class _StoredAnswer:
 
 
 class IdempotencyKeys:
-    """Answers to repeat. Only those of requests that succeeded: whether Chargebee keeps errors is not documented."""
+    """Remembers the answers of successful requests by idempotency key.
+
+    Chargebee does not document whether it remembers errors.
+    """
 
     def __init__(self) -> None:
-        self._kept: dict[str, _StoredAnswer] = {}
+        self._answers: dict[str, _StoredAnswer] = {}
 
     def replay(self, key: str, request: Request, now: float) -> bytes | None:
-        """The earlier answer to the same request.
+        """Returns the earlier answer to the same request, or None.
 
-        Raises ApiError (400) for another one: Chargebee documents that it compares them, but not what it answers.
+        Raises ApiError (400) if the key was used for another request. Chargebee documents that it compares requests,
+        but not what it answers.
         """
         if len(key) > LONGEST_KEY:
             raise api_errors.invalid_request(f"The idempotency key has more than {LONGEST_KEY} characters")
-        kept = self._kept.get(key)
-        if kept is None or kept.until <= now:
+        stored = self._answers.get(key)
+        if stored is None or stored.until <= now:
             return None
-        if kept.request != request:
+        if stored.request != request:
             raise api_errors.invalid_request("The idempotency key was used with another path or other parameters")
-        return kept.answer
+        return stored.answer
 
-    def keep(self, key: str, request: Request, answer: bytes, now: float, seconds: float) -> None:
-        """For `seconds` from now on."""
-        self._kept.pop(key, None)
-        self._kept[key] = _StoredAnswer(request, answer, now + seconds)
-        # In the order of their coming, which is that of their end unless the time to keep them has changed.
-        while (oldest := next(iter(self._kept))) != key and self._kept[oldest].until <= now:
-            del self._kept[oldest]
+    def store(self, key: str, request: Request, answer: bytes, now: float, seconds: float) -> None:
+        """Stores an answer for the next `seconds`."""
+        self._answers.pop(key, None)
+        self._answers[key] = _StoredAnswer(request, answer, now + seconds)
+        # The oldest answers are first, and they expire first, unless `idempotency_seconds` has changed.
+        while (oldest := next(iter(self._answers))) != key and self._answers[oldest].until <= now:
+            del self._answers[oldest]

@@ -1,4 +1,4 @@
-"""List Events: https://apidocs.chargebee.com/docs/api/events/list-events."""
+"""The operation List Events: https://apidocs.chargebee.com/docs/api/events/list-events."""
 
 import re
 from bisect import insort
@@ -15,7 +15,7 @@ _OTHERS = {"limit", "offset", "sort_by[asc]", "sort_by[desc]", "include_deleted"
 
 
 class _StoredEvent(NamedTuple):
-    """In the order of this tuple: by time, then by id."""
+    """An event. Events sort as these tuples do: by time, then by id."""
 
     occurred_at: int
     id: str
@@ -29,16 +29,16 @@ Test = Callable[[_StoredEvent], bool]
 
 
 class Events:
-    """Every event that was registered, in the order of its time."""
+    """All registered events, ordered by time."""
 
     def __init__(self) -> None:
-        self._kept: list[_StoredEvent] = []
+        self._stored: list[_StoredEvent] = []
         self._ids: set[str] = set()
 
     def add(self, event: dict[str, Any]) -> None:
-        """A known event stays as it is. Raises ApiError for what is not an event."""
+        """Adds an event, unless its id is known. Raises ApiError if `event` is not an event."""
         try:
-            kept = _StoredEvent(
+            stored = _StoredEvent(
                 int(event["occurred_at"]),
                 str(event["id"]),
                 str(event["event_type"]),
@@ -48,19 +48,19 @@ class Events:
             )
         except (KeyError, TypeError, ValueError):
             raise wrong_value("event", "has id, occurred_at and event_type") from None
-        if kept.id not in self._ids:
-            self._ids.add(kept.id)
-            insort(self._kept, kept)
+        if stored.id not in self._ids:
+            self._ids.add(stored.id)
+            insort(self._stored, stored)
 
     def page(self, params: Mapping[str, str]) -> bytes:
-        """`{"list": [{"event": …}, …], "next_offset": …}`, the newest first unless `sort_by[asc]` is given."""
+        """Returns `{"list": [{"event": …}, …], "next_offset": …}`, newest first unless `params` have `sort_by[asc]`."""
         limit = number(params, "limit", 1, 100, 10)
         tests = [_test(name, params) for name in params if name not in _OTHERS]
         ascending = "sort_by[asc]" in params
         if position := offset(params, "offset"):
             tests.append(_behind(position, ascending=ascending))
         found: list[_StoredEvent] = []
-        for event in self._kept if ascending else reversed(self._kept):
+        for event in self._stored if ascending else reversed(self._stored):
             if all(test(event) for test in tests):
                 if len(found) == limit:
                     return _page(found, more=True)

@@ -1,4 +1,4 @@
-"""Many webhooks: in a closed loop of senders, or in an open loop at a fixed rate."""
+"""Sends many webhooks: in a closed loop of senders, or in an open loop at a fixed rate."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ Send = Callable[[bytes], Coroutine[None, None, None]]
 
 @dataclass
 class LoadResult:
-    """The responses that the senders got. Times in seconds."""
+    """The responses that the senders got; times in seconds."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     accepted: list[bytes] = field(default_factory=list)
@@ -28,7 +28,7 @@ class LoadResult:
     seconds: float = 0.0
 
     def report(self) -> str:
-        """Two lines: the webhooks' responses and latencies; and the latencies of /healthz meanwhile."""
+        """Returns two lines: the webhooks' responses and latencies, and the latencies of /healthz meanwhile."""
         answers = ", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(self.statuses.items()))
         fastest, median, slowest = min(self.latencies), statistics.median(self.latencies), max(self.latencies)
         rate = self.statuses[HTTPStatus.OK] / self.seconds
@@ -52,10 +52,9 @@ async def load(
     rate: float | None,
     answered: Callable[[], None],
 ) -> LoadResult:
-    """Posts all `bodies`: `rate` a second (open loop), else by `concurrency` senders that each wait for their response
-    (closed loop). Meanwhile `prober` requests /healthz repeatedly.
+    """Posts all `bodies`, `rate` a second (open loop); or from `concurrency` senders that wait for each response.
 
-    Calls `answered` after each webhook.
+    Meanwhile, `prober` requests /healthz repeatedly. Calls `answered` after each webhook.
     """
     result = LoadResult()
 
@@ -76,7 +75,7 @@ async def load(
 
 async def _closed_loop(send: Send, bodies: Iterator[bytes], concurrency: int) -> None:
     async def send_on() -> None:
-        for body in bodies:  # shared: each sender takes the next one
+        for body in bodies:  # all senders share the iterator: each takes the next body
             await send(body)
 
     await asyncio.gather(*(send_on() for _ in range(concurrency)))
@@ -102,7 +101,7 @@ async def _probing(prober: aiohttp.ClientSession, seconds: list[float]) -> Async
 
 
 async def _probe(prober: aiohttp.ClientSession, seconds: list[float]) -> None:
-    """One probe after the other; one in flight at the end counts with its time so far."""
+    """Sends one probe after the other. The probe in flight at the end counts with its duration so far."""
     while True:
         started = time.perf_counter()
         try:

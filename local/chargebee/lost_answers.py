@@ -1,16 +1,16 @@
-"""Answers that are lost on their way: what a gateway says in place of the API, and half an answer."""
+"""Answers that are lost on their way: a gateway's answer in place of the API's, and half an answer."""
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
 
 def gateway_timeout() -> Response:
-    """Not JSON: it is not from the API. The SDK finds the status in its text."""
+    """Returns a gateway's 504, which is not JSON; the SDK finds the status in the text."""
     return PlainTextResponse("<html><head><title>504 Gateway Time-out</title></head></html>\n", 504)
 
 
 class CutOff(Response):
-    """Half of the body; then the server closes the connection, since less came than was announced."""
+    """Sends half of the body; then the server closes the connection, because the body is shorter than announced."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})

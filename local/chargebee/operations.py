@@ -1,6 +1,6 @@
-"""What the API does: each operation takes parameters and answers JSON, or raises ApiError.
+"""The API's operations: each takes parameters, and returns JSON or raises ApiError.
 
-https://apidocs.chargebee.com/docs/api/invoices: add_charge, close, retrieve. A site keeps its invoices in memory.
+https://apidocs.chargebee.com/docs/api/invoices: add_charge, close, retrieve. The invoices are in memory.
 """
 
 import secrets
@@ -18,7 +18,7 @@ _LONGEST_DESCRIPTION = 250
 
 
 class Site:
-    """Invoices by id, the one that has changed last at the end, and the events of List Events.
+    """A Chargebee site: invoices by id, the last changed at the end, and the events of List Events.
 
     `revision` grows with each change of an invoice.
     """
@@ -30,16 +30,16 @@ class Site:
         self._counted = (0, {"pending": 0, "charging": 0, "closed": 0})
 
     def counts(self) -> dict[str, int]:
-        """Invoices that are pending without a charge, pending with charges, and neither."""
+        """Returns the number of invoices that are pending without charges, pending with charges, and closed."""
         if self._counted[0] != self.revision:
             counted = Counter(invoice.stage for invoice in self.invoices.values())
             self._counted = self.revision, {stage: counted[stage] for stage in self._counted[1]}
         return self._counted[1]
 
     def register(self, entry: dict[str, Any], at: float) -> StoredInvoice | None:
-        """Takes an invoice, or `{"event": …, "more_line_items": […]}` of which a pending invoice; the one it has added.
+        """Adds an invoice, or the pending invoice of `{"event": …, "more_line_items": […]}`, and returns it.
 
-        An invoice that is known stays as it is. Raises ApiError for what is neither.
+        Returns None if there is no pending invoice, or if its id is known. Raises ApiError if `entry` is neither.
         """
         document = entry
         if "event" in entry:

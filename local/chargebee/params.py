@@ -1,4 +1,4 @@
-"""Parameters of requests, with Chargebee's complaints. Each raises ApiError (400 `param_wrong_value`)."""
+"""Reads parameters of requests. Each function raises ApiError (400 `param_wrong_value`) with Chargebee's text."""
 
 import json
 import re
@@ -10,7 +10,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def number(params: Mapping[str, str], name: str, least: int, most: int, default: int | None) -> int:
-    """`default` None: it is required."""
+    """Returns a number from `least` to `most`. The parameter is required if `default` is None."""
     given = params.get(name, "")
     if not given:
         if default is None:
@@ -27,7 +27,7 @@ def number(params: Mapping[str, str], name: str, least: int, most: int, default:
 
 
 def text(params: Mapping[str, str], name: str, longest: int) -> str:
-    """A required one."""
+    """Returns a required text."""
     given = params.get(name, "")
     if not given:
         raise wrong_value(name, "cannot be blank")
@@ -37,7 +37,7 @@ def text(params: Mapping[str, str], name: str, longest: int) -> str:
 
 
 def offset(params: Mapping[str, str], name: str) -> list[str]:
-    """The position that an earlier page named, as in `["1785535200000","300"]`; empty for the first page."""
+    """Returns the position after the previous page, as in `["1785535200000","300"]`; empty for the first page."""
     if not (given := params.get(name)):
         return []
     values = several(params, name)
@@ -47,7 +47,7 @@ def offset(params: Mapping[str, str], name: str) -> list[str]:
 
 
 def several(params: Mapping[str, str], name: str) -> list[str]:
-    """A list as JSON, or as the Python SDK sends it, `['a', 'b']`."""
+    """Returns a list that was sent as JSON, or as the Python SDK sends it, `['a', 'b']`."""
     given = params[name]
     try:
         values = json.loads(given.replace("'", '"'))

@@ -1,4 +1,4 @@
-"""A client like Chargebee's: Basic auth, its headers, its time-outs."""
+"""A client that sends webhooks with the Basic auth, headers and time-outs that Chargebee uses."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ HEADERS = {"Content-Type": "application/json;charset=UTF-8", "User-Agent": "Char
 
 
 class Reply(NamedTuple):
-    """A response; status 0 where there was none."""
+    """A response; status 0 means that there was none."""
 
     status: int
     text: str
@@ -23,7 +23,10 @@ class Reply(NamedTuple):
 def open_session(
     url: str, settings: Settings, connections: int = 8, timeout: aiohttp.ClientTimeout = TIMEOUT
 ) -> aiohttp.ClientSession:
-    """`url` is the service's, without a path; `connections` 0 is no limit. Raises ConfigurationError."""
+    """Opens a client for the service at `url`, which has no path.
+
+    `connections` limits the connections; 0 means no limit. Raises ConfigurationError.
+    """
     password = settings.basic_auth_password
     user = (settings.basic_auth_username or "", password.get_secret_value()) if password else ("demo", "demo")
     try:
@@ -42,7 +45,7 @@ def open_session(
 
 
 def open_prober(url: str) -> aiohttp.ClientSession:
-    """For probes of the service at `url`: a new connection for each, as by the kubelet."""
+    """Opens a client for probes of the service at `url`; as with the kubelet, each gets a new connection."""
     return aiohttp.ClientSession(url, timeout=TIMEOUT, connector=aiohttp.TCPConnector(force_close=True))
 
 

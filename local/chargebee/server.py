@@ -1,4 +1,4 @@
-"""The stand-in's application, and the socket that it listens on."""
+"""The stand-in's application and listening socket."""
 
 import socket
 import time
@@ -17,7 +17,7 @@ from local.chargebee.invoices_page import Page
 from local.chargebee.operations import Site
 from local.guard import LOOPBACK, SameOriginGuard
 
-# Viewers of the page never end by themselves.
+# The page's event streams never end by themselves.
 _GRACE_SECONDS = 1
 _BACKLOG = 2048
 
@@ -25,7 +25,7 @@ _BACKLOG = 2048
 def create_app(
     behaviour: Behaviour, clock: Callable[[], float] | None = None, hosts: Iterable[str] = LOOPBACK
 ) -> Starlette:
-    """The API, what is beside it, and the page, for requests to `hosts`."""
+    """Returns the API, the control paths and the page; accepts requests for the names `hosts`."""
     api = Api(Site(), behaviour, clock or steady_clock())
     return Starlette(
         routes=[
@@ -38,13 +38,13 @@ def create_app(
 
 
 def steady_clock() -> Callable[[], float]:
-    """Unix seconds, from now on without the jumps of a clock that is corrected."""
+    """Returns a clock of unix seconds that does not jump when the system's clock is corrected."""
     start = time.time() - time.monotonic()
     return lambda: start + time.monotonic()
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Port 0 picks a free one. Raises ConfigurationError."""
+    """Returns a listening socket; port 0 picks a free port. Raises ConfigurationError."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -57,8 +57,8 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(app: Starlette, listener: socket.socket) -> None:
-    """Until SIGTERM or SIGINT."""
-    # An answer that is cut off on purpose is an error for uvicorn's log.
+    """Serves `app` until SIGTERM or SIGINT."""
+    # uvicorn would log each answer that is cut off on purpose as an error.
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, ws="none", timeout_graceful_shutdown=_GRACE_SECONDS
     )

@@ -1,4 +1,4 @@
-"""The stand-in as a child process: on loopback, on a free port, gone when its parent goes, whatever way that goes."""
+"""Starts the stand-in as a child process on loopback, which ends when its parent ends, even by SIGKILL."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from local.chargebee.behaviour import API_KEY
 
 @dataclass(frozen=True)
 class ChargebeeApi:
-    """A running one; `url` is without a path (APP_CHARGEBEE_URL)."""
+    """A running stand-in; `url` has no path (APP_CHARGEBEE_URL)."""
 
     url: str
     api_key: str
@@ -19,9 +19,9 @@ class ChargebeeApi:
 
 @contextmanager
 def start(port: int = 0, **behaviour: str | float) -> Iterator[ChargebeeApi]:
-    """Runs a stand-in inside the context; `behaviour` has the names of `Behaviour`'s fields.
+    """Runs a stand-in inside the context; `behaviour` are values for `Behaviour`'s fields.
 
-    Raises ConfigurationError where it does not start.
+    Raises ConfigurationError if it does not start.
     """
     arguments = ["--port", str(port), "--json"]
     arguments += [f"--{name.replace('_', '-')}={value}" for name, value in behaviour.items()]
