@@ -1,5 +1,5 @@
-"""The live page: what a service does, drawn as it happens, in a process of its own.
+"""The live page: charts of what a service is doing, from a separate process.
 
-A blocked event loop cannot serve its own page, and this one shows that it is blocked. It knows a service by HTTP
-alone: its Prometheus text, its /healthz. It listens on loopback only.
+A service whose event loop is blocked could not serve this page; a separate process can show that the loop is blocked.
+The page's process reads only the service's Prometheus text and /healthz, and listens on loopback only.
 """

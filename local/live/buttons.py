@@ -1,4 +1,4 @@
-"""What the page's buttons do: webhooks to every service, and the latency of its queue."""
+"""The page's buttons: send webhooks to every service, and set the latency of the services' queues."""
 
 import asyncio
 import ssl
@@ -13,14 +13,17 @@ from local.live.firing import Post, fire
 from local.live.page_config import ShownService
 from local.live.tally import Tally
 
-# A number of fresh webhooks.
+# Generates so many webhooks.
 Bodies = Callable[[int], Iterable[bytes]]
 OpenPost = Callable[[ShownService], AbstractAsyncContextManager[Post]]
 DELAYS_MS = (0, 8, 100, 500)
 
 
 class LoadButton(NamedTuple):
-    """`mark` is its label on a chart; `rate` in webhooks a second, None sends them at once."""
+    """A button that sends webhooks.
+
+    `mark`: the label on a chart; `rate`: webhooks per second, or None to send all at once.
+    """
 
     label: str
     mark: str
@@ -35,7 +38,7 @@ LOAD_BUTTONS = {
 
 
 class Buttons:
-    """`with` opens the connections."""
+    """The actions of the buttons; the connections are open inside the context."""
 
     def __init__(self, services: list[ShownService], delay: float, bodies: Bodies, open_post: OpenPost) -> None:
         self._services = services
@@ -47,12 +50,12 @@ class Buttons:
         self._sending: dict[str, asyncio.Task[None]] = {}
 
     def extras(self) -> dict[str, object]:
-        """Returns the latency of SQS in ms, the buttons pressed since the last call, and the tally of each service."""
+        """Returns the latency of SQS in ms, the buttons pressed since the last call, and each service's tally."""
         pressed, self._pressed = self._pressed, []
         return {"delay": self._delay, "pressed": pressed, "sent_here": [tally.shown() for tally in self._tallies]}
 
     def send(self, name: str) -> bool:
-        """False where the webhooks of an earlier press are not answered yet: a load has one owner."""
+        """Sends the button's webhooks; returns False if webhooks of an earlier press still wait for answers."""
         if name in self._sending and not self._sending[name].done():
             return False
         load = LOAD_BUTTONS[name]
@@ -61,17 +64,17 @@ class Buttons:
         return True
 
     async def delay(self, milliseconds: int) -> bool:
-        """Every queue takes that much longer from now on. False where one did not answer."""
+        """Sets the latency of every queue; returns False if one of them did not answer."""
         try:
             for service in self._services:
-                await self._set(service, milliseconds / 1000)
+                await self._set_delay(service, milliseconds / 1000)
         except (aiohttp.ClientError, OSError, TimeoutError):
             return False
         self._delay = milliseconds
         self._pressed.append(f"SQS {milliseconds} ms")
         return True
 
-    async def _set(self, service: ShownService, seconds: float) -> None:
+    async def _set_delay(self, service: ShownService, seconds: float) -> None:
         if service.sqs is not None:
             trusted = ssl.create_default_context(cafile=service.ca_bundle) if service.ca_bundle else True
             async with self._session.put(service.sqs, data=str(seconds), ssl=trusted) as response:

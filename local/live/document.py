@@ -1,4 +1,4 @@
-"""The page as one HTML document: markup, style sheets, scripts and data in a single file."""
+"""Builds the page as one HTML document with markup, style sheets, scripts and data."""
 
 import base64
 import hashlib
@@ -17,17 +17,17 @@ _SCRIPTS = ("charts.js", "numbers.js", "draw.js", "elements.js", "words.js", "st
 
 
 def live(services: list[ShownService]) -> str:
-    """The page, which asks for its moments."""
+    """Returns the page, which fetches the moments."""
     return _document(services, {"saved": None, "moments": []})
 
 
 def saved(services: list[ShownService], moments: Iterable[str], when: str) -> str:
-    """The page with its moments, each as JSON text: it asks nobody, so it also opens from a disk."""
+    """Returns the page with its moments, each as JSON text. It fetches nothing, so it also opens from a disk."""
     return _document(services, {"saved": when, "moments": [json.loads(moment) for moment in moments]})
 
 
 def policy(*, connecting: bool) -> str:
-    """The content policy: only the document's own scripts and style sheets, by their hashes."""
+    """Returns the content policy, which allows only the document's own scripts and style sheets, by hash."""
     connect = "'self'" if connecting else "'none'"
     return (
         f"default-src 'none'; script-src {_hashes(_scripts())}; style-src {_hashes(_styles())};"
@@ -36,16 +36,16 @@ def policy(*, connecting: bool) -> str:
 
 
 def _document(services: list[ShownService], data: dict[str, object]) -> str:
-    ours = takes_webhooks(services)
+    with_buttons = takes_webhooks(services)
     data |= {
         "services": [service.shown() for service in services],
-        "loads": {name: load.label for name, load in LOAD_BUTTONS.items()} if ours else {},
-        "delays": DELAYS_MS if ours else (),
+        "loads": {name: load.label for name, load in LOAD_BUTTONS.items()} if with_buttons else {},
+        "delays": DELAYS_MS if with_buttons else (),
     }
     parts = {
         "POLICY": policy(connecting=not data["saved"]),
         "STYLES": "\n".join(f"<style>{text}</style>" for text in _styles()),
-        # `<` would end the element where a text has `</script>`.
+        # Otherwise, `</script>` in a text would end the element.
         "DATA": json.dumps(data).replace("<", "\\u003c"),
         "SCRIPTS": "\n".join(f"<script>{text}</script>" for text in _scripts()),
     }
@@ -65,9 +65,9 @@ def _styles() -> list[str]:
 
 
 def _scripts() -> list[str]:
-    """uPlot, and ours as one function, so that its names are not the window's (`top` is)."""
-    ours = "\n".join(_text(name) for name in _SCRIPTS)
-    return [_text(_UPLOT), f'(() => {{\n"use strict"\n{ours}}})()\n']
+    """Returns uPlot, and the page's scripts inside one function, so that their names cannot clash with the window's."""
+    own = "\n".join(_text(name) for name in _SCRIPTS)
+    return [_text(_UPLOT), f'(() => {{\n"use strict"\n{own}}})()\n']
 
 
 def _hashes(texts: list[str]) -> str:

@@ -4,12 +4,12 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
 
-# Sends one webhook; the status of the answer, 0 if there was none.
+# Sends one webhook, and returns the status of the answer, 0 if there was none.
 Post = Callable[[bytes], Awaitable[int]]
 
 
 async def fire(bodies: Iterable[bytes], posts: list[Post], rate: float | None) -> None:
-    """Each body to each of `posts`: `rate` bodies a second whatever the answers take, or all at once."""
+    """Passes each body to each of `posts`: `rate` bodies per second without waiting for answers, or all at once."""
     began = time.monotonic()
     async with asyncio.TaskGroup() as sending:
         for number, body in enumerate(bodies):

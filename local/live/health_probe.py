@@ -1,4 +1,4 @@
-"""Requests /healthz repeatedly, as the kubelet does: whether the service answers at all."""
+"""Requests /healthz repeatedly, as the kubelet does, to see whether the service answers at all."""
 
 import asyncio
 import time
@@ -11,14 +11,14 @@ INTERVAL = 0.5
 
 
 class Reading(NamedTuple):
-    """`milliseconds` of the last answer, or of the wait so far; `timed_out`: no answer within the time-out."""
+    """Duration of the last probe, or of the current one so far; `timed_out`: no answer within the time-out."""
 
     milliseconds: float
     timed_out: bool
 
 
 class HealthProbe:
-    """Probes of the service at `url`, each on a new connection, while `run` runs."""
+    """Probes the service at `url` while `run` runs, with a new connection for each probe."""
 
     def __init__(self, url: str) -> None:
         self._url = f"{url}/healthz"
@@ -29,10 +29,10 @@ class HealthProbe:
         timeout = aiohttp.ClientTimeout(total=TIMEOUT)
         async with aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(force_close=True)) as session:
             while True:
-                await self._ask(session)
+                await self._probe(session)
                 await asyncio.sleep(INTERVAL - min(INTERVAL, self._last.milliseconds / 1000))
 
-    async def _ask(self, session: aiohttp.ClientSession) -> None:
+    async def _probe(self, session: aiohttp.ClientSession) -> None:
         self._began = time.monotonic()
         timed_out = False
         try:
@@ -44,7 +44,7 @@ class HealthProbe:
         self._began = None
 
     def reading(self) -> Reading:
-        """Without waiting. One that is under way for longer than the last one took counts with its time so far."""
+        """Returns the last probe, or the current one if it already takes longer than the last. Does not wait."""
         if self._last.timed_out or self._began is None:
             return self._last
         waiting = (time.monotonic() - self._began) * 1000

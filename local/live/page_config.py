@@ -1,4 +1,4 @@
-"""What the page shows, and how it is told: a line of JSON on its standard input."""
+"""The page's configuration, which its process reads from standard input as one line of JSON."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass(frozen=True)
 class ShownService:
-    """A service. `sqs`: where its embedded queue takes a delay (see `local.delay`), `ca_bundle` with TLS.
+    """A service that the page shows.
 
-    `metrics`: the URL of its Prometheus text; without, only its probes are shown. `user` and `password` are of the
-    webhooks that the buttons send; `chargebee`: the stand-in that has to know their invoices before.
+    `metrics`: the URL of the service's Prometheus text; without it, the page shows only probes. `sqs`: the URL that
+    sets the latency of the service's queue (see `local.delay`), with `ca_bundle` for TLS. The buttons send webhooks with
+    `user` and `password`, and first register the invoices at the stand-in `chargebee`.
     """
 
     name: str
@@ -24,13 +25,13 @@ class ShownService:
     password: str = field(default="demo", repr=False)
 
     def shown(self) -> dict[str, str]:
-        """What the page may know of it."""
+        """Returns the fields that the page gets; it must not get the password."""
         return {"name": self.name, "change": self.change, "cost": self.cost, "url": self.url}
 
 
 @dataclass(frozen=True)
 class PageConfig:
-    """What to show: one service, or several side by side. `port` 0 picks a free one; `delay`: of SQS, in seconds."""
+    """The services, shown side by side; `port` 0 picks a free port; `delay`: the initial latency of SQS in seconds."""
 
     services: list[ShownService]
     port: int = 0
@@ -41,11 +42,11 @@ class PageConfig:
 
 
 def takes_webhooks(services: list[ShownService]) -> bool:
-    """Whether the buttons have somewhere to send them: a service with an embedded queue."""
+    """Returns whether the page has buttons, which need services with an embedded queue."""
     return all(service.sqs is not None for service in services)
 
 
 def parse(line: bytes) -> PageConfig:
-    """The config of `PageConfig.line`."""
+    """Parses the line that `PageConfig.line` has made."""
     fields = json.loads(line)
     return PageConfig(**fields | {"services": [ShownService(**service) for service in fields["services"]]})

@@ -1,4 +1,4 @@
-"""The page's process: told on standard input what to show; ends where that ends, viewers or not."""
+"""The page's process: reads its configuration from standard input, and ends when standard input ends."""
 
 import resource
 import socket
@@ -12,20 +12,20 @@ from app.errors import ConfigurationError
 from local.child import end_with_parent
 from local.live.page_config import PageConfig, parse
 
-# The application for an config, on a port.
+# Creates the application for a configuration and a port.
 Create = Callable[[PageConfig, int], Starlette]
 
 
 def read_config() -> PageConfig | None:
-    """None where the parent has ended before it had something to show."""
+    """Returns the configuration, or None if the parent process ended before it sent one."""
     line = sys.stdin.buffer.readline()
     return parse(line) if line else None
 
 
 def run(config: PageConfig, create: Create, listening: Callable[[str], None]) -> None:
-    """Serves until standard input ends; `listening` gets the URL. Raises ConfigurationError."""
+    """Serves the page until standard input ends; calls `listening` with the URL. Raises ConfigurationError."""
     end_with_parent()
-    # Each webhook that waits for its answer is an open connection, and a blocked service lets thousands wait.
+    # Each webhook without an answer keeps a connection open, and a blocked service keeps thousands waiting.
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     door = _listen(config.port)
@@ -42,7 +42,7 @@ def _listen(port: int) -> socket.socket:
         door.bind(("127.0.0.1", port))
     except OSError as error:
         raise ConfigurationError(
-            f"APP_LOCAL_LIVE_PORT={port}: {error.strerror}; no live page; allowed is a free port, or 0"
+            f"APP_LOCAL_LIVE_PORT={port}: {error.strerror}; there is no live page; allowed is a free port, or 0"
         ) from None
     door.listen()
     return door

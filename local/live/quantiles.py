@@ -1,4 +1,4 @@
-"""Quantiles of what a histogram has counted between two scrapes."""
+"""Quantiles of the values that a histogram has counted between two scrapes."""
 
 import math
 from itertools import pairwise
@@ -7,10 +7,10 @@ from local.live.exposition import Buckets
 
 
 def quantile(share: float, before: Buckets, after: Buckets) -> float | None:
-    """Returns the middle of the bucket with the quantile; the highest bound if the quantile is above all bounds.
+    """Returns the middle of the bucket with the quantile, or the highest bound if the quantile is above all bounds.
 
-    Linear interpolation, as PromQL has it, would show the end of the bucket as the 99th percentile of equal values.
-    None if nothing was counted, or if the counts began anew.
+    PromQL's linear interpolation would show the end of the bucket as the 99th percentile of equal values. Returns None
+    if nothing was counted, or if the counts were reset.
     """
     counted = [(bound, count - before.get(bound, 0.0)) for bound, count in after.items()]
     total = counted[-1][1] if counted else 0

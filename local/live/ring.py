@@ -1,4 +1,4 @@
-"""The last two minutes, numbered, for any number of viewers."""
+"""Stores the moments of the last two minutes for any number of viewers."""
 
 import asyncio
 import secrets
@@ -10,14 +10,14 @@ MOMENTS = 240  # two a second
 
 
 class Moment(NamedTuple):
-    """One moment as JSON text; `number` counts from 1."""
+    """The figures of one moment as JSON text; `number` counts from 1."""
 
     number: int
     text: str
 
 
 class Ring:
-    """Bounded. Its ids begin with `run`, so that an id of an earlier process is not mistaken for one of its own."""
+    """A ring buffer. Its ids begin with a random `run`, so that it recognises ids of an earlier process as foreign."""
 
     def __init__(self, moments: int = MOMENTS) -> None:
         self.run = secrets.token_hex(4)
@@ -32,11 +32,11 @@ class Ring:
         self._added = asyncio.Event()
 
     def after(self, number: int) -> list[Moment]:
-        """Those that are still held and came after `number`, oldest first."""
+        """Returns the stored moments after `number`, oldest first."""
         return [moment for moment in self._moments if moment.number > number]
 
     async def follow(self, number: int) -> AsyncIterator[Moment]:
-        """Those after `number`, and whatever comes; a reader slower than the ring misses what it has dropped."""
+        """Yields the moments after `number`, then each new one. A reader that is too slow misses the dropped ones."""
         while True:
             added = self._added
             for moment in self.after(number):
@@ -48,6 +48,6 @@ class Ring:
         return f"{self.run}-{number}"
 
     def resume(self, last_event_id: str) -> int | None:
-        """The number in an id of this ring; None for any other text."""
+        """Returns the number in an id of this ring, or None for any other text."""
         run, _, number = last_event_id.partition("-")
         return int(number) if run == self.run and number.isascii() and number.isdigit() else None

@@ -1,4 +1,4 @@
-"""Twice a second: one moment of all services, into the ring."""
+"""Adds the figures of all services to the ring, twice a second."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ Extras = Callable[[], dict[str, object]]
 
 
 async def sample(services: list[ShownService], ring: Ring, extras: Extras) -> None:
-    """Until it is cancelled. `extras` has what every moment says besides: the delay of SQS, buttons pressed since."""
+    """Samples until it is cancelled. `extras` adds the latency of SQS and the pressed buttons to each moment."""
     async with aiohttp.ClientSession() as session, AsyncExitStack() as stack:
         probes = [HealthProbe(service.url) for service in services]
         scrapers = [Scraper(service.metrics, session) for service in services]
@@ -28,7 +28,7 @@ async def sample(services: list[ShownService], ring: Ring, extras: Extras) -> No
         due = time.monotonic()
         while True:
             ring.add(json.dumps({"t": round(time.time(), 2), **extras(), "services": await _moment(probes, scrapers)}))
-            # After a pause of the whole machine the next moment is now: the missed ones are not made up for.
+            # After a pause of the whole machine, the next moment is now; missed moments are not added later.
             due = max(due + INTERVAL, time.monotonic())
             await asyncio.sleep(due - time.monotonic())
 

@@ -1,4 +1,4 @@
-"""Reads a service's Prometheus text; a slow answer delays no other service's figures."""
+"""Reads a service's Prometheus text; a slow answer does not delay the figures of other services."""
 
 import asyncio
 import time
@@ -10,13 +10,13 @@ from local.live.exposition import Scrape, parse
 from local.live.values import totals, values
 
 PATIENCE = 0.4
-# Rates are of about a second: between two scrapes of which one came late, they would be of a few milliseconds.
+# Rates cover about a second. If one scrape came late, the next could follow within milliseconds.
 WINDOW = 0.9
 _TIMEOUT = aiohttp.ClientTimeout(total=5)
 
 
 class Scraper:
-    """`url` None: the service has no metrics."""
+    """Scrapes the service's metrics at `url`; None if it has no metrics."""
 
     def __init__(self, url: str | None, session: aiohttp.ClientSession) -> None:
         self._url = url
@@ -25,9 +25,9 @@ class Scraper:
         self._pending: asyncio.Task[Scrape | None] | None = None
 
     async def values(self) -> dict[str, object]:
-        """Returns the numbers of the last second, and the totals of all time.
+        """Returns the numbers of the last second, and the totals since the service's start.
 
-        Empty if nothing came within `PATIENCE`: the next call waits for the same scrape.
+        Returns nothing if the scrape takes longer than `PATIENCE`; the next call waits for the same scrape.
         """
         if self._url is None:
             return {}
@@ -40,11 +40,11 @@ class Scraper:
 
     def _since_earlier(self, scrape: Scrape) -> dict[str, object]:
         old_enough = [one for one in self._earlier if scrape.taken - one.taken >= WINDOW]
-        # The newest of those that are old enough, and all since.
+        # Keeps the newest scrape that is old enough, and all later ones.
         self._earlier = [*old_enough[-1:], *self._earlier[len(old_enough) :], scrape]
         if not old_enough:
             return {}
-        # Only what is known, and to two decimals: a viewer gets 240 of them at once.
+        # Leaves out unknown values and rounds the others, because a viewer gets 240 moments at once.
         known = {name: round(value, 2) for name, value in values(old_enough[-1], scrape).items() if value is not None}
         return known | {"totals": totals(scrape)}
 

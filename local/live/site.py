@@ -1,4 +1,4 @@
-"""The page's application: the document, its events, its buttons."""
+"""The page's application: the document, the stream of moments, and the buttons."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ _HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer
 
 
 def create_site(config: PageConfig, port: int, bodies: Bodies, open_post: OpenPost) -> Starlette:
-    """For requests to `port` of loopback. It samples while its lifespan lasts."""
+    """Returns the application, for requests to `port` on loopback. It samples the services during its lifespan."""
     ring = Ring()
     buttons = Buttons(config.services, config.delay, bodies, open_post)
 

@@ -1,4 +1,4 @@
-"""The parent's side: starts the page's process, and ends it."""
+"""Starts and ends the page's process, from the parent process."""
 
 import subprocess
 import sys
@@ -9,33 +9,33 @@ from local.live.page_config import PageConfig
 
 
 class LivePage:
-    """A process that starts while its parent still prepares what to show."""
+    """The page's process, which starts while the parent still starts the services to show."""
 
     def __init__(self, child: "subprocess.Popen[bytes]") -> None:
         self._child = child
         self.pid = child.pid
 
     def show(self, config: PageConfig) -> None:
-        """Does not wait. A page that has ended is no reason for the service to end."""
+        """Sends the configuration, without waiting. Ignores a page that has ended, because the service runs on."""
         assert self._child.stdin is not None
         with suppress(BrokenPipeError):
             self._child.stdin.write(config.line())
             self._child.stdin.flush()
 
     def url(self) -> str | None:
-        """Waits until it listens; None where it has ended instead."""
+        """Waits until the page listens, and returns the URL; None if the page has ended instead."""
         assert self._child.stdout is not None
         return self._child.stdout.readline().decode().strip() or None
 
     def wait(self) -> None:
-        """Until it has ended."""
+        """Waits until the page has ended."""
         self._child.wait()
 
 
 @contextmanager
 def start() -> Iterator[LivePage]:
-    """Ends with this context, and with this process, whatever way that ends."""
-    # A session of its own: Ctrl-C in the terminal is for the parent, which ends the page last.
+    """Runs the page's process inside the context; it also ends if this process is killed."""
+    # The page gets its own session, so Ctrl-C does not reach it: the parent ends the page last.
     with subprocess.Popen(
         [sys.executable, "-m", "local", "live"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as child:

@@ -1,4 +1,4 @@
-"""Server-sent events: the ring's moments with their ids, then whatever comes."""
+"""Sends the ring's moments as server-sent events, then each new moment."""
 
 from collections.abc import AsyncIterator
 
@@ -12,7 +12,7 @@ RECONNECT_MS = 1000
 
 
 def respond(request: Request, ring: Ring) -> Response:
-    """From the request's `Last-Event-ID` on; without one, everything that is held."""
+    """Returns the stream of moments after the request's `Last-Event-ID`, or of all stored moments if it has none."""
     return EventSourceResponse(_events(ring, request.headers.get("last-event-id")))
 
 

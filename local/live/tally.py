@@ -1,4 +1,4 @@
-"""Counts the webhooks that the page itself has sent to one service, and their answers."""
+"""Counts the webhooks that the page's buttons have sent to one service, and the answers."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ from local.live.firing import Post
 
 
 class Tally:
-    """Counts the webhooks that pass through `counting`, and their answers by status; status 0 is no answer."""
+    """Counts the webhooks that `counting` has sent, and the answers by status; status 0 is no answer."""
 
     def __init__(self) -> None:
         self._sent = 0
@@ -24,5 +24,5 @@ class Tally:
         return counted
 
     def shown(self) -> dict[str, object]:
-        """Returns the counts as the page gets them."""
+        """Returns the counts in the form that the page reads."""
         return {"sent": self._sent, "answers": dict(sorted(self._answers.items()))}

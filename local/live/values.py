@@ -1,24 +1,24 @@
-"""What is drawn of one service at one moment: numbers out of two scrapes."""
+"""Computes the numbers that the page draws of one service at one moment, from two scrapes."""
 
 from local.live.exposition import Scrape
 from local.live.quantiles import quantile
 
-# Milliseconds, webhooks a second, percent of one core. None: not known, or nothing happened.
+# Milliseconds, webhooks per second, or percent of one core. None: unknown, or nothing happened.
 Values = dict[str, float | None]
-# By group, and in a group by outcome.
+# The number of webhooks by group, and within a group by outcome.
 Totals = dict[str, dict[str, int]]
 
 _WEBHOOKS = "invoice_webhook_webhooks_total"
-_ACCEPTED = ("queued", "processed")  # the latter under v01
+_ACCEPTED = ("queued", "processed")  # v01 processes webhooks instead of queueing them
 _REJECTED = "rejected"
-# The series of webhooks without an answer, which have no response time.
+# The label of the series of webhooks without an answer, which have no response time.
 _UNANSWERED = ("http_response_status_code", "")
-# How the page groups outcomes: these, and the slug of any other refusal (`app.web.problems`) as rejected.
+# The group of each outcome; any other outcome is the slug of a refusal (`app.web.problems`) and counts as rejected.
 _GROUPS = {**dict.fromkeys(_ACCEPTED, "queued"), **{name: name for name in ("ignored", "overloaded", "unanswered")}}
 
 
 def totals(after: Scrape) -> Totals:
-    """Returns the webhooks since the service's start, by group and outcome; only outcomes that have occurred."""
+    """Returns the number of webhooks since the service's start, by group and outcome, without zeros."""
     found: Totals = {}
     for outcome, count in sorted(after.by(_WEBHOOKS, "outcome").items()):
         if count:
@@ -27,7 +27,7 @@ def totals(after: Scrape) -> Totals:
 
 
 def values(before: Scrape, after: Scrape) -> Values:
-    """The changes from `before` to `after`, and the gauges of `after`."""
+    """Returns the changes from `before` to `after`, and the gauges of `after`."""
     return _outcomes(before, after) | _times(before, after) | _gauges(after) | _process(before, after)
 
 
@@ -81,6 +81,6 @@ def _process(before: Scrape, after: Scrape) -> Values:
 
 
 def _change(name: str, before: Scrape, after: Scrape) -> float | None:
-    """None where the name is not there, or where its counter began anew."""
+    """Returns the change of a counter, or None if it is missing or was reset."""
     old, new = before.total(name) or 0.0, after.total(name)
     return None if new is None or new < old else new - old

@@ -1,5 +1,5 @@
-// What is drawn: the names are those of a moment's numbers. Blue is what happens, orange what to look at. `any`: of any
-// app, and not only of one that takes webhooks. `rare`: shown only if it has happened in these two minutes.
+// The charts; `name` is the name of a number in a moment. Blue shows normal work, orange shows what needs attention.
+// `any`: the chart suits any app, not only one that takes webhooks. `rare`: hidden while it has not occurred.
 
 const ALL_CHARTS = [
   { id: "answers", title: "Answers", unit: "webhooks per second", format: perSecond, least: 10, marks: true, series: [
@@ -11,10 +11,10 @@ const ALL_CHARTS = [
   { id: "times", title: "Response time", unit: "in the service; log scale", format: duration, log: true, series: [
     { name: "p50", label: "median", tone: "main" },
     { name: "p99", label: "99th percentile", tone: "warn" } ] },
-  { id: "loop", any: true, title: "Event loop’s delay", unit: "log scale", format: duration, log: true, series: [
+  { id: "loop", any: true, title: "Event loop delay", unit: "log scale", format: duration, log: true, series: [
     { name: "loop_p99", label: "99th percentile", tone: "main" },
-    { name: "loop_max", label: "longest of 10 s", tone: "warn" } ] },
-  { id: "probe", any: true, title: "Answer to /healthz", unit: "log scale; time-out 1 s", format: duration, log: true, labelUnanswered: true, series: [
+    { name: "loop_max", label: "longest in 10 s", tone: "warn" } ] },
+  { id: "probe", any: true, title: "Response to /healthz", unit: "log scale; time-out 1 s", format: duration, log: true, labelUnanswered: true, series: [
     { name: "probe", label: "probe", tone: "main" } ] },
   { id: "flight", title: "In flight", unit: "webhooks", format: number, least: 10, series: [
     { name: "in_flight", label: "in flight", tone: "main" } ] },

@@ -1,9 +1,9 @@
-// One uPlot for each chart of each service.
-const GAP_SECONDS = 2.5 // a scrape that came late is no gap
+// Draws one uPlot chart for each chart of each service.
+const GAP_SECONDS = 2.5 // a shorter gap is only a late scrape
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
-const axisEnds = {} // by chart: all services share its axis
+const axisEnds = {} // by chart, because all services share an axis
 
-// Two minutes, less while there is less to see.
+// Returns the seconds to show: two minutes, or less while there are fewer moments.
 function span() {
   const known = moments.length ? moments.at(-1).t - moments[0].t : 0
   return SPANS.find(seconds => seconds > known) ?? SPANS.at(-1)
@@ -22,14 +22,14 @@ function series({ label, tone }, index) {
   }
 }
 
-// A value without neighbours has no line: it gets a point.
+// A value without neighbours gets a point, because it has no line.
 function isolatedPoints(plot, at) {
   const values = plot.data[at]
   const known = i => values[i] != null
   return values.flatMap((_, i) => (known(i) && ![-1, 1, -2, 2].some(step => known(i + step)) ? [i] : []))
 }
 
-// Side by side, the charts above each other share the axis of the lowest.
+// If services are side by side, only the lowest chart of a column has labels on the time axis.
 const wide = matchMedia("(min-width: 44rem)")
 const hasTimeLabels = chart => services.length === 1 || !wide.matches || chart === CHARTS.at(-1)
 
@@ -46,7 +46,7 @@ function axes(chart) {
   ]
 }
 
-// The last one is drawn above the others: what happens, above zeros of what to look at.
+// uPlot draws the last series on top: normal work is drawn over zeros of the others.
 const ordered = chart => chart.series.toReversed()
 
 function draw(chart, place, height, hooks) {
@@ -64,10 +64,10 @@ function draw(chart, place, height, hooks) {
   }, [[], ...ordered(chart).map(() => [])], place)
 }
 
-// Behind the lines: where the service did not answer.
+// Draws bands behind the lines, for the time in which the service did not answer.
 function bands(plot, ranges, words) {
   const { left, top: above, width, height } = plot.bbox
-  plot.ctx.save() // uPlot remembers what it has set
+  plot.ctx.save() // uPlot relies on the state that it has set
   for (const [from, to] of ranges) {
     const x = Math.max(left, plot.valToPos(from, "x", true))
     const end = Math.min(left + width, plot.valToPos(to, "x", true))
@@ -88,7 +88,7 @@ function caption(ctx, from, to, bottom) {
   ctx.fillText(text, (from + to) / 2, bottom - 6 * uPlot.pxRatio)
 }
 
-// What was pressed: a line, on one chart with its words, on two levels where they are close to each other.
+// Draws a line for each pressed button; one chart shows the labels, on two levels if they are close to each other.
 function marks(plot, pressed, words) {
   const { ctx, bbox } = plot
   const ratio = uPlot.pxRatio

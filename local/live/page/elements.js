@@ -1,11 +1,11 @@
-// The document's elements: a heading for each service, a panel for each chart.
+// Creates the document's elements: a heading for each service, a panel for each chart.
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties)
   made.append(...children)
   return made
 }
 
-// Backticks are code.
+// Converts text in backticks to code elements.
 function withCode(text) {
   return text.split("`").map((part, i) => (i % 2 ? element("code", { textContent: part }) : part))
 }

@@ -31,7 +31,7 @@ function unansweredRanges(at) {
     if (!moment.services[at].timed_out) return
     const t = moment.t - now()
     if (i && moments[i - 1].services[at].timed_out) ranges.at(-1)[1] = t
-    else ranges.push([t - 1, t]) // by then the probe has waited for a second
+    else ranges.push([t - 1, t]) // the probe has already waited for a second
   })
   return ranges
 }
@@ -112,9 +112,9 @@ if (saved) {
   redrawSoon()
 } else {
   for (const [name, label] of Object.entries(loads))
-    control("loads", label, () => press(`send/${name}`, "Not sent: the last ones are not answered yet."))
+    control("loads", label, () => press(`send/${name}`, "Not sent: earlier webhooks still wait for their answers."))
   for (const delay of delays)
-    control("delays", delay, () => press(`delay/${delay}`, "SQS did not take it."),
+    control("delays", delay, () => press(`delay/${delay}`, "SQS did not accept the new latency."),
       { value: delay, ariaLabel: `SQS slower by ${delay} ms` })
   byId("delays").append(element("span", { className: "label", textContent: "ms" }))
   byId("delays").hidden = !webhooks

@@ -1,4 +1,4 @@
-// The same in words: for screen readers, for the heading, for the table.
+// Describes the charts in words, for screen readers, the heading and the table.
 const SUMMARY_SECONDS = 15
 let announced = ""
 let announcedAt = 0
@@ -20,9 +20,9 @@ const strong = value => element("b", { textContent: number(value) })
 const sum = counts => Object.values(counts).reduce((all, count) => all + count, 0)
 const plain = outcome => outcome.replaceAll("-", " ")
 
-// Why, where the outcome itself does not say it.
+// The reasons for outcomes whose names do not explain themselves.
 const WHY = {
-  overloaded: "too many in flight, or too long an expected wait",
+  overloaded: "too many webhooks in flight, or the expected wait was too long",
   unanswered: "the sender closed the connection, or an error is in the log",
 }
 
@@ -31,7 +31,7 @@ function reasons(group, counts) {
   return group in WHY ? ` (${WHY[group]})` : ""
 }
 
-// What the service has counted, whoever sent it.
+// Returns what the service has counted, whoever sent the webhooks.
 function totals(at) {
   const counted = moments.findLast(moment => moment.services[at].totals)?.services[at].totals
   if (counted == null || !webhooks) return []
@@ -41,7 +41,7 @@ function totals(at) {
   return [...parts.flatMap((part, i) => (i ? [", ", ...part] : part)), " since the service started"]
 }
 
-// What this page has sent, and only the answers to that.
+// Returns what this page has sent, and the answers to these webhooks.
 function sentHere(at) {
   const { sent, answers } = moments.at(-1).sent_here[at]
   if (!sent) return []
@@ -60,7 +60,7 @@ function throughput(at) {
     : ""
 }
 
-// After a change between answering and not, and otherwise now and then, where something happens.
+// Announces at once if a service stops answering or answers again; otherwise every 15 s while webhooks are queued.
 function announce() {
   const states = services.map((service, at) => `${service.name}: ${secondsUnanswered(at) == null ? "answers" : "does not answer"}`).join(". ")
   const busy = services.some((_, at) => latest(at, "queued") > 0)

@@ -100,7 +100,7 @@ def test_by_keyboard(page: Page, api: ChargebeeApi) -> None:
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Being charged 0")).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("#more")).to_contain_text("None yet")
+    expect(page.locator("#more")).to_contain_text("No invoices yet")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
