@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 class ShownService:
     """A service that the page shows.
 
-    `metrics`: the URL of the service's Prometheus text; without it, the page shows only probes. `sqs`: the URL that
-    sets the latency of the service's queue (see `local.delay`), with `ca_bundle` for TLS. The buttons send webhooks with
-    `user` and `password`, and first register the invoices at the stand-in `chargebee`.
+    `metrics`: the URL of the service's Prometheus text; without it, the page shows probes only. `sqs`: the URL that
+    sets the latency of the service's queue (see `local.delay`), with `ca_bundle` for TLS. The buttons send webhooks as
+    `user` with `password`, and first register the invoices at the stand-in `chargebee`.
     """
 
     name: str

@@ -52,7 +52,7 @@ class Client:
         return self.request("POST", path, **options)
 
 
-class Stand:
+class StandIn:
     """Its methods are API calls, with the right key unless `auth` says otherwise."""
 
     def __init__(self, **behaviour: Any) -> None:

@@ -8,20 +8,20 @@ import pytest
 
 from local.chargebee.behaviour import API_KEY, Behaviour
 from local.chargebee.server import create_app
-from tests.local.chargebee.in_process import EVENTS, START, Stand, code, invoice
+from tests.local.chargebee.in_process import EVENTS, START, StandIn, code, invoice
 
 
 @pytest.fixture
-def stand() -> Stand:
-    made = Stand()
+def stand_in() -> StandIn:
+    made = StandIn()
     made.register(invoice())
     return made
 
 
-def test_a_charge_is_a_line_item(stand: Stand) -> None:
+def test_a_charge_is_a_line_item(stand_in: StandIn) -> None:
     """At the end, with its amount in the totals."""
-    before = stand.retrieve().json()["invoice"]
-    after = stand.add(amount=250, description="Exports [billable:bl_7@1]").json()["invoice"]
+    before = stand_in.retrieve().json()["invoice"]
+    after = stand_in.add(amount=250, description="Exports [billable:bl_7@1]").json()["invoice"]
     assert after["line_items"][:-1] == before["line_items"]
     line = after["line_items"][-1]
     assert (line["amount"], line["description"], line["entity_type"]) == (250, "Exports [billable:bl_7@1]", "adhoc")
@@ -31,27 +31,27 @@ def test_a_charge_is_a_line_item(stand: Stand) -> None:
         "amount_due": 250,
         "tax": 0,
     }
-    assert stand.retrieve().json()["invoice"] == after
+    assert stand_in.retrieve().json()["invoice"] == after
 
 
-def test_closing(stand: Stand) -> None:
+def test_closing(stand_in: StandIn) -> None:
     """Once; then it takes no charges and is not closed again."""
-    stand.time += 5
-    assert stand.close().json()["invoice"]["status"] == "payment_due"
-    assert code(stand.close()) == (409, "invalid_state_for_request")
-    assert code(stand.add()) == (409, "invalid_state_for_request")
-    [audited] = stand.audit()["invoices"]
+    stand_in.time += 5
+    assert stand_in.close().json()["invoice"]["status"] == "payment_due"
+    assert code(stand_in.close()) == (409, "invalid_state_for_request")
+    assert code(stand_in.add()) == (409, "invalid_state_for_request")
+    [audited] = stand_in.audit()["invoices"]
     assert (audited["closes"], audited["charges"]) == ([{"idempotency_key": None, "at": START + 5}], [])
 
 
 def test_closing_an_invoice_of_nothing() -> None:
     """It needs a line item; one whose total is 0 is paid at once."""
-    stand = Stand()
-    stand.register(invoice(1, line_items=[]), invoice(2, total=0))
-    assert code(stand.close(1)) == (400, "invalid_request")
-    stand.add(1)
-    assert stand.close(1).status_code == 200
-    assert stand.close(2).json()["invoice"]["status"] == "paid"
+    stand_in = StandIn()
+    stand_in.register(invoice(1, line_items=[]), invoice(2, total=0))
+    assert code(stand_in.close(1)) == (400, "invalid_request")
+    stand_in.add(1)
+    assert stand_in.close(1).status_code == 200
+    assert stand_in.close(2).json()["invoice"]["status"] == "paid"
 
 
 @pytest.mark.parametrize(
@@ -68,62 +68,62 @@ def test_closing_an_invoice_of_nothing() -> None:
         ({"line_item[date_from]": "today"}, "line_item[date_from]"),
     ],
 )
-def test_a_wrong_parameter(stand: Stand, params: dict[str, Any], param: str) -> None:
+def test_a_wrong_parameter(stand_in: StandIn, params: dict[str, Any], param: str) -> None:
     """400, and its name."""
-    answer = stand.add(**params)
+    answer = stand_in.add(**params)
     assert code(answer) == (400, "param_wrong_value")
     assert (answer.json()["param"], answer.json()["type"]) == (param, "invalid_request")
-    assert stand.audit()["invoices"][0]["charges"] == []
+    assert stand_in.audit()["invoices"][0]["charges"] == []
 
 
 def test_pages_of_line_items() -> None:
     """The webhook's own offset leads to those that it left out; charges come behind them."""
-    stand = Stand()
+    stand_in = StandIn()
     truncated = next(event for event in EVENTS if "line_items_next_offset" in event["content"]["invoice"])
     left_out = [{**truncated["content"]["invoice"]["line_items"][0], "id": f"li_{number}"} for number in range(7)]
-    stand.register({"event": truncated, "more_line_items": left_out})
+    stand_in.register({"event": truncated, "more_line_items": left_out})
     path = f"invoices/{truncated['content']['invoice']['id']}"
-    first = stand.get(path).json()["invoice"]
+    first = stand_in.get(path).json()["invoice"]
     assert len(first["line_items"]) == 300
     offset = truncated["content"]["invoice"]["line_items_next_offset"]
-    rest = stand.get(path, line_items_offset=offset).json()["invoice"]
+    rest = stand_in.get(path, line_items_offset=offset).json()["invoice"]
     assert ([item["id"] for item in rest["line_items"]], "line_items_next_offset" in rest) == (
         [f"li_{number}" for number in range(7)],
         False,
     )
-    small, ids = stand.get(path, line_items_limit=100).json()["invoice"], []
+    small, ids = stand_in.get(path, line_items_limit=100).json()["invoice"], []
     while True:
         ids += [item["id"] for item in small["line_items"]]
         if (offset := small.get("line_items_next_offset")) is None:
             break
-        small = stand.get(path, line_items_limit=100, line_items_offset=offset).json()["invoice"]
+        small = stand_in.get(path, line_items_limit=100, line_items_offset=offset).json()["invoice"]
     assert ids == [item["id"] for item in first["line_items"] + left_out]
-    assert code(stand.get(path, line_items_offset="x")) == (400, "param_wrong_value")
-    assert code(stand.get(path, line_items_limit=301)) == (400, "param_wrong_value")
+    assert code(stand_in.get(path, line_items_offset="x")) == (400, "param_wrong_value")
+    assert code(stand_in.get(path, line_items_limit=301)) == (400, "param_wrong_value")
 
 
 @pytest.mark.parametrize("auth", [("", ""), ("other", ""), (API_KEY + "x", "")])
-def test_a_wrong_key(stand: Stand, auth: tuple[str, str]) -> None:
+def test_a_wrong_key(stand_in: StandIn, auth: tuple[str, str]) -> None:
     """401, which does not count towards the limit."""
-    answer = stand.get("invoices/draft_inv_1", auth=auth)
+    answer = stand_in.get("invoices/draft_inv_1", auth=auth)
     assert code(answer) == (401, "api_authentication_failed")
-    assert stand.audit()["most_calls_in_60s"] == 0
+    assert stand_in.audit()["most_calls_in_60s"] == 0
 
 
 @pytest.mark.parametrize("header", [None, "Basic", "Basic ü", f"Bearer {API_KEY}", "Basic %%%"])
-def test_no_key(stand: Stand, header: str | None) -> None:
+def test_no_key(stand_in: StandIn, header: str | None) -> None:
     """401 for whatever is no Basic authentication."""
     headers = {} if header is None else {"Authorization": header.encode()}
-    assert stand.client.get("/api/v2/events", headers=headers).status_code == 401
+    assert stand_in.client.get("/api/v2/events", headers=headers).status_code == 401
 
 
-def test_what_is_not_there(stand: Stand) -> None:
+def test_what_is_not_there(stand_in: StandIn) -> None:
     """404 for an invoice and for a path, 405 for a method."""
-    assert code(stand.retrieve(2)) == (404, "resource_not_found")
-    assert code(stand.add(2)) == (404, "resource_not_found")
-    assert code(stand.close(2)) == (404, "resource_not_found")
-    assert code(stand.get("customers")) == (404, "resource_not_found")
-    assert code(stand.client.post("/api/v2/events", auth=(API_KEY, ""))) == (405, "http_method_not_supported")
+    assert code(stand_in.retrieve(2)) == (404, "resource_not_found")
+    assert code(stand_in.add(2)) == (404, "resource_not_found")
+    assert code(stand_in.close(2)) == (404, "resource_not_found")
+    assert code(stand_in.get("customers")) == (404, "resource_not_found")
+    assert code(stand_in.client.post("/api/v2/events", auth=(API_KEY, ""))) == (405, "http_method_not_supported")
 
 
 def test_one_request_on_an_invoice_at_a_time() -> None:

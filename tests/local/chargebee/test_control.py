@@ -4,18 +4,18 @@ import base64
 
 import pytest
 
-from tests.local.chargebee.in_process import EVENTS, START, Stand, invoice
+from tests.local.chargebee.in_process import EVENTS, START, StandIn, invoice
 
 
 def test_the_audit() -> None:
     """Charges with what was billed, closes, every call's time."""
-    stand = Stand()
-    stand.register(invoice())
-    stand.add(key="k1", amount=5, description="Seats [billable:bl_9@1]")
-    stand.time += 1.5
-    stand.close(key="k2")
-    stand.retrieve(2)
-    audited = stand.audit()
+    stand_in = StandIn()
+    stand_in.register(invoice())
+    stand_in.add(key="k1", amount=5, description="Seats [billable:bl_9@1]")
+    stand_in.time += 1.5
+    stand_in.close(key="k2")
+    stand_in.retrieve(2)
+    audited = stand_in.audit()
     [one] = audited["invoices"]
     [charge] = one["charges"]
     assert (
@@ -42,19 +42,19 @@ def test_the_audit() -> None:
 )
 def test_what_was_billed(description: str, billable: str | None) -> None:
     """Only a reference that ends the description."""
-    stand = Stand()
-    stand.register(invoice())
-    stand.add(description=description)
-    assert stand.audit()["invoices"][0]["charges"][0]["billable"] == billable
+    stand_in = StandIn()
+    stand_in.register(invoice())
+    stand_in.add(description=description)
+    assert stand_in.audit()["invoices"][0]["charges"][0]["billable"] == billable
 
 
 def test_registering_again_changes_nothing() -> None:
     """What was added stays."""
-    stand = Stand()
-    assert stand.register(invoice(1), invoice(2)).json() == {"invoices": 2, "new": ["draft_inv_1", "draft_inv_2"]}
-    stand.add(1)
-    assert stand.register(invoice(1, total=5), invoice(3)).json()["new"] == ["draft_inv_3"]
-    assert {one["id"]: one["charges"] for one in stand.client.get("/_/invoices").json()} == {
+    stand_in = StandIn()
+    assert stand_in.register(invoice(1), invoice(2)).json() == {"invoices": 2, "new": ["draft_inv_1", "draft_inv_2"]}
+    stand_in.add(1)
+    assert stand_in.register(invoice(1, total=5), invoice(3)).json()["new"] == ["draft_inv_3"]
+    assert {one["id"]: one["charges"] for one in stand_in.client.get("/_/invoices").json()} == {
         "draft_inv_1": 1,
         "draft_inv_2": 0,
         "draft_inv_3": 0,
@@ -63,22 +63,22 @@ def test_registering_again_changes_nothing() -> None:
 
 def test_an_event_about_another_invoice() -> None:
     """Only pending ones are there to be billed; the event is listed."""
-    stand = Stand()
+    stand_in = StandIn()
     event = EVENTS[0] | {"content": {"invoice": invoice(1, status="paid")}}
-    assert stand.register({"event": event}).json() == {"invoices": 0, "new": []}
-    assert len(stand.events().json()["list"]) == 1
+    assert stand_in.register({"event": event}).json() == {"invoices": 0, "new": []}
+    assert len(stand_in.events().json()["list"]) == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'[{"id": ""}]', b'[{"id": "x"}]', b'[{"event": {}}]'])
 def test_what_cannot_be_registered(content: bytes) -> None:
     """400."""
-    assert Stand().client.put("/_/invoices", content=content).status_code == 400
+    assert StandIn().client.put("/_/invoices", content=content).status_code == 400
 
 
 def test_behaviour() -> None:
     """What is named changes, the rest stays; values out of bounds are refused."""
-    stand = Stand(rate=7)
-    assert stand.behave(latency=0.001).json() == {
+    stand_in = StandIn(rate=7)
+    assert stand_in.behave(latency=0.001).json() == {
         "rate": 7,
         "latency": 0.001,
         "errors": 0,
@@ -87,31 +87,31 @@ def test_behaviour() -> None:
         "retry_after": "",
         "idempotency_seconds": 1800,
     }
-    assert stand.behave(rate=0).status_code == 400
-    assert stand.behave(colour="red").status_code == 400
-    assert stand.client.put("/_/behaviour", content=b"[").status_code == 400
-    assert stand.client.put("/_/behaviour", content=b"[]").status_code == 400
-    assert stand.client.get("/_/behaviour").json()["rate"] == 7
+    assert stand_in.behave(rate=0).status_code == 400
+    assert stand_in.behave(colour="red").status_code == 400
+    assert stand_in.client.put("/_/behaviour", content=b"[").status_code == 400
+    assert stand_in.client.put("/_/behaviour", content=b"[]").status_code == 400
+    assert stand_in.client.get("/_/behaviour").json()["rate"] == 7
 
 
 @pytest.mark.parametrize("path", ["/_/behaviour", "/_/invoices"])
 def test_no_website_changes_it(path: str) -> None:
     """A browser names the website that asks; curl does not."""
-    assert Stand().client.put(path, content=b"[]", headers={"Origin": "http://elsewhere"}).status_code == 403
+    assert StandIn().client.put(path, content=b"[]", headers={"Origin": "http://elsewhere"}).status_code == 403
 
 
 def test_the_key_can_be_changed_and_not_read() -> None:
     """No path shows the API key, neither the present one nor the one that a change has set."""
-    stand = Stand(api_key="present_key")
-    changed = stand.behave(api_key="other_key")
-    assert stand.get("invoices/none", auth=("other_key", "")).status_code == 404
-    for shown in (changed, *(stand.client.get(path) for path in ("/", "/_/behaviour", "/_/audit", "/_/invoices"))):
+    stand_in = StandIn(api_key="present_key")
+    changed = stand_in.behave(api_key="other_key")
+    assert stand_in.get("invoices/none", auth=("other_key", "")).status_code == 404
+    for shown in (changed, *(stand_in.client.get(path) for path in ("/", "/_/behaviour", "/_/audit", "/_/invoices"))):
         assert (shown.status_code, "present_key" in shown.text, "other_key" in shown.text) == (200, False, False)
 
 
 def test_the_pages_policy() -> None:
     """Only its own script and style, by their hashes; nothing may frame it."""
-    answer = Stand().client.get("/")
+    answer = StandIn().client.get("/")
     policy = answer.headers["Content-Security-Policy"]
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy

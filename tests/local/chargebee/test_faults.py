@@ -4,22 +4,22 @@ import httpx
 
 from local.chargebee.behaviour import API_KEY
 from local.chargebee.start import start
-from tests.local.chargebee.in_process import BROKEN_OFF, Stand, invoice
+from tests.local.chargebee.in_process import BROKEN_OFF, StandIn, invoice
 
 
-def outcomes(seed: int) -> tuple[list[int], Stand]:
-    stand = Stand(errors=0.3, seed=seed, rate=10_000)
-    stand.register(invoice())
-    return [stand.add(key=f"k{number}", amount=number + 1).status_code for number in range(200)], stand
+def outcomes(seed: int) -> tuple[list[int], StandIn]:
+    stand_in = StandIn(errors=0.3, seed=seed, rate=10_000)
+    stand_in.register(invoice())
+    return [stand_in.add(key=f"k{number}", amount=number + 1).status_code for number in range(200)], stand_in
 
 
 def test_a_share_of_the_calls_fails() -> None:
     """Every charge whose call was answered is there, and some whose call was not."""
-    statuses, stand = outcomes(1)
-    failed = sum(stand.audit()["injected"].values())
+    statuses, stand_in = outcomes(1)
+    failed = sum(stand_in.audit()["injected"].values())
     assert 30 < failed < 90
     assert set(statuses) == {200, 500, 503, 504, BROKEN_OFF}
-    there = {charge["amount"] for charge in stand.audit()["invoices"][0]["charges"]}
+    there = {charge["amount"] for charge in stand_in.audit()["invoices"][0]["charges"]}
     answered = {number + 1 for number, status in enumerate(statuses) if status == 200}
     lost = {number + 1 for number, status in enumerate(statuses) if status in {504, BROKEN_OFF}}
     assert there == answered | lost
@@ -33,12 +33,12 @@ def test_the_same_seed() -> None:
 
 def test_repeated_until_it_works() -> None:
     """With a key, each charge is there once, however many answers were lost."""
-    stand = Stand(errors=0.5, rate=10_000)
-    stand.register(invoice())
+    stand_in = StandIn(errors=0.5, rate=10_000)
+    stand_in.register(invoice())
     for number in range(50):
-        while stand.add(key=f"k{number}", amount=number + 1).status_code != 200:
+        while stand_in.add(key=f"k{number}", amount=number + 1).status_code != 200:
             pass
-    assert [charge["amount"] for charge in stand.audit()["invoices"][0]["charges"]] == list(range(1, 51))
+    assert [charge["amount"] for charge in stand_in.audit()["invoices"][0]["charges"]] == list(range(1, 51))
 
 
 def test_an_answer_that_breaks_off() -> None:

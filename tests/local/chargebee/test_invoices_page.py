@@ -77,7 +77,7 @@ def test_calls_against_the_limit(page: Page, api: ChargebeeApi) -> None:
     expect(page.locator("#calls")).to_have_text("6 of 6 calls in the last minute; 2 answered 429")
     expect(page.get_by_role("meter")).to_have_attribute("aria-labelledby", "calls")
     assert page.get_by_role("meter").evaluate("meter => [meter.value, meter.max]") == [6, 6]
-    assert page.locator("#chart .turned").count() > 0
+    assert page.locator("#chart .rejected").count() > 0
     expect(page.locator("#summary")).to_contain_text("pending. ")
 
 

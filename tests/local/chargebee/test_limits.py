@@ -6,37 +6,37 @@ from hypothesis import strategies as st
 
 from local.chargebee.api_errors import ApiError
 from local.chargebee.limits import WINDOW, RateLimit
-from tests.local.chargebee.in_process import START, Stand, code, invoice
+from tests.local.chargebee.in_process import START, StandIn, code, invoice
 
 
 def test_calls_a_minute() -> None:
     """The one too many gets 429 with the seconds until the first leaves the window; then it gets through."""
-    stand = Stand(rate=3)
-    stand.register(invoice())
+    stand_in = StandIn(rate=3)
+    stand_in.register(invoice())
     for _ in range(3):
-        assert stand.retrieve().status_code == 200
-        stand.time += 10
-    refused = stand.retrieve()
+        assert stand_in.retrieve().status_code == 200
+        stand_in.time += 10
+    refused = stand_in.retrieve()
     assert code(refused) == (429, "api_request_limit_exceeded")
     assert (refused.json()["type"], refused.headers["Retry-After"]) == ("operation_failed", "30")
-    stand.time += 29.9
-    assert stand.retrieve().status_code == 429
-    stand.time += 0.1
-    assert stand.retrieve().status_code == 200
-    assert stand.audit()["most_calls_in_60s"] == 5
-    assert stand.audit()["most_taken_in_60s"] == 3
+    stand_in.time += 29.9
+    assert stand_in.retrieve().status_code == 429
+    stand_in.time += 0.1
+    assert stand_in.retrieve().status_code == 200
+    assert stand_in.audit()["most_calls_in_60s"] == 5
+    assert stand_in.audit()["most_taken_in_60s"] == 3
 
 
 def test_another_limit() -> None:
     """Lowered while it runs: calls of before count."""
-    stand = Stand(rate=10)
-    stand.register(invoice())
+    stand_in = StandIn(rate=10)
+    stand_in.register(invoice())
     for _ in range(5):
-        stand.retrieve()
-    assert stand.behave(rate=2).json()["rate"] == 2
-    assert stand.retrieve().status_code == 429
-    assert stand.behave(rate=6).status_code == 200
-    assert stand.retrieve().status_code == 200
+        stand_in.retrieve()
+    assert stand_in.behave(rate=2).json()["rate"] == 2
+    assert stand_in.retrieve().status_code == 429
+    assert stand_in.behave(rate=6).status_code == 200
+    assert stand_in.retrieve().status_code == 200
 
 
 @given(st.integers(1, 5), st.lists(st.integers(0, 320), max_size=60))
@@ -57,53 +57,53 @@ def test_the_limit_holds_in_any_window(rate: int, eighths: list[int]) -> None:
 
 def test_a_repeated_request() -> None:
     """Within its time, a key repeats the answer and does nothing; after it, the work is done again."""
-    stand = Stand()
-    stand.register(invoice())
-    first = stand.add(key="k1")
+    stand_in = StandIn()
+    stand_in.register(invoice())
+    first = stand_in.add(key="k1")
     assert "chargebee-idempotency-replayed" not in first.headers
-    stand.time += 1799
-    again = stand.add(key="k1")
+    stand_in.time += 1799
+    again = stand_in.add(key="k1")
     assert (again.content, again.headers["chargebee-idempotency-replayed"]) == (first.content, "true")
-    assert stand.audit()["replayed"] == 1
-    stand.time += 1
-    assert "chargebee-idempotency-replayed" not in stand.add(key="k1").headers
-    assert [charge["idempotency_key"] for charge in stand.audit()["invoices"][0]["charges"]] == ["k1", "k1"]
+    assert stand_in.audit()["replayed"] == 1
+    stand_in.time += 1
+    assert "chargebee-idempotency-replayed" not in stand_in.add(key="k1").headers
+    assert [charge["idempotency_key"] for charge in stand_in.audit()["invoices"][0]["charges"]] == ["k1", "k1"]
 
 
 @pytest.mark.parametrize("changed", [{"amount": 101}, {"number": 2}])
 def test_a_key_for_something_else(changed: dict[str, int]) -> None:
     """Other parameters, or another path: refused."""
-    stand = Stand()
-    stand.register(invoice(1), invoice(2))
-    stand.add(key="k1")
-    assert code(stand.add(key="k1", **changed)) == (400, "invalid_request")
-    assert sum(len(one["charges"]) for one in stand.audit()["invoices"]) == 1
+    stand_in = StandIn()
+    stand_in.register(invoice(1), invoice(2))
+    stand_in.add(key="k1")
+    assert code(stand_in.add(key="k1", **changed)) == (400, "invalid_request")
+    assert sum(len(one["charges"]) for one in stand_in.audit()["invoices"]) == 1
 
 
 def test_a_key_that_is_too_long() -> None:
     """At most 100 characters."""
-    stand = Stand()
-    stand.register(invoice())
-    assert stand.add(key="k" * 100).status_code == 200
-    assert code(stand.add(key="k" * 101)) == (400, "invalid_request")
+    stand_in = StandIn()
+    stand_in.register(invoice())
+    assert stand_in.add(key="k" * 100).status_code == 200
+    assert code(stand_in.add(key="k" * 101)) == (400, "invalid_request")
 
 
 def test_an_error_is_not_repeated() -> None:
     """Once the reason is gone, the same key works."""
-    stand = Stand()
-    stand.register(invoice(1, line_items=[]))
-    assert stand.close(key="k1").status_code == 400
-    stand.add()
-    assert stand.close(key="k1").status_code == 200
-    assert stand.close(key="k1").headers["chargebee-idempotency-replayed"] == "true"
+    stand_in = StandIn()
+    stand_in.register(invoice(1, line_items=[]))
+    assert stand_in.close(key="k1").status_code == 400
+    stand_in.add()
+    assert stand_in.close(key="k1").status_code == 200
+    assert stand_in.close(key="k1").headers["chargebee-idempotency-replayed"] == "true"
 
 
 def test_keys_that_expire_sooner() -> None:
     """As `PUT /_/behaviour` says, for keys from then on; old ones are forgotten, whatever their number."""
-    stand = Stand(idempotency_seconds=60, rate=10_000)
-    stand.register(invoice())
+    stand_in = StandIn(idempotency_seconds=60, rate=10_000)
+    stand_in.register(invoice())
     for number in range(50):
-        stand.add(key=f"k{number}", amount=number + 1)
-    stand.time = START + 61
-    assert "chargebee-idempotency-replayed" not in stand.add(key="k0", amount=1).headers
-    assert stand.add(key="k0", amount=1).headers["chargebee-idempotency-replayed"] == "true"
+        stand_in.add(key=f"k{number}", amount=number + 1)
+    stand_in.time = START + 61
+    assert "chargebee-idempotency-replayed" not in stand_in.add(key="k0", amount=1).headers
+    assert stand_in.add(key="k0", amount=1).headers["chargebee-idempotency-replayed"] == "true"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.chargebee.list_events import Events
-from tests.local.chargebee.in_process import EVENTS, Stand, code
+from tests.local.chargebee.in_process import EVENTS, StandIn, code
 
 
 def event(number: int, occurred_at: int, event_type: str = "pending_invoice_created") -> dict[str, Any]:
@@ -16,15 +16,15 @@ def event(number: int, occurred_at: int, event_type: str = "pending_invoice_crea
 
 
 @pytest.fixture
-def stand() -> Stand:
-    made = Stand()
+def stand_in() -> StandIn:
+    made = StandIn()
     types = ["pending_invoice_created", "invoice_updated", "customer_changed"]
     made.register(*({"event": event(number, 1000 + 10 * number, types[number % 3])} for number in range(9)))
     return made
 
 
-def ids(stand: Stand, **params: object) -> list[str]:
-    answer = stand.events(**{"sort_by[asc]": "occurred_at", "limit": 100, **params})
+def ids(stand_in: StandIn, **params: object) -> list[str]:
+    answer = stand_in.events(**{"sort_by[asc]": "occurred_at", "limit": 100, **params})
     assert answer.status_code == 200, answer.text
     return [entry["event"]["id"] for entry in answer.json()["list"]]
 
@@ -46,17 +46,17 @@ def ids(stand: Stand, **params: object) -> list[str]:
         ({"occurred_at[after]": 1010, "event_type[is]": "pending_invoice_created"}, "36"),
     ],
 )
-def test_filters(stand: Stand, params: dict[str, object], expected: str) -> None:
+def test_filters(stand_in: StandIn, params: dict[str, object], expected: str) -> None:
     """As Chargebee names them, and lists as its Python SDK sends them."""
-    assert ids(stand, **params) == [f"ev_{number}" for number in expected]
+    assert ids(stand_in, **params) == [f"ev_{number}" for number in expected]
 
 
-def test_the_newest_first(stand: Stand) -> None:
+def test_the_newest_first(stand_in: StandIn) -> None:
     """Without an order, ten of them."""
-    stand.register(*({"event": event(100 + number, 5000 + number)} for number in range(10)))
-    answer = stand.events().json()
+    stand_in.register(*({"event": event(100 + number, 5000 + number)} for number in range(10)))
+    answer = stand_in.events().json()
     assert [entry["event"]["id"] for entry in answer["list"]] == [f"ev_{109 - number}" for number in range(10)]
-    rest = stand.events(offset=answer["next_offset"], limit=100).json()
+    rest = stand_in.events(offset=answer["next_offset"], limit=100).json()
     assert [entry["event"]["id"] for entry in rest["list"]] == [f"ev_{8 - number}" for number in range(9)]
     assert "next_offset" not in rest
 
@@ -77,17 +77,17 @@ def test_the_newest_first(stand: Stand) -> None:
         {"color[is]": "red"},
     ],
 )
-def test_what_is_no_filter(stand: Stand, params: dict[str, object]) -> None:
+def test_what_is_no_filter(stand_in: StandIn, params: dict[str, object]) -> None:
     """400."""
-    assert code(stand.events(**params)) == (400, "param_wrong_value")
+    assert code(stand_in.events(**params)) == (400, "param_wrong_value")
 
 
 def test_an_event_as_it_was_sent() -> None:
     """Its content too; registered twice, it is there once."""
-    stand = Stand()
-    assert stand.register({"event": EVENTS[0]}).json()["new"] == [EVENTS[0]["content"]["invoice"]["id"]]
-    assert stand.register({"event": EVENTS[0]}).json() == {"invoices": 1, "new": []}
-    assert stand.events().json()["list"] == [{"event": EVENTS[0]}]
+    stand_in = StandIn()
+    assert stand_in.register({"event": EVENTS[0]}).json()["new"] == [EVENTS[0]["content"]["invoice"]["id"]]
+    assert stand_in.register({"event": EVENTS[0]}).json() == {"invoices": 1, "new": []}
+    assert stand_in.events().json()["list"] == [{"event": EVENTS[0]}]
 
 
 @given(st.lists(st.integers(0, 5), max_size=30), st.integers(1, 7), st.booleans())
