@@ -20,7 +20,7 @@ from local.chargebee.api import Api
 _DOCUMENT = Path(__file__).with_name("invoices_page.html")
 _SECONDS = 0.5
 _RECONNECT_MS = 1000
-# A viewer gets at most so many invoices, the last changed ones.
+# The number of invoices that a viewer gets, the last changed ones.
 _MOST_CHANGED = 500
 
 

@@ -26,7 +26,7 @@ OUTPUT = Output(say=click.echo, note=partial(click.echo, err=True), bar=_bar)
 
 
 @click.command()
-@click.option("--count", type=click.IntRange(min=1), help="Send so many generated webhooks instead of the samples.")
+@click.option("--count", type=click.IntRange(min=1), help="Send this many generated webhooks instead of the samples.")
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 1000),

@@ -38,7 +38,7 @@ LOOPBACK = "127.0.0.1"
     show_default=True,
     help="Seconds for which a line may block the event loop.",
 )
-@click.option("--for", "seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so many seconds.")
+@click.option("--for", "seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after this many seconds.")
 @click.option(
     "--page/--no-page",
     default=True,

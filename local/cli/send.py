@@ -27,7 +27,7 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE…]", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--count", type=click.IntRange(min=1), help="Send so many webhooks, generated from FILE, each with its own ids."
+    "--count", type=click.IntRange(min=1), help="Send this many webhooks, generated from FILE, each with its own ids."
 )
 @click.option(
     "--concurrency",

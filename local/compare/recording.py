@@ -56,7 +56,7 @@ class Recording(NamedTuple):
 
 
 def record(release: Release, settings: Settings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recording:
-    """Posts so many `webhooks` at once to a service with `variables`.
+    """Posts `webhooks` generated webhooks at once to a service with `variables`.
 
     Each call to SQS takes `delay()` longer, unless `variables` set another delay. Raises ConfigurationError if the
     service does not start.

@@ -13,7 +13,7 @@ from local.live.firing import Post, fire
 from local.live.page_config import ShownService
 from local.live.tally import Tally
 
-# Generates so many webhooks.
+# Generates the given number of webhooks.
 Bodies = Callable[[int], Iterable[bytes]]
 OpenPost = Callable[[ShownService], AbstractAsyncContextManager[Post]]
 DELAYS_MS = (0, 8, 100, 500)

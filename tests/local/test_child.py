@@ -1,4 +1,4 @@
-"""Each stand-in that runs as a child process: where it listens, when it ends."""
+"""Tests for each stand-in that runs as a child process where it listens and when it ends."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ each_of_them = pytest.mark.parametrize(
 
 @each_of_them
 def test_it_listens_on_loopback_alone(stand_in: ModuleType) -> None:
-    """One socket, on 127.0.0.1, whatever an emulator would do by itself."""
+    """A stand-in has one socket, on 127.0.0.1, whatever the emulator's defaults are."""
     with stand_in.start() as child:
         process = psutil.Process(child.pid)
         sockets = [socket for each in (process, *process.children(True)) for socket in each.net_connections("all")]
@@ -42,7 +42,7 @@ def test_it_listens_on_loopback_alone(stand_in: ModuleType) -> None:
 @each_of_them
 @pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM])
 def test_it_ends_when_its_parent_is_killed(stand_in: ModuleType, sig: signal.Signals) -> None:
-    """By the end of a pipe, which needs no signal of the kernel."""
+    """The child ends when the pipe from its parent ends, which needs no signal."""
     command = [sys.executable, "-c", textwrap.dedent(PARENT.format(module=stand_in.__name__))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
@@ -55,7 +55,7 @@ def test_it_ends_when_its_parent_is_killed(stand_in: ModuleType, sig: signal.Sig
 
 @each_of_them
 def test_a_port_that_is_taken(stand_in: ModuleType) -> None:
-    """Refused in one line, and no child is left behind."""
+    """A port in use gives one line, and leaves no child process behind."""
     before = _children()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

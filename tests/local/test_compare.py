@@ -1,4 +1,4 @@
-"""Timelines of real releases show who waits for what."""
+"""Tests that timelines of real releases show what waits for what."""
 
 import re
 from collections.abc import Callable
@@ -81,7 +81,7 @@ def test_waiting_for_a_token(recorded: Callable[..., Recording]) -> None:
 
 @pytest.mark.slow
 def test_a_new_connection_loads_the_bundle(recorded: Callable[..., Recording]) -> None:
-    """Over TLS; and building a client is seen, too."""
+    """With TLS, a new connection loads the CAs; building a client is visible, too."""
     one = recorded(Release.V05_ASYNC_DEPENDENCY, APP_LOCAL_TLS="1")
     assert _seconds(one, "event loop", State.CAS) > 0
     assert _seconds(one, "event loop", State.CLIENT) > 0
@@ -122,7 +122,7 @@ def test_text_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("given", [None, "0.03"])
 def test_the_queue_is_slow_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch, given: str | None) -> None:
-    """The command says by how much, also in its help; v02's loop blocks for it."""
+    """The command and its help name the delay, and v02's loop is blocked for it."""
     monkeypatch.setenv("APP_LOCAL_SQS_DELAY", given or "")
     monkeypatch.setenv("APP_MAX_WAIT", "0")
     ended = CliRunner().invoke(compare, ["v02", "--count", "5"], catch_exceptions=False)
@@ -135,19 +135,19 @@ def test_the_queue_is_slow_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_wrong_variable_is_named() -> None:
-    """What follows a release's name is APP_NAME=VALUE."""
+    """Only APP_NAME=VALUE may follow a release's name."""
     with pytest.raises(ConfigurationError, match="PATH=x after v02: allowed is APP_NAME=VALUE"):
         CliRunner().invoke(compare, ["v02,PATH=x"], catch_exceptions=False)
 
 
 def test_stacks_in_one_state_are_one_span() -> None:
-    """Only where they follow each other."""
+    """Only adjacent spans are joined."""
     spans = [(0, 1, State.RUNNING), (1, 2, State.RUNNING), (2, 3, State.IDLE), (4, 5, State.IDLE)]
     assert merged(StateSpan(*span) for span in spans) == [(0, 2, State.RUNNING), (2, 3, State.IDLE), (4, 5, State.IDLE)]
 
 
 def test_a_column_has_its_longest_state() -> None:
-    """And none where there is no span."""
+    """A column shows the longest state, or none if there is no span."""
     spans = [StateSpan(0, 1, State.IDLE), StateSpan(1, 1.2, State.RUNNING), StateSpan(1.2, 3, State.SQS)]
     assert terminal._columns(spans, 1, 4) == [State.IDLE, State.SQS, State.SQS, None]
     assert rows.total(spans, State.SQS, State.IDLE) == pytest.approx(2.8)

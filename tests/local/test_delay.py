@@ -1,4 +1,4 @@
-"""The latency of the embedded AWS, changed while it runs."""
+"""Tests that the embedded AWS's latency can be changed while it runs."""
 
 import time
 
@@ -13,7 +13,7 @@ def _put(endpoint: str, body: str, **headers: str) -> int:
 
 
 def test_it_changes_at_once() -> None:
-    """Calls of AWS wait, and its queues are kept; 0 ends it."""
+    """AWS calls take longer, and queues stay; 0 removes the latency."""
     with embedded_aws.start() as aws:
         sqs = client(aws.endpoint)
         url = sqs.create_queue(QueueName="q")["QueueUrl"]
@@ -26,7 +26,7 @@ def test_it_changes_at_once() -> None:
 
 
 def test_what_is_refused() -> None:
-    """No latency, one that never ends, another method; and any website."""
+    """Wrong latencies and methods are rejected, and so is any website."""
     with embedded_aws.start() as aws:
         assert [_put(aws.endpoint, body) for body in ("", "soon", "-1", "61", "nan", "inf")] == [400] * 6
         assert httpx.post(aws.endpoint + delay.PATH, content="0", timeout=60).status_code == 405

@@ -1,4 +1,4 @@
-"""The embedded AWS: what it sees, and what it supports. (See test_child.py.)"""
+"""Tests the embedded AWS's environment and operations. (See also test_child.py.)"""
 
 import json
 
@@ -22,7 +22,7 @@ def test_it_shields_the_real_account(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_dynamodb_is_there_too() -> None:
-    """For the worker to come."""
+    """The embedded AWS supports the operations that the worker needs."""
     with embedded_aws.start() as aws:
         session = boto3.Session("x", "x", region_name=embedded_aws.REGION)
         dynamodb = session.client("dynamodb", endpoint_url=aws.endpoint)
@@ -31,7 +31,7 @@ def test_dynamodb_is_there_too() -> None:
 
 
 def test_peeking_changes_nothing() -> None:
-    """Any number of times: the message keeps its place and its receive count."""
+    """`peek` does not change a message's place or receive count."""
     with embedded_aws.start() as aws:
         sqs = client(aws.endpoint)
         dead = sqs.create_queue(QueueName="dead")["QueueUrl"]

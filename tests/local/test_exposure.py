@@ -1,4 +1,4 @@
-"""One warning at the start of a local run that other machines reach."""
+"""Tests the warning of a local run that other machines can reach."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ def warnings() -> Iterator[list[str]]:
 
 @pytest.mark.slow
 def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
-    """APP_HOST=0.0.0.0: one warning with what they reach, and the service's own about demo:demo."""
+    """APP_HOST=0.0.0.0 gives one warning with the reachable paths, and the service's own warning about demo:demo."""
     with LocalRunProcess(tmp_path, host="0.0.0.0") as service:  # noqa: S104  # the service
         found = [line["message"] for line in service.lines if line["level"] == "WARNING"]
     assert found == [
@@ -44,7 +44,7 @@ def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
     ids=str,
 )
 def test_what_others_reach(warnings: list[str], given: dict[str, object], expected: str | None) -> None:
-    """Only what is there, and what does not listen on loopback."""
+    """The warning names only sockets that exist and do not listen on loopback."""
     exposure.warn(Settings.model_validate(given))
     wanted = f"A local run is for this machine only, but other machines can reach {expected}"
     assert warnings == ([wanted] if expected else [])

@@ -1,4 +1,4 @@
-"""The guard of every local server, over real sockets: what websites may not do, and what clients still may."""
+"""Tests every local server's guard over real sockets: it rejects websites, and accepts clients."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -22,7 +22,7 @@ FOREIGN = "http://attacker.example"
 
 
 class Server(NamedTuple):
-    """A running one, and a path that it answers with 200 to those who may ask."""
+    """A running server, and a path that it answers with 200 if the request is allowed."""
 
     url: str
     path: str
@@ -38,7 +38,7 @@ class Server(NamedTuple):
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[dict[str, Server]]:
-    """One of each kind."""
+    """Starts one server of each kind."""
     with ExitStack() as stack:
         aws = stack.enter_context(embedded_aws.start()).endpoint
         api = stack.enter_context(start_chargebee()).url
@@ -66,13 +66,13 @@ def server(request: pytest.FixtureRequest, servers: dict[str, Server]) -> Server
 
 
 def test_clients_that_are_no_browser(server: Server) -> None:
-    """They send neither Origin nor Sec-Fetch-Site, and use either name of loopback."""
+    """Clients send neither Origin nor Sec-Fetch-Site, and may use either name of loopback."""
     assert server.ask().status_code == 200
     assert server.ask(Host=f"localhost:{server.port}").status_code == 200
 
 
 def test_its_own_page(server: Server) -> None:
-    """A browser names the page's own origin, or an address that was typed."""
+    """A browser may send the page's own origin, or say that the user has typed the address."""
     assert server.ask(Origin=server.url, Sec_Fetch_Site="same-origin").status_code == 200
     assert server.ask(Sec_Fetch_Site="none").status_code == 200
 
@@ -81,7 +81,7 @@ def test_its_own_page(server: Server) -> None:
     "host", ["attacker.example:{}", "127.0.0.1.attacker.example:{}", "attacker.example", "127.0.0.1:{}x"]
 )
 def test_a_rebound_name(server: Server, host: str) -> None:
-    """A name that a website has pointed at loopback reads nothing, even with the origin of that name."""
+    """A request for a foreign name on loopback reads nothing, even with that name's origin."""
     named = host.format(server.port)
     assert server.ask(Host=named).status_code == 403
     assert server.ask(Host=named, Origin=f"http://{named}").status_code == 403
@@ -90,7 +90,7 @@ def test_a_rebound_name(server: Server, host: str) -> None:
 @pytest.mark.parametrize("origin", [FOREIGN, "null", "http://127.0.0.1:1"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "OPTIONS"])
 def test_a_foreign_origin(server: Server, method: str, origin: str) -> None:
-    """Another site's script, form or preflight is refused, and nothing allows it to read the response."""
+    """Another site's script, form or preflight is rejected, and no header lets the site read the response."""
     answer = server.ask(method, Origin=origin, Access_Control_Request_Method="POST")
     assert answer.status_code == 403
     assert [name for name in answer.headers if name.startswith("access-control")] == []
@@ -98,19 +98,19 @@ def test_a_foreign_origin(server: Server, method: str, origin: str) -> None:
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_a_foreign_image(server: Server, site: str) -> None:
-    """A request without Origin, as for an image, is refused by the site that the browser names."""
+    """A request without Origin, as for an image, is rejected because of its Sec-Fetch-Site."""
     assert server.ask(Sec_Fetch_Site=site, Sec_Fetch_Mode="no-cors", Sec_Fetch_Dest="image").status_code == 403
 
 
 def test_a_link_opens_a_page_and_calls_nothing(servers: dict[str, Server]) -> None:
-    """A link on another site may open a page; with a query, it could be a call of SQS."""
+    """A link on another site may open a page, but not with a query, which could be an SQS call."""
     link = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
     asked = {name: server.ask(**link).status_code for name, server in servers.items()}
     assert asked == dict.fromkeys(EACH, 403) | {"chargebee's page": 200, "live": 200}
 
 
 def test_the_aws_sdk_on_a_guarded_queue(servers: dict[str, Server]) -> None:
-    """boto3 sends, receives and reads tables; a refused purge purges nothing."""
+    """boto3 can send, receive and read tables; a rejected purge purges nothing."""
     endpoint = servers["aws"].url
     sqs = client(endpoint)
     url = sqs.create_queue(QueueName="guarded")["QueueUrl"]
@@ -150,7 +150,7 @@ def test_a_website_in_chromium(servers: dict[str, Server]) -> None:
 
 @pytest.mark.parametrize(("module", "path"), [("embedded_aws", "/?Action=ListQueues"), ("chargebee", "/_/behaviour")])
 def test_a_container_s_name(module: str, path: str) -> None:
-    """--allow-host is how a container is asked by its name, with any port."""
+    """--allow-host accepts a container's name, with any port."""
     arguments = ["--port=0", "--allow-host=standin", "--allow-host=named:80"]
     arguments += ["--json"] if module == "chargebee" else []
     with child.start(f"local.{module}", arguments, "it did not start") as started:

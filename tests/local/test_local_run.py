@@ -13,7 +13,7 @@ from local.local_run import read_run
 
 @pytest.mark.parametrize("each", list(Release), ids=str)
 def test_the_published_releases_shed_no_load_by_time(each: Release) -> None:
-    """v01 to v07 let a webhook wait, as the published service did; later releases have their own default."""
+    """v01 to v07 let a webhook wait, as the published service did; later releases keep the default."""
     assert defaults({}, each).get("APP_MAX_WAIT") == ("0" if each <= Release.V07_SYNC_HANDLER else None)
 
 
@@ -25,7 +25,7 @@ def test_a_limit_that_the_user_has_set(given: str) -> None:
 
 
 def test_credentials() -> None:
-    """demo:demo, unless the user has set a pair."""
+    """The credentials are demo:demo, unless the user has set a pair."""
     assert defaults({}, NEWEST)["APP_BASIC_AUTH_USERNAME"] == "demo"
     given = {"APP_BASIC_AUTH_USERNAME": "chargebee", "APP_BASIC_AUTH_PASSWORD": "8-characters"}
     assert not {"APP_BASIC_AUTH_USERNAME", "APP_BASIC_AUTH_PASSWORD"} & defaults(given, NEWEST).keys()
@@ -42,7 +42,7 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("make", UNREADABLE.values(), ids=UNREADABLE)
 def test_a_file_that_cannot_be_read(make: Callable[[Path], object], tmp_path: Path) -> None:
-    """The error names the file, in one line, and says how to go on."""
+    """The error is one line that names the file and what to do."""
     make(tmp_path / "local.json")
     with pytest.raises(ConfigurationError, match=r"local\.json is not readable: delete it and start again"):
         read_run(tmp_path)

@@ -1,4 +1,4 @@
-"""What other processes use, and what ours use, is told apart."""
+"""Tests that the CPU time of other processes is separated from our own."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ def stranger() -> Iterator[psutil.Process]:
 
 
 def test_a_core_that_others_use(stranger: psutil.Process) -> None:
-    """It counts as foreign."""
+    """The CPU time of an unrelated process counts as foreign."""
     before, began = stranger.cpu_times().user, time.monotonic()
     with Watch() as watch:
         while stranger.cpu_times().user < before + 0.5:
@@ -34,7 +34,7 @@ def test_a_core_that_others_use(stranger: psutil.Process) -> None:
 
 
 def test_what_our_processes_use_is_ours() -> None:
-    """A running child, and the child of one that has ended, do not count, however much others use meanwhile."""
+    """Children do not count as foreign, neither running ones nor children of a child that has ended."""
     burn = "import time\nwhile time.process_time() < 0.5: pass"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
     stays = [sys.executable, "-c", f"{burn}\nprint(flush=True)\ninput()"]
@@ -52,13 +52,13 @@ def test_what_our_processes_use_is_ours() -> None:
 
 
 def _used() -> float:
-    """Seconds of CPU of all processes so far."""
+    """Returns the seconds of CPU of all processes so far."""
     times = psutil.cpu_times()
     return sum(times) - times.idle - times.iowait - times.steal - times.guest - times.guest_nice
 
 
 @pytest.mark.parametrize(("busy", "doubts"), [(Busy(0.1, 0.0), 0), (Busy(0.5, 0.0), 1), (Busy(0.5, 0.2), 2)])
 def test_doubts(busy: Busy, doubts: int) -> None:
-    """A line for each reason."""
+    """Each reason gives one line."""
     assert len(busy.doubts()) == doubts
     assert all(doubt.startswith(("other processes used", "the hypervisor")) for doubt in busy.doubts())

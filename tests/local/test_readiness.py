@@ -1,4 +1,4 @@
-"""Waiting for a process: it is ready, it ends, or it takes too long."""
+"""Tests waiting for a process that becomes ready, ends, or takes too long."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def start() -> Iterator[Start]:
 
 
 def test_the_first_answer_is_returned(start: Start) -> None:
-    """What is no answer yet, or raises OSError, is asked again."""
+    """`ready` is called again after a false result or an OSError."""
     answers: Iterator[str | OSError | None] = iter([None, "", ConnectionRefusedError(), "here", "later"])
 
     def ready() -> str | None:
@@ -40,12 +40,12 @@ def test_the_first_answer_is_returned(start: Start) -> None:
 
 
 def test_a_process_that_ends(start: Start) -> None:
-    """ChildProcessError with its exit code, long before the deadline."""
+    """A process that ends raises ChildProcessError with its exit code, long before the deadline."""
     with pytest.raises(ChildProcessError, match="ended with 3"):
         wait_until_ready(start("raise SystemExit(3)"), lambda: None, 60)
 
 
 def test_a_process_that_is_too_slow(start: Start) -> None:
-    """TimeoutError with the time that it had."""
+    """A process that takes too long raises TimeoutError with the time-out."""
     with pytest.raises(TimeoutError, match=r"was not ready within 0\.2 s"):
         wait_until_ready(start("import time; time.sleep(60)"), lambda: is_listening(1), 0.2)

@@ -1,4 +1,4 @@
-"""Fresh events: distinct, of the same size, still events."""
+"""Tests that generated events are distinct, of the same size, and valid."""
 
 import itertools
 import json
@@ -12,7 +12,7 @@ from local.sample_events import SAMPLES, fresh_events
 
 @pytest.mark.parametrize("file", sorted(SAMPLES.glob("*.json")), ids=lambda file: file.stem)
 def test_fresh_events(file: Path) -> None:
-    """A thousand of each sample: new ids, nothing else changed, not a byte longer."""
+    """A thousand events from each sample have new ids, the same size, and no other change."""
     template = file.read_bytes()
     bodies = list(fresh_events(template, 1000))
     events = [json.loads(body) for body in bodies]
@@ -27,7 +27,7 @@ def test_fresh_events(file: Path) -> None:
 
 
 def test_two_runs_share_no_id() -> None:
-    """Or the audit of the second would find the first's messages."""
+    """Two runs have different ids. Otherwise, the second audit would find the first run's messages."""
     template = (SAMPLES / "default.json").read_bytes()
     first, second = ({json.loads(body)["id"] for body in fresh_events(template, 100)} for _ in range(2))
     assert not first & second
@@ -35,7 +35,7 @@ def test_two_runs_share_no_id() -> None:
 
 @pytest.mark.slow
 def test_a_quarter_of_a_million() -> None:
-    """Made as they are taken, not held."""
+    """Events are generated one at a time."""
     template = (SAMPLES / "default.json").read_bytes()
     late = next(itertools.islice(fresh_events(template, 300_000), 250_000, None))
     assert len(late) == len(template)

@@ -1,4 +1,4 @@
-"""Sample data to bill: what belongs to an event, and that sending it twice changes nothing."""
+"""Tests the billable events of a webhook, their audit, and that seeding twice changes nothing."""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def run() -> Iterator[LocalRun]:
 
 
 def items(run: LocalRun, customer_id: str) -> list[Any]:
-    """The customer's, in the order of their time."""
+    """Returns the customer's items, ordered by time."""
     dynamodb = boto3.Session("x", "x", region_name=embedded_aws.REGION).client("dynamodb", endpoint_url=run.endpoint)
     found = dynamodb.query(
         TableName=run.table,
@@ -42,7 +42,7 @@ def items(run: LocalRun, customer_id: str) -> list[Any]:
 
 
 def test_charges_lie_within_the_period() -> None:
-    """One to three, the same ones each time, with ids of their own."""
+    """Each event has one to three charges with unique ids, and always the same ones."""
     bodies = list(fresh_events(default_file().read_bytes(), 300))
     counts, ids = set(), set()
     for event in [*EVENTS, *pending(bodies)]:
@@ -60,7 +60,7 @@ def test_charges_lie_within_the_period() -> None:
 
 
 def test_a_charge_is_only_within_the_line_items_that_the_webhook_left_out() -> None:
-    """So whoever does not fetch them misses it."""
+    """A worker that does not fetch these line items misses a charge."""
     [event] = [event for event in EVENTS if more_line_items(event)]
     shown = max(line["date_to"] for line in event["content"]["invoice"]["line_items"])
     assert any(one.occurred_at > shown for one in charges(event))
@@ -76,13 +76,13 @@ def test_fresh_events_have_customers_of_their_own() -> None:
 
 
 def test_what_is_no_event_is_left_alone() -> None:
-    """Webhooks are also sent to see how they are refused."""
+    """Bodies that are not events are skipped, because tests also send them."""
     bodies = [b"", b"{}", (SAMPLES / "customer_changed.json").read_bytes(), default_file().read_bytes()]
     assert [event["id"] for event in pending(bodies)] == [json.loads(bodies[3])["id"]]
 
 
 def test_seeding(run: LocalRun) -> None:
-    """Invoices at the stand-in, billable events in the table; what is there stays when it comes again."""
+    """`seed` creates invoices and billable events, and changes nothing when it is repeated."""
     bodies = [file.read_bytes() for file in sample_files()]
     seed(run, bodies)
     assert [one["status"] for one in invoices(run.chargebee)] == ["pending"] * 10
@@ -97,7 +97,7 @@ def test_seeding(run: LocalRun) -> None:
 
 
 def test_the_audit_names_what_is_wrong(run: LocalRun) -> None:
-    """Charges that are missing, doubled, of another amount or of someone else; invoices that are open or unknown."""
+    """The audit names missing, doubled, wrong and foreign charges, and open or unknown invoices."""
     good, missing, doubled, unknown = pending(fresh_events(default_file().read_bytes(), 4))
     seed(run, [json.dumps(event).encode() for event in (good, missing, doubled)])
     for event, times in ((good, 1), (doubled, 2)):
@@ -118,7 +118,7 @@ def test_the_audit_names_what_is_wrong(run: LocalRun) -> None:
 
 
 def test_waiting_ends(run: LocalRun) -> None:
-    """When all are closed, when time is over, and when nobody works."""
+    """`wait` ends when all invoices are closed, after the time-out, or when no worker runs."""
     closed, opened = pending(fresh_events(default_file().read_bytes(), 2))
     seed(run, [json.dumps(event).encode() for event in (closed, opened)])
     _post(run, closed, "close")

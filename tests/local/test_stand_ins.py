@@ -1,4 +1,4 @@
-"""The stand-ins that a deployment on a laptop is configured for."""
+"""Tests how the configured stand-ins are found."""
 
 import pytest
 
@@ -24,19 +24,19 @@ def _region(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("variable", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB"])
 def test_configured(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
-    """By the settings, and by either of the SDK's variables."""
+    """The stand-ins are found by the settings, and by either of the SDK's variables."""
     monkeypatch.setenv(variable, _ENDPOINT)
     assert configured_stand_ins(_settings()) == StandIns("http://chargebee:8002", _ENDPOINT, "billing")
 
 
 def test_nothing_is_invented_at_aws() -> None:
-    """Without an endpoint of its own, the SDK means the real DynamoDB."""
+    """Without a configured endpoint, the SDK would use the real DynamoDB."""
     with pytest.raises(ConfigurationError, match="AWS_ENDPOINT_URL is not set"):
         configured_stand_ins(_settings())
 
 
 def test_nothing_is_invented_at_chargebee(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own hosts are refused."""
+    """Chargebee's own hosts are rejected."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", _ENDPOINT)
     with pytest.raises(ConfigurationError, match="stand-in for Chargebee"):
         configured_stand_ins(_settings("https://example.chargebee.com"))

@@ -1,4 +1,4 @@
-"""The stand-ins' certificates: trusted with their bundle, and without it by nobody."""
+"""Tests that clients trust the stand-ins' certificates only with the bundle."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ BOTOCORES = Path(DEFAULT_CA_BUNDLE).read_text().count(BEGIN)
 
 @pytest.mark.parametrize(("share", "kept"), [(1.0, BOTOCORES), (0.5, round(BOTOCORES / 2)), (0.0, 0)])
 def test_the_bundle(share: float, kept: int) -> None:
-    """botocore's CAs, or a share of them, and ours."""
+    """The bundle has botocore's CAs, or a share of them, and the test CA."""
     with certificates(share) as files:
         assert files.bundle.read_text().count(BEGIN) == kept + 1
         assert files.ca.read_text() in files.bundle.read_text()
@@ -29,7 +29,7 @@ def test_the_bundle(share: float, kept: int) -> None:
 
 @pytest.mark.slow
 def test_the_embedded_aws_over_tls() -> None:
-    """boto3 trusts it with the bundle alone; a look into the queue needs the bundle, too."""
+    """boto3 and `peek` trust the certificate only with the bundle."""
     with certificates() as files, embedded_aws.start(tls=files) as aws:
         session = boto3.Session("x", "x", region_name=embedded_aws.REGION)
         trusting = session.client("sqs", endpoint_url=aws.endpoint, verify=str(files.bundle))
@@ -45,7 +45,7 @@ def test_the_embedded_aws_over_tls() -> None:
 
 @pytest.mark.slow
 def test_a_demo_over_tls() -> None:
-    """APP_LOCAL_TLS=1: the service finds the bundle, and so does the audit."""
+    """With APP_LOCAL_TLS=1, the service and the audit find the bundle."""
     command = [sys.executable, "-m", "local", "demo", "--count", "20"]
     environment = clean_environment(local_tls=1)
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

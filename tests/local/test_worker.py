@@ -1,4 +1,4 @@
-"""The worker of a local run: it closes invoices, and ends with the service, whatever way that ends."""
+"""Tests that a local run's worker closes invoices, and ends with the service."""
 
 import signal
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from tests.harness.service import Web
 
 @pytest.fixture
 def local(tmp_path: Path) -> Iterator[Web]:
-    """`make run`, on free ports."""
+    """Starts `make run` on free ports."""
     with LocalRunProcess(tmp_path, local_worker=1) as web:
         yield web
 
 
 def test_a_webhook_closes_its_invoice(local: Web, tmp_path: Path) -> None:
-    """As README posts it: the invoices of the samples are registered at the start."""
+    """The worker closes the invoice of a webhook that is posted as in README."""
     run, body = read_run(tmp_path), default_file().read_bytes()
     with local.client(auth=("demo", "demo")) as client:
         assert client.post("/webhooks/chargebee", content=body).status_code == 200
@@ -35,7 +35,7 @@ def test_a_webhook_closes_its_invoice(local: Web, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_it_ends_with_the_service(local: Web, sig: signal.Signals) -> None:
-    """With the stand-ins; a long poll, or a drain, does not keep it for long."""
+    """The worker ends with the stand-ins; a long poll or a drain does not delay it much."""
     local.wait_for("Receiving from")
     processes = psutil.Process(local.process.pid).children(recursive=True)
     assert len(processes) == 5

@@ -1,4 +1,4 @@
-"""The stand-in within the test, on a clock that the test moves; and invoices for it."""
+"""Runs the stand-in inside the test, with a clock that the test sets; creates invoices for it."""
 
 import asyncio
 from typing import Any
@@ -20,13 +20,13 @@ EVENTS: list[dict[str, Any]] = [
 
 
 def invoice(number: int = 1, **changes: object) -> dict[str, Any]:
-    """A pending one with a line item."""
+    """Returns a pending invoice with a line item."""
     document = dict(EVENTS[1]["content"]["invoice"])
     return document | {"id": f"draft_inv_{number}", "customer_id": f"customer-{number}", **changes}
 
 
 class Client:
-    """Requests to an application within this process; an answer that breaks off has the status BROKEN_OFF."""
+    """Sends requests to an application in this process; an answer that breaks off has the status BROKEN_OFF."""
 
     def __init__(self, app: Starlette) -> None:
         self._app = app
@@ -53,7 +53,7 @@ class Client:
 
 
 class StandIn:
-    """Its methods are API calls, with the right key unless `auth` says otherwise."""
+    """The stand-in; the methods are API calls with the valid key, unless `auth` is given."""
 
     def __init__(self, **behaviour: Any) -> None:
         self.time = START
@@ -91,5 +91,5 @@ class StandIn:
 
 
 def code(response: Response) -> tuple[int, str]:
-    """The status, and Chargebee's code of an error."""
+    """Returns the status, and Chargebee's code of an error."""
     return response.status_code, response.json()["api_error_code"]

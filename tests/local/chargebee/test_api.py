@@ -19,7 +19,7 @@ def stand_in() -> StandIn:
 
 
 def test_a_charge_is_a_line_item(stand_in: StandIn) -> None:
-    """At the end, with its amount in the totals."""
+    """A charge is the last line item, and the totals include the amount."""
     before = stand_in.retrieve().json()["invoice"]
     after = stand_in.add(amount=250, description="Exports [billable:bl_7@1]").json()["invoice"]
     assert after["line_items"][:-1] == before["line_items"]
@@ -35,7 +35,7 @@ def test_a_charge_is_a_line_item(stand_in: StandIn) -> None:
 
 
 def test_closing(stand_in: StandIn) -> None:
-    """Once; then it takes no charges and is not closed again."""
+    """An invoice closes once; then it takes no charges and cannot be closed again."""
     stand_in.time += 5
     assert stand_in.close().json()["invoice"]["status"] == "payment_due"
     assert code(stand_in.close()) == (409, "invalid_state_for_request")
@@ -45,7 +45,7 @@ def test_closing(stand_in: StandIn) -> None:
 
 
 def test_closing_an_invoice_of_nothing() -> None:
-    """It needs a line item; one whose total is 0 is paid at once."""
+    """An invoice needs a line item; if its total is 0, it is paid at once."""
     stand_in = StandIn()
     stand_in.register(invoice(1, line_items=[]), invoice(2, total=0))
     assert code(stand_in.close(1)) == (400, "invalid_request")
@@ -69,7 +69,7 @@ def test_closing_an_invoice_of_nothing() -> None:
     ],
 )
 def test_a_wrong_parameter(stand_in: StandIn, params: dict[str, Any], param: str) -> None:
-    """400, and its name."""
+    """The answer is 400, and names the parameter."""
     answer = stand_in.add(**params)
     assert code(answer) == (400, "param_wrong_value")
     assert (answer.json()["param"], answer.json()["type"]) == (param, "invalid_request")
@@ -77,7 +77,7 @@ def test_a_wrong_parameter(stand_in: StandIn, params: dict[str, Any], param: str
 
 
 def test_pages_of_line_items() -> None:
-    """The webhook's own offset leads to those that it left out; charges come behind them."""
+    """The webhook's own offset leads to the line items that it left out; charges follow them."""
     stand_in = StandIn()
     truncated = next(event for event in EVENTS if "line_items_next_offset" in event["content"]["invoice"])
     left_out = [{**truncated["content"]["invoice"]["line_items"][0], "id": f"li_{number}"} for number in range(7)]
@@ -104,7 +104,7 @@ def test_pages_of_line_items() -> None:
 
 @pytest.mark.parametrize("auth", [("", ""), ("other", ""), (API_KEY + "x", "")])
 def test_a_wrong_key(stand_in: StandIn, auth: tuple[str, str]) -> None:
-    """401, which does not count towards the limit."""
+    """A wrong key gets 401, and does not count towards the limit."""
     answer = stand_in.get("invoices/draft_inv_1", auth=auth)
     assert code(answer) == (401, "api_authentication_failed")
     assert stand_in.audit()["most_calls_in_60s"] == 0
@@ -112,13 +112,13 @@ def test_a_wrong_key(stand_in: StandIn, auth: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("header", [None, "Basic", "Basic ü", f"Bearer {API_KEY}", "Basic %%%"])
 def test_no_key(stand_in: StandIn, header: str | None) -> None:
-    """401 for whatever is no Basic authentication."""
+    """Anything but Basic authentication gets 401."""
     headers = {} if header is None else {"Authorization": header.encode()}
     assert stand_in.client.get("/api/v2/events", headers=headers).status_code == 401
 
 
 def test_what_is_not_there(stand_in: StandIn) -> None:
-    """404 for an invoice and for a path, 405 for a method."""
+    """An unknown invoice or path gets 404, a wrong method 405."""
     assert code(stand_in.retrieve(2)) == (404, "resource_not_found")
     assert code(stand_in.add(2)) == (404, "resource_not_found")
     assert code(stand_in.close(2)) == (404, "resource_not_found")
@@ -127,7 +127,7 @@ def test_what_is_not_there(stand_in: StandIn) -> None:
 
 
 def test_one_request_on_an_invoice_at_a_time() -> None:
-    """Of two changes at once one gets lock_timeout; reading, and another invoice, does not wait."""
+    """One of two simultaneous changes gets lock_timeout; reading and other invoices are not affected."""
 
     async def race() -> tuple[httpx.Response, ...]:
         app = create_app(Behaviour(latency=0.2))

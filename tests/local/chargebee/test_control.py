@@ -1,4 +1,4 @@
-"""The paths beside the API: register, audit, change the behaviour, the page."""
+"""Tests the control paths: register, audit, change the behaviour, show the page."""
 
 import base64
 
@@ -8,7 +8,7 @@ from tests.local.chargebee.in_process import EVENTS, START, StandIn, invoice
 
 
 def test_the_audit() -> None:
-    """Charges with what was billed, closes, every call's time."""
+    """The audit has the charges with their billable events, the closes, and the time of every call."""
     stand_in = StandIn()
     stand_in.register(invoice())
     stand_in.add(key="k1", amount=5, description="Seats [billable:bl_9@1]")
@@ -41,7 +41,7 @@ def test_the_audit() -> None:
     [("x", None), ("x [a] [billable:b@1]", "b"), ("x [billable:b@1] ", None), ("x [b]", None)],
 )
 def test_what_was_billed(description: str, billable: str | None) -> None:
-    """Only a reference that ends the description."""
+    """A reference counts only at the end of the description."""
     stand_in = StandIn()
     stand_in.register(invoice())
     stand_in.add(description=description)
@@ -49,7 +49,7 @@ def test_what_was_billed(description: str, billable: str | None) -> None:
 
 
 def test_registering_again_changes_nothing() -> None:
-    """What was added stays."""
+    """A charge stays when its invoice is registered again."""
     stand_in = StandIn()
     assert stand_in.register(invoice(1), invoice(2)).json() == {"invoices": 2, "new": ["draft_inv_1", "draft_inv_2"]}
     stand_in.add(1)
@@ -62,7 +62,7 @@ def test_registering_again_changes_nothing() -> None:
 
 
 def test_an_event_about_another_invoice() -> None:
-    """Only pending ones are there to be billed; the event is listed."""
+    """Only pending invoices are registered; the event is listed in any case."""
     stand_in = StandIn()
     event = EVENTS[0] | {"content": {"invoice": invoice(1, status="paid")}}
     assert stand_in.register({"event": event}).json() == {"invoices": 0, "new": []}
@@ -71,12 +71,12 @@ def test_an_event_about_another_invoice() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'[{"id": ""}]', b'[{"id": "x"}]', b'[{"event": {}}]'])
 def test_what_cannot_be_registered(content: bytes) -> None:
-    """400."""
+    """The answer is 400."""
     assert StandIn().client.put("/_/invoices", content=content).status_code == 400
 
 
 def test_behaviour() -> None:
-    """What is named changes, the rest stays; values out of bounds are refused."""
+    """Only the named options change; values out of bounds are rejected."""
     stand_in = StandIn(rate=7)
     assert stand_in.behave(latency=0.001).json() == {
         "rate": 7,
@@ -96,12 +96,12 @@ def test_behaviour() -> None:
 
 @pytest.mark.parametrize("path", ["/_/behaviour", "/_/invoices"])
 def test_no_website_changes_it(path: str) -> None:
-    """A browser names the website that asks; curl does not."""
+    """A browser names the website that sends the request; curl does not."""
     assert StandIn().client.put(path, content=b"[]", headers={"Origin": "http://elsewhere"}).status_code == 403
 
 
 def test_the_key_can_be_changed_and_not_read() -> None:
-    """No path shows the API key, neither the present one nor the one that a change has set."""
+    """No path shows the API key, neither the first one nor a changed one."""
     stand_in = StandIn(api_key="present_key")
     changed = stand_in.behave(api_key="other_key")
     assert stand_in.get("invoices/none", auth=("other_key", "")).status_code == 404
@@ -110,7 +110,7 @@ def test_the_key_can_be_changed_and_not_read() -> None:
 
 
 def test_the_pages_policy() -> None:
-    """Only its own script and style, by their hashes; nothing may frame it."""
+    """The page allows only its own script and style by hash, and no frames."""
     answer = StandIn().client.get("/")
     policy = answer.headers["Content-Security-Policy"]
     assert "unsafe" not in policy

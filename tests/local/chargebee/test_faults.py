@@ -1,4 +1,4 @@
-"""Injected errors: as many as asked for, the same ones again, some after the work was done."""
+"""Tests injected errors: the share, the repeatable choice, and the faults after the operation."""
 
 import httpx
 
@@ -14,7 +14,7 @@ def outcomes(seed: int) -> tuple[list[int], StandIn]:
 
 
 def test_a_share_of_the_calls_fails() -> None:
-    """Every charge whose call was answered is there, and some whose call was not."""
+    """The invoice has every charge whose call was answered, and some whose call was not."""
     statuses, stand_in = outcomes(1)
     failed = sum(stand_in.audit()["injected"].values())
     assert 30 < failed < 90
@@ -27,12 +27,12 @@ def test_a_share_of_the_calls_fails() -> None:
 
 
 def test_the_same_seed() -> None:
-    """Fails the same calls; another one others."""
+    """The same seed fails the same calls; another seed fails other calls."""
     assert outcomes(1)[0] == outcomes(1)[0] != outcomes(2)[0]
 
 
 def test_repeated_until_it_works() -> None:
-    """With a key, each charge is there once, however many answers were lost."""
+    """With an idempotency key, each charge exists once, even if answers were lost."""
     stand_in = StandIn(errors=0.5, rate=10_000)
     stand_in.register(invoice())
     for number in range(50):
@@ -42,7 +42,7 @@ def test_repeated_until_it_works() -> None:
 
 
 def test_an_answer_that_breaks_off() -> None:
-    """Over a socket: the connection ends in the middle of the body, and the charge is there."""
+    """The connection ends in the middle of the body, but the charge exists."""
     with start(errors=1, rate=10_000) as api, httpx.Client(base_url=api.url, auth=(API_KEY, ""), timeout=60) as http:
         http.put("/_/invoices", json=[invoice()])
         amount = next(amount for amount in range(1, 100) if _breaks_off(http, amount))

@@ -1,4 +1,4 @@
-"""The stand-in's page in headless Chromium: what it shows, for eyes, keys and screen readers."""
+"""Tests the stand-in's page in headless Chromium: its contents, keyboard use, and screen readers' texts."""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def api() -> Iterator[ChargebeeApi]:
 
 @pytest.fixture
 def page(browser: Browser, api: ChargebeeApi) -> Iterator[Page]:
-    """Fails where the page has an error, or asks anyone but the stand-in."""
+    """Fails if the page has an error, or sends a request to another server."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     opened = context.new_page()
     complaints: list[str] = []
@@ -56,7 +56,7 @@ def post(api: ChargebeeApi, path: str, **params: Any) -> int:
 
 
 def test_an_invoice_as_it_closes(page: Page, api: ChargebeeApi) -> None:
-    """Pending, being charged, closed: in its row, in the numbers, without a reload."""
+    """Row and numbers change from pending to being charged and closed, without a reload."""
     row = page.get_by_role("row").filter(has_text="draft_inv_1")
     expect(row).to_contain_text("pending")
     expect(page.locator("#pending")).to_have_text("3")
@@ -71,7 +71,7 @@ def test_an_invoice_as_it_closes(page: Page, api: ChargebeeApi) -> None:
 
 
 def test_calls_against_the_limit(page: Page, api: ChargebeeApi) -> None:
-    """Those of the last minute, and how many got 429, in words too."""
+    """The page shows the calls of the last minute and the 429 answers, also in words."""
     statuses = [post(api, "draft_inv_1/add_charge", amount="1", description="x") for _ in range(8)]
     assert statuses.count(429) == 2
     expect(page.locator("#calls")).to_have_text("6 of 6 calls in the last minute; 2 answered 429")
@@ -82,14 +82,14 @@ def test_calls_against_the_limit(page: Page, api: ChargebeeApi) -> None:
 
 
 def test_amounts_and_names(page: Page) -> None:
-    """In the currency's own units; a customer's id is text."""
+    """Amounts are in the currency's own units, and a customer's id is not interpreted as HTML."""
     expect(page.get_by_role("row").filter(has_text="draft_inv_3")).to_contain_text("JPY")
     expect(page.get_by_role("row").filter(has_text="draft_inv_2")).to_contain_text(CUSTOMER)
     expect(page).to_have_title("Invoices at the Chargebee stand-in")
 
 
 def test_by_keyboard(page: Page, api: ChargebeeApi) -> None:
-    """The filters are buttons that say whether they are pressed."""
+    """The filters are buttons that tell screen readers whether they are pressed."""
     post(api, "draft_inv_1/close")
     expect(page.get_by_role("button", name="Closed 1")).to_be_visible()
     for _ in range(4):
@@ -106,7 +106,7 @@ def test_by_keyboard(page: Page, api: ChargebeeApi) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [375, 1200])
 def test_nothing_is_cut_off(browser: Browser, api: ChargebeeApi, scheme: Any, width: int) -> None:
-    """No scrolling sideways; colours follow the system."""
+    """The page never scrolls sideways, and its colours follow the system."""
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     opened = context.new_page()
     opened.goto(api.url)
@@ -118,7 +118,7 @@ def test_nothing_is_cut_off(browser: Browser, api: ChargebeeApi, scheme: Any, wi
 
 
 def test_it_says_when_the_stand_in_is_gone(browser: Browser) -> None:
-    """What it shows is then the last that was known."""
+    """If the stand-in has ended, the page keeps the last known state and says so."""
     with start() as api:
         put(api, "invoices", [invoice(1)])
         context = browser.new_context()

@@ -1,4 +1,4 @@
-"""Calls a minute and repeated requests, on a clock that the test moves."""
+"""Tests the calls per minute and repeated requests, with a clock that the test sets."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from tests.local.chargebee.in_process import START, StandIn, code, invoice
 
 
 def test_calls_a_minute() -> None:
-    """The one too many gets 429 with the seconds until the first leaves the window; then it gets through."""
+    """A call over the limit gets 429 with the seconds until the first leaves the window; then it succeeds."""
     stand_in = StandIn(rate=3)
     stand_in.register(invoice())
     for _ in range(3):
@@ -28,7 +28,7 @@ def test_calls_a_minute() -> None:
 
 
 def test_another_limit() -> None:
-    """Lowered while it runs: calls of before count."""
+    """After the limit is lowered, earlier calls still count."""
     stand_in = StandIn(rate=10)
     stand_in.register(invoice())
     for _ in range(5):
@@ -41,7 +41,7 @@ def test_another_limit() -> None:
 
 @given(st.integers(1, 5), st.lists(st.integers(0, 320), max_size=60))
 def test_the_limit_holds_in_any_window(rate: int, eighths: list[int]) -> None:
-    """However calls come; and who waits as told is not refused again."""
+    """No 60 s have more calls than the limit; a client that waits for Retry-After is not rejected again."""
     limit, now, taken = RateLimit(rate), 0.0, []
     for pause in eighths:
         now += pause / 8
@@ -56,7 +56,7 @@ def test_the_limit_holds_in_any_window(rate: int, eighths: list[int]) -> None:
 
 
 def test_a_repeated_request() -> None:
-    """Within its time, a key repeats the answer and does nothing; after it, the work is done again."""
+    """Until it expires, a key repeats the answer and does nothing; afterwards, the operation runs again."""
     stand_in = StandIn()
     stand_in.register(invoice())
     first = stand_in.add(key="k1")
@@ -72,7 +72,7 @@ def test_a_repeated_request() -> None:
 
 @pytest.mark.parametrize("changed", [{"amount": 101}, {"number": 2}])
 def test_a_key_for_something_else(changed: dict[str, int]) -> None:
-    """Other parameters, or another path: refused."""
+    """A key that is used with other parameters or another path is rejected."""
     stand_in = StandIn()
     stand_in.register(invoice(1), invoice(2))
     stand_in.add(key="k1")
@@ -81,7 +81,7 @@ def test_a_key_for_something_else(changed: dict[str, int]) -> None:
 
 
 def test_a_key_that_is_too_long() -> None:
-    """At most 100 characters."""
+    """A key has at most 100 characters."""
     stand_in = StandIn()
     stand_in.register(invoice())
     assert stand_in.add(key="k" * 100).status_code == 200
@@ -89,7 +89,7 @@ def test_a_key_that_is_too_long() -> None:
 
 
 def test_an_error_is_not_repeated() -> None:
-    """Once the reason is gone, the same key works."""
+    """A key works again after the reason for an error is gone."""
     stand_in = StandIn()
     stand_in.register(invoice(1, line_items=[]))
     assert stand_in.close(key="k1").status_code == 400
@@ -99,7 +99,7 @@ def test_an_error_is_not_repeated() -> None:
 
 
 def test_keys_that_expire_sooner() -> None:
-    """As `PUT /_/behaviour` says, for keys from then on; old ones are forgotten, whatever their number."""
+    """`PUT /_/behaviour` sets how long later keys are stored; expired keys are removed."""
     stand_in = StandIn(idempotency_seconds=60, rate=10_000)
     stand_in.register(invoice())
     for number in range(50):

@@ -1,4 +1,4 @@
-"""List Events: filters, order, pages."""
+"""Tests the filters, order and pages of List Events."""
 
 from typing import Any
 
@@ -47,12 +47,12 @@ def ids(stand_in: StandIn, **params: object) -> list[str]:
     ],
 )
 def test_filters(stand_in: StandIn, params: dict[str, object], expected: str) -> None:
-    """As Chargebee names them, and lists as its Python SDK sends them."""
+    """Filters have Chargebee's names; lists may have the form that the Python SDK sends."""
     assert ids(stand_in, **params) == [f"ev_{number}" for number in expected]
 
 
 def test_the_newest_first(stand_in: StandIn) -> None:
-    """Without an order, ten of them."""
+    """The default is the ten newest events."""
     stand_in.register(*({"event": event(100 + number, 5000 + number)} for number in range(10)))
     answer = stand_in.events().json()
     assert [entry["event"]["id"] for entry in answer["list"]] == [f"ev_{109 - number}" for number in range(10)]
@@ -78,12 +78,12 @@ def test_the_newest_first(stand_in: StandIn) -> None:
     ],
 )
 def test_what_is_no_filter(stand_in: StandIn, params: dict[str, object]) -> None:
-    """400."""
+    """The answer is 400."""
     assert code(stand_in.events(**params)) == (400, "param_wrong_value")
 
 
 def test_an_event_as_it_was_sent() -> None:
-    """Its content too; registered twice, it is there once."""
+    """An event is listed with its content, and once even if it was registered twice."""
     stand_in = StandIn()
     assert stand_in.register({"event": EVENTS[0]}).json()["new"] == [EVENTS[0]["content"]["invoice"]["id"]]
     assert stand_in.register({"event": EVENTS[0]}).json() == {"invoices": 1, "new": []}
@@ -92,7 +92,7 @@ def test_an_event_as_it_was_sent() -> None:
 
 @given(st.lists(st.integers(0, 5), max_size=30), st.integers(1, 7), st.booleans())
 def test_pages_hold_every_event_once(times: list[int], limit: int, ascending: bool) -> None:
-    """Many at the same second, too; one that comes meanwhile disturbs nothing."""
+    """Pages are complete even if many events have the same time, or a new event arrives meanwhile."""
     events = Events()
     for number, time in enumerate(times):
         events.add(event(number, time))

@@ -1,4 +1,4 @@
-"""The official SDK, pointed at the stand-in: what it reads and raises is what it does with Chargebee."""
+"""Tests that the official SDK reads the stand-in's answers and raises the errors as with Chargebee."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -39,7 +39,7 @@ def client(api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch, key: str) -> Char
 
 
 def test_add_charge_and_close(sdk: Chargebee) -> None:
-    """Each parses into the SDK's models; a repeated one says so."""
+    """The SDK parses each answer into its models; a replayed answer is marked."""
     charge = {"amount": 120, "description": "Seats [billable:bl_1@1]"}
     added = sdk.Invoice.add_charge("draft_inv_1", charge, KEY)
     assert (added.is_idempotency_replayed, added.http_status_code) == (False, 200)
@@ -65,7 +65,7 @@ def test_retrieve_with_pages(sdk: Chargebee) -> None:
 
 
 def test_list_events(sdk: Chargebee) -> None:
-    """With filters, in order, page after page."""
+    """Events are listed with filters, in order, page after page."""
     wanted: dict[str, Any] = {
         "event_type": {"in": ["pending_invoice_created", "invoice_updated"]},
         "occurred_at": {"between": [1_769_000_000, 1_786_000_000]},
@@ -96,21 +96,21 @@ CHARGE = {"amount": 5, "description": "x"}
     ],
 )
 def test_a_request_that_is_wrong(sdk: Chargebee, call: Any, status: int, code: str) -> None:
-    """InvalidRequestError, with status and code."""
+    """The SDK raises InvalidRequestError with status and code."""
     with pytest.raises(InvalidRequestError) as raised:
         call(sdk.Invoice)
     assert (raised.value.http_status_code, raised.value.api_error_code) == (status, code)
 
 
 def test_a_parameter_that_is_wrong(sdk: Chargebee) -> None:
-    """Its name."""
+    """The error names the parameter."""
     with pytest.raises(InvalidRequestError) as raised:
         sdk.Invoice.add_charge("draft_inv_1", {"amount": 5, "description": "x" * 251})
     assert raised.value.param == "description"
 
 
 def test_a_wrong_key(api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No kind of error in particular, as with Chargebee."""
+    """The SDK raises its general error, as with Chargebee."""
     with pytest.raises(APIError) as raised:
         client(api, monkeypatch, "another").Invoice.retrieve("draft_inv_1")
     assert type(raised.value) is APIError
@@ -118,7 +118,7 @@ def test_a_wrong_key(api: ChargebeeApi, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_too_many_calls(api: ChargebeeApi, sdk: Chargebee) -> None:
-    """OperationFailedError with the time to wait."""
+    """The SDK raises OperationFailedError with the time to wait."""
     httpx.put(f"{api.url}/_/behaviour", json={"rate": 1}, timeout=60).raise_for_status()
     sdk.Invoice.retrieve("draft_inv_1")
     with pytest.raises(OperationFailedError) as raised:
@@ -128,7 +128,7 @@ def test_too_many_calls(api: ChargebeeApi, sdk: Chargebee) -> None:
 
 
 def test_errors_of_the_server(api: ChargebeeApi, sdk: Chargebee) -> None:
-    """Those of the API as OperationFailedError; a gateway's page and half an answer as what the SDK makes of them."""
+    """The API's faults raise OperationFailedError; a gateway's page and half an answer raise what the SDK chooses."""
     httpx.put(f"{api.url}/_/behaviour", json={"errors": 1}, timeout=60).raise_for_status()
     seen = {_error(sdk) for _ in range(16)}
     assert seen == {"internal_error", "internal_temporary_error", "gateway_timeout", "cut_off"}

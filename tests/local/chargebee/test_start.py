@@ -1,4 +1,4 @@
-"""The stand-in as a process: as a child (see ../test_child.py) it behaves as told, and it is started by hand."""
+"""Tests the stand-in as a child process (see also ../test_child.py) and as a command."""
 
 import json
 import signal
@@ -18,7 +18,7 @@ BY_HAND = [sys.executable, "-u", "-m", "local.chargebee"]
 
 
 def test_its_behaviour_and_key() -> None:
-    """As `start()` is told."""
+    """The child behaves as the arguments of `start()` say."""
     with start(rate=17, api_key="another", idempotency_seconds=2.5) as api:
         behaviour = httpx.get(f"{api.url}/_/behaviour", timeout=60).json()
         missing = httpx.get(f"{api.url}/api/v2/invoices/none", auth=(api.api_key, ""), timeout=60)
@@ -27,7 +27,7 @@ def test_its_behaviour_and_key() -> None:
 
 
 def test_by_hand() -> None:
-    """Its address in one line; SIGTERM ends it, in spite of viewers, with what the signal means."""
+    """The command prints its address in one line; SIGTERM ends it with the signal's exit code despite viewers."""
     with subprocess.Popen([*BY_HAND, "--port", "0", "--host", "0.0.0.0"], stdout=subprocess.PIPE, text=True) as process:  # noqa: S104
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -51,7 +51,7 @@ def test_by_hand() -> None:
     ],
 )
 def test_a_wrong_option(arguments: list[str], expected: str) -> None:
-    """Named, without a traceback."""
+    """A wrong option is named, without a traceback."""
     ended = subprocess.run([*BY_HAND, *arguments], capture_output=True, text=True, check=False, timeout=60)
     assert ended.returncode != 0
     assert expected in ended.stderr
@@ -59,14 +59,14 @@ def test_a_wrong_option(arguments: list[str], expected: str) -> None:
 
 
 def test_help() -> None:
-    """Every option, with its default; the one that is for parents only is not shown."""
+    """The help has every option with its default, except the one that only parent processes use."""
     shown = subprocess.run([*BY_HAND, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
     assert {"--host", "--port", "--rate", "--latency", "--errors", "--seed"} <= set(shown.split())
     assert "--child" not in shown
 
 
 def test_it_is_quick() -> None:
-    """It runs beside measurements: a call costs it hardly more CPU than it costs the sender, half a millisecond."""
+    """A call costs the stand-in hardly more CPU than the sender (0.5 ms), because it runs beside measurements."""
     calls = 1000
     with start(rate=100_000) as api, httpx.Client(base_url=api.url, auth=(API_KEY, ""), timeout=60) as http:
         http.put("/_/invoices", content=json.dumps([invoice(number) for number in range(calls)]))

@@ -1,4 +1,4 @@
-"""`python -m local` in processes of its own: output, errors, exit codes."""
+"""Runs `python -m local` as separate processes, and tests output, errors and exit codes."""
 
 import json
 import signal
@@ -52,7 +52,7 @@ def test_help(command: list[str]) -> None:
     ids=str,
 )
 def test_a_wrong_argument_is_refused(arguments: list[str], expected: str, tmp_path: Path) -> None:
-    """Exit code 2, the value, what is allowed."""
+    """The error has the value and what is allowed; the exit code is 2."""
     ended = run_local(*arguments, run_dir=tmp_path)
     assert ended.returncode == 2
     assert expected in ended.stderr
@@ -61,7 +61,7 @@ def test_a_wrong_argument_is_refused(arguments: list[str], expected: str, tmp_pa
 
 @pytest.mark.parametrize("command", ["run", "send", "demo"])
 def test_a_secret_in_the_queues_url_is_not_shown(command: str) -> None:
-    """The refusal does not repeat it, whichever command reads the setting."""
+    """No command repeats the secret in its error."""
     ended = run_local(command, sqs_queue_url="https://user:s3cret@sqs.example/0/invoices")
     assert ended.returncode == 2
     assert "APP_SQS_QUEUE_URL=(hidden): allowed is an http(s) URL without credentials" in ended.stderr
@@ -70,7 +70,7 @@ def test_a_secret_in_the_queues_url_is_not_shown(command: str) -> None:
 
 @pytest.mark.parametrize("url", ["http://user:s3cret@127.0.0.1:9", "user:s3cret@127.0.0.1", "http://user:s3cret@/x"])
 def test_a_secret_in_an_option_is_not_shown(url: str, tmp_path: Path) -> None:
-    """`send --url` takes its credentials from the settings alone."""
+    """`send --url` takes credentials from the settings only."""
     ended = run_local("send", str(DEFAULT), "--url", url, run_dir=tmp_path)
     assert ended.returncode == 2
     assert "error: --url (hidden): allowed is scheme and host, as in http://127.0.0.1:8000" in ended.stderr
@@ -78,7 +78,7 @@ def test_a_secret_in_an_option_is_not_shown(url: str, tmp_path: Path) -> None:
 
 
 def test_releases() -> None:
-    """Name, version, change, and how to switch."""
+    """The list has name, version and change, and says how to switch."""
     shown = run_local("releases").stdout
     for release in Release:
         assert f"{release.value}" in shown
@@ -88,7 +88,7 @@ def test_releases() -> None:
 
 @pytest.mark.parametrize("arguments", [["releases"], ["diff", "v03", "v04"]], ids=" ".join)
 def test_a_listing_loads_no_service(arguments: list[str]) -> None:
-    """The releases are read as texts: neither FastAPI nor an AWS SDK is imported for it."""
+    """The releases are read as texts, so neither FastAPI nor an AWS SDK is imported."""
     command = [sys.executable, "-X", "importtime", "-m", "local", *arguments]
     ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True, timeout=60)
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in ended.stderr.splitlines()}
@@ -97,7 +97,7 @@ def test_a_listing_loads_no_service(arguments: list[str]) -> None:
 
 
 def test_diff() -> None:
-    """A lesson in the terminal: the lines that differ, and no others; short names will do."""
+    """`diff` shows only the lines that differ, and accepts short names."""
     shown = run_local("diff", "v03", "v04_more_tokens").stdout
     assert "-TOKENS = 40\n+TOKENS = 100\n" in shown
     assert "the thread limiter has 100 tokens" in shown
@@ -108,7 +108,7 @@ def test_diff() -> None:
 
 @pytest.mark.parametrize(("old", "new"), list(pairwise(Release)), ids=str)
 def test_neighbours_differ_in_one_lesson(old: Release, new: Release) -> None:
-    """At most 25 lines of code; v07 to v09 are new designs. And a release is one screen."""
+    """Neighbours differ in at most 25 lines (60 for the new designs from v08 on), and a release fits on one screen."""
     changed = [line for line in lessons.diff(old, new) if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     assert len(changed) <= (25 if new < Release.V08_NATIVE_ASYNC else 60)
     code = [line for line in lessons.code(new) if line.strip()]
@@ -124,7 +124,7 @@ def children() -> list[psutil.Process]:
 
 @pytest.mark.slow
 def test_demo() -> None:
-    """Ends with 0, shows answers and messages, leaves nothing behind."""
+    """The demo shows answers and messages, ends with 0, and leaves no process behind."""
     before = set(children())
     ended = run_local("demo")
     assert ended.returncode == 0, ended.stderr
@@ -136,7 +136,7 @@ def test_demo() -> None:
 
 @pytest.mark.slow
 def test_demo_closes_the_invoices() -> None:
-    """By a worker, which is left to nobody; the audit is on the last line."""
+    """A worker closes the invoices and ends with the demo; the audit is on the last line."""
     before = set(children())
     ended = run_local("demo")
     assert "10 of 10 invoices closed, with 15 charges" in ended.stdout
@@ -156,7 +156,7 @@ def test_demo_names_what_failed() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [["--concurrency", "20"], ["--rate", "100"]], ids=str)
 def test_demo_of_a_release(options: list[str]) -> None:
-    """A burst on a slow queue: times, the probe, the audit."""
+    """A burst on a slow queue shows times, the probe and the audit."""
     command = ("demo", "--count", "40", *options)
     ended = run_local(*command, release="v03_threadpool", local_sqs_delay=0.05, sqs_timeout=60, max_wait=0)
     assert ended.returncode == 0, ended.stderr
@@ -168,7 +168,7 @@ def test_demo_of_a_release(options: list[str]) -> None:
 
 @pytest.mark.slow
 def test_demo_and_ctrl_c() -> None:
-    """Service and queue end with it."""
+    """Service and queue end with the demo."""
     before = set(children())
     command = [sys.executable, "-u", "-m", "local", "demo", "--count", "1000", "--rate", "20"]  # it starts no worker
     with subprocess.Popen(
@@ -191,7 +191,7 @@ def test_demo_and_ctrl_c() -> None:
 
 @pytest.mark.slow
 def test_peek_shows_the_exact_bytes_any_number_of_times(local: Web, tmp_path: Path) -> None:
-    """After several looks, the message is still there and has not been received once."""
+    """`--peek` shows a message any number of times, and never receives it."""
     body = DEFAULT.read_bytes()
     with local.client(auth=("demo", "demo")) as client:
         assert client.post("/webhooks/chargebee", content=body).status_code == 200
@@ -206,7 +206,7 @@ def test_peek_shows_the_exact_bytes_any_number_of_times(local: Web, tmp_path: Pa
 
 @pytest.mark.slow
 def test_send(local: Web, tmp_path: Path) -> None:
-    """The samples, a file, many events, each to the running local service."""
+    """`send` posts the samples, a file, or many events to the local run's service."""
     shown = run_local("send", run_dir=tmp_path)
     assert (shown.returncode, shown.stdout.count('"status":"queued"')) == (0, 10)
     assert run_local("send", str(DEFAULT), run_dir=tmp_path).stdout.endswith("200: 1\n")
@@ -218,14 +218,14 @@ def test_send(local: Web, tmp_path: Path) -> None:
 
 
 def test_send_without_a_service(tmp_path: Path) -> None:
-    """No answer: exit code 1, and the reason."""
+    """Without an answer, the exit code is 1, and the output has the reason."""
     ended = run_local("send", str(DEFAULT), "--url", "http://127.0.0.1:9", run_dir=tmp_path)
     assert ended.returncode == 1
     assert "no answer: Cannot connect" in ended.stdout
 
 
 def test_a_second_run_in_the_same_folder(local: Web, tmp_path: Path) -> None:
-    """Refused in one line; the first is not disturbed."""
+    """The second run ends with one line; the first one is not affected."""
     second = run_local("run", port=0, run_dir=tmp_path)
     assert second.returncode == 2
     assert f"APP_LOCAL_RUN_DIR={tmp_path}: in use by another local run" in second.stderr
@@ -234,7 +234,7 @@ def test_a_second_run_in_the_same_folder(local: Web, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
-    """Ctrl-C: exit code 0, no child, no file."""
+    """After Ctrl-C, the exit code is 0, and no child process or file is left."""
     stand_ins = psutil.Process(local.process.pid).children()
     assert len(stand_ins) == 4  # AWS, Chargebee, the live page, the service
     assert local.stop(signal.SIGINT) == 0
@@ -246,7 +246,7 @@ def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_that_is_killed(local: Web, tmp_path: Path) -> None:
-    """SIGKILL: the stand-ins end too; the stale file is reported as such, and the next start replaces it."""
+    """After SIGKILL, the stand-ins end too; commands report the stale file, and the next start replaces it."""
     stand_ins = psutil.Process(local.process.pid).children()
     local.stop(signal.SIGKILL)
     psutil.wait_procs(stand_ins, timeout=60)
@@ -260,7 +260,7 @@ def test_a_run_that_is_killed(local: Web, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_local_run_shields_the_real_account(tmp_path: Path) -> None:
-    """A profile, an endpoint and a proxy of the user's do not reach a local run."""
+    """The user's AWS profile, endpoint and proxy do not reach a local run."""
     real = {
         "AWS_PROFILE": "production",
         "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9",

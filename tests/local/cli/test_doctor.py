@@ -1,4 +1,4 @@
-"""`python -m local doctor` on small apps, as processes of their own."""
+"""Tests `python -m local doctor` on small apps, in separate processes."""
 
 import json
 import re
@@ -113,7 +113,7 @@ class Doctor:
         self.client = httpx.Client(base_url=first.split()[-1], timeout=PATIENCE, verify=NO_CAS)
 
     def line(self, text: str) -> str:
-        """The next line with `text`."""
+        """Returns the next line with `text`."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.output += line
@@ -122,7 +122,7 @@ class Doctor:
         raise AssertionError(f"no {text!r} in {self.output}")
 
     def end(self, sig: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-        """The exit code, and what it printed after the signal."""
+        """Returns the exit code, and the output after the signal."""
         self.process.send_signal(sig)
         rest, _ = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, rest
@@ -133,7 +133,7 @@ def command(*arguments: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """The shop is in the current directory, this command elsewhere."""
+    """Starts the doctor in the shop's directory, which is not this project's."""
     return clean_environment() | {"PYTHONPATH": str(ROOT)}
 
 
@@ -145,7 +145,7 @@ def shop(tmp_path: Path) -> Path:
 
 @contextmanager
 def doctor(shop: Path, *options: str) -> Iterator[Doctor]:
-    """Without the live page, which sends requests of its own."""
+    """Starts the doctor without the live page, because the page sends requests."""
     process = subprocess.Popen(
         command("shop:app", "--port", "0", "--no-page", *options),
         cwd=shop,
@@ -169,7 +169,7 @@ def _place(shop: Path, code: str, function: str) -> str:
 
 
 def test_lines_that_block(shop: Path) -> None:
-    """`time.sleep` and `requests` in async handlers: the user's lines, while they hold the loop, and in a summary."""
+    """The doctor names the lines with `time.sleep` and `requests` while they block the loop, and in the summary."""
     sleeping = _place(shop, "time.sleep(0.4)", "sleep")
     fetching = _place(shop, "return requests.get(", "fetch")
     with doctor(shop, "--check") as running, Slow() as slow, ThreadPoolExecutor(1) as sender:
@@ -189,7 +189,7 @@ def test_lines_that_block(shop: Path) -> None:
 
 
 def test_the_live_page(shop: Path) -> None:
-    """It draws the app's event loop, has no buttons for webhooks, and ends with the doctor."""
+    """The page draws the app's event loop, has no buttons for webhooks, and ends with the doctor."""
     with doctor(shop, "--page") as running:
         address = re.search(r"http://[\d.:]+", running.line("Live page on "))[0]  # type: ignore[index]
         document = httpx.get(address, verify=NO_CAS, timeout=PATIENCE).text
@@ -225,7 +225,7 @@ def test_an_app_without_faults(shop: Path) -> None:
 
 
 def test_waiting_for_a_thread(shop: Path) -> None:
-    """More sync handlers at once than anyio has threads: the loop is free, and calls wait for a token."""
+    """If more sync handlers run than anyio has threads, the loop is free, and calls wait for a token."""
     with doctor(shop) as running, Slow() as slow, ThreadPoolExecutor(45) as senders:
         running.client.close()
         limits = httpx.Limits(max_connections=45)
@@ -243,7 +243,7 @@ def test_waiting_for_a_thread(shop: Path) -> None:
 
 @pytest.mark.slow
 def test_code_that_computes(shop: Path) -> None:
-    """A regular expression that keeps the GIL."""
+    """The doctor names a regular expression that keeps the GIL."""
     with doctor(shop) as running:
         assert running.client.get("/match").status_code == 200
         _, summary = running.end()
@@ -253,7 +253,7 @@ def test_code_that_computes(shop: Path) -> None:
 
 @pytest.mark.slow
 def test_a_loop_that_never_turns_again(shop: Path) -> None:
-    """It is named at once; the second signal ends it, with a summary."""
+    """A hanging line is named at once; the second signal ends the doctor with a summary."""
     with doctor(shop) as running, ThreadPoolExecutor(1) as sender:
         hanging = sender.submit(running.client.get, "/hang")
         assert _place(shop, "time.sleep(1000)", "hang") in running.line("blocked for ")
@@ -266,7 +266,7 @@ def test_a_loop_that_never_turns_again(shop: Path) -> None:
 
 @pytest.mark.slow
 def test_for_some_seconds(shop: Path) -> None:
-    """--for ends it without a signal."""
+    """`--for` ends the doctor without a signal."""
     ended = subprocess.run(
         command("shop:app", "--port", "0", "--no-page", "--for", "0.1"),
         cwd=shop,
@@ -295,7 +295,7 @@ def test_for_some_seconds(shop: Path) -> None:
     ids=" ".join,
 )
 def test_what_cannot_be_served(shop: Path, arguments: list[str], error: str) -> None:
-    """One line with the reason, exit code 2."""
+    """The error is one line with the reason; the exit code is 2."""
     (shop / "broken.py").write_text("1 / 0\n")
     ended = subprocess.run(
         command(*arguments), cwd=shop, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False

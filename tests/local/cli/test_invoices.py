@@ -1,4 +1,4 @@
-"""`invoices`, and what `send` and a local run prepare for the billing work."""
+"""Tests `invoices`, and what `send` and a local run prepare for the billing work."""
 
 import json
 import signal
@@ -35,7 +35,7 @@ def post(run: LocalRun, path: str, **params: Any) -> None:
 
 
 def bill(run: LocalRun, event: dict[str, Any]) -> None:
-    """What a worker does."""
+    """Bills an invoice as a worker does."""
     invoice_id = event["content"]["invoice"]["id"]
     for one in charges(event):
         post(run, f"{invoice_id}/add_charge", amount=one.amount, description=f"{one.description} [billable:{one.id}@1]")
@@ -43,7 +43,7 @@ def bill(run: LocalRun, event: dict[str, Any]) -> None:
 
 
 def test_invoices(local: LocalRun, tmp_path: Path) -> None:
-    """Each with what was done to it; `send` has registered them."""
+    """The list has each invoice that `send` has registered, with its state."""
     assert "0 invoices\n" in run_local("invoices", run_dir=tmp_path).stdout
     assert run_local("send", run_dir=tmp_path).returncode == 0
     events = list(pending(file.read_bytes() for file in sample_files()))
@@ -77,7 +77,7 @@ def test_readme_has_the_words_of_the_list(local: LocalRun, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_watching(local: LocalRun, tmp_path: Path) -> None:
-    """A table whenever something has changed; Ctrl-C ends it."""
+    """`--watch` prints a table after each change, until Ctrl-C."""
     assert run_local("send", run_dir=tmp_path).returncode == 0
     command = [sys.executable, "-u", "-m", "local", "invoices", "--watch"]
     with subprocess.Popen(
@@ -96,14 +96,14 @@ def test_watching(local: LocalRun, tmp_path: Path) -> None:
 
 
 def test_without_a_local_run(tmp_path: Path) -> None:
-    """One line that says what to do."""
+    """The error is one line that says what to do."""
     ended = run_local("invoices", run_dir=tmp_path)
     assert ended.returncode == 2
     assert "does not exist; start one with `make run`" in ended.stderr
 
 
 def test_other_terminals_find_the_stand_ins(local: LocalRun, tmp_path: Path) -> None:
-    """`local.json` has the addresses of all; the page is where the API is."""
+    """`local.json` has all addresses; the page and the API share one."""
     content = json.loads((tmp_path / "local.json").read_text())
     assert {"chargebee", "chargebee_api_key", "table"} <= content.keys()
     page = httpx.get(local.chargebee, timeout=60)
@@ -114,7 +114,7 @@ def test_other_terminals_find_the_stand_ins(local: LocalRun, tmp_path: Path) -> 
     "setting", ["chargebee_url", "chargebee_api_key", "billing_table", "dead_letter_queue_url", "sqs_queue_url"]
 )
 def test_a_local_run_uses_nothing_real(setting: str, tmp_path: Path) -> None:
-    """It does not start where something real is configured, and does not show a key."""
+    """A local run does not start if a real resource is configured, and shows no key."""
     urls = {"chargebee_url": "https://acme.chargebee.com"}
     value = urls.get(setting, "https://acme.example.com/queue" if setting.endswith("url") else "live_s3cret")
     settings: dict[str, Any] = {"port": 0, setting: value}
@@ -125,7 +125,7 @@ def test_a_local_run_uses_nothing_real(setting: str, tmp_path: Path) -> None:
 
 
 def test_what_a_process_of_a_local_run_gets(local: LocalRun) -> None:
-    """A deployment's settings, and nothing of a real account."""
+    """The variables are a deployment's, and none is from a real account."""
     base = {"PATH": "/bin", "AWS_PROFILE": "production", "APP_LOCAL_TLS": "1", "APP_CHARGEBEE_RATE": "1000"}
     made = local.environment(base)
     ours = {name: value for name, value in made.items() if name.startswith("APP_")}

@@ -1,4 +1,4 @@
-"""`python -m local race`: two real services, one page."""
+"""Tests `python -m local race` with two real services and one page."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from tests.local.live.viewer import viewing
 
 @pytest.mark.slow
 def test_two_services_and_one_page() -> None:
-    """Both have metrics and answer; Ctrl-C ends all of it, with exit code 0."""
+    """Both services have metrics and answer; Ctrl-C ends all processes, with exit code 0."""
     command = [sys.executable, "-m", "local", "race", "v09", "v10"]
     with subprocess.Popen(
         command, env=clean_environment(), stdout=subprocess.PIPE, text=True, start_new_session=True

@@ -1,4 +1,4 @@
-"""`redrive`, `reconcile` and `send` find the local run, as `queue` and `invoices` do; or they name what starts one."""
+"""Tests that commands find the local run, or name the command that starts one."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -39,7 +39,7 @@ def messages(local: LocalRun, url: str) -> list[str]:
 
 
 def test_redrive(local: LocalRun, tmp_path: Path) -> None:
-    """The dead letters of the local run go back to its queue, and no other account is asked."""
+    """The local run's dead letters return to its queue, and no other account gets a request."""
     sqs = boto3.Session("x", "x", region_name=REGION).client("sqs", endpoint_url=local.endpoint, verify=local.ca_bundle)
     sqs.send_message(QueueUrl=local.dead_letter_queue_url, MessageBody="a dead letter")
     sqs.close()
@@ -53,7 +53,7 @@ def test_redrive(local: LocalRun, tmp_path: Path) -> None:
 
 
 def test_reconcile(local: LocalRun, tmp_path: Path) -> None:
-    """Events of the local run's Chargebee that nobody has processed are enqueued once more."""
+    """Unprocessed events of the local run's Chargebee are enqueued once more."""
     assert run_local("send", str(default_file()), run_dir=tmp_path).returncode == 0
     ended = run_local("reconcile", "--since", "9999d", "--settled", "0s", run_dir=tmp_path, extra=REAL)
     assert ended.returncode == 0, ended
@@ -63,7 +63,7 @@ def test_reconcile(local: LocalRun, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["redrive", "reconcile"])
 def test_there_is_none(command: str, tmp_path: Path) -> None:
-    """One line names the command that starts one."""
+    """The error is one line that names the command that starts a local run."""
     ended = run_local(command, run_dir=tmp_path)
     assert ended.returncode == 2
     assert ended.stderr.splitlines() == [

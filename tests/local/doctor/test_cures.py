@@ -1,4 +1,4 @@
-"""Which release shows the cure, from what a place has done."""
+"""Tests which release is named as the cure."""
 
 import pytest
 
@@ -32,7 +32,7 @@ PACKAGES = "/venv/lib/python3.11/site-packages"
     ids=lambda value: value.function if isinstance(value, Location) else "",
 )
 def test_the_cure(inner: Location, computing: float, expected: Cure, release: Release) -> None:
-    """A client that is built is told by its constructor, waiting from computing by the CPU that it took."""
-    found = cure(BlockedLocation(LINE, (LINE, inner), times=1, seconds=1.0, longest=1.0, computing=computing))
+    """Building a client is recognised by the constructor; computing and waiting are told apart by CPU time."""
+    found = cure(Blocked(LINE, (LINE, inner), times=1, seconds=1.0, longest=1.0, computing=computing))
     assert found is expected
     assert release in found.releases

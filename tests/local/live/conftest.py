@@ -20,7 +20,7 @@ def service() -> Iterator[Pretended]:
 
 @pytest.fixture
 def page_of() -> Iterator[Callable[..., str]]:
-    """The URL of a page, in a process of its own, that shows the given services."""
+    """Starts a page, in a separate process, that shows the given services, and returns the URL."""
     with ExitStack() as stack:
 
         def started(*services: Pretended) -> str:
@@ -35,7 +35,7 @@ def page_of() -> Iterator[Callable[..., str]]:
 
 @pytest.fixture
 def url(page_of: Callable[..., str], service: Pretended) -> str:
-    """Of a page of the one service."""
+    """Returns the URL of a page that shows one service."""
     return page_of(service)
 
 
@@ -47,7 +47,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def tab(browser: Browser, page_of: Callable[..., str]) -> Iterator[Page]:
-    """Closed before the page's process ends. Fails where the console complains, of the content policy too."""
+    """Opens a browser tab. Fails if its console has an error, such as a violation of the content policy."""
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))

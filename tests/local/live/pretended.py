@@ -1,4 +1,4 @@
-"""A service that only pretends: /healthz, webhooks, and metrics with the names of the real ones."""
+"""A fake service: /healthz, webhooks, and metrics with the names of the real ones."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +13,10 @@ SECONDS = (0.001, 0.01, 0.1, 1, 10)
 
 
 class Pretended:
-    """`with` serves it. `answering` is cleared by a test that wants it silent; `delay` is what its queue was told."""
+    """A fake service, which runs inside the context.
+
+    A test clears `answering` to stop the answers; `delay` is the latency that the queue was set to.
+    """
 
     def __init__(self, name: str = "v09_group_commit") -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""The buttons, without a browser."""
+"""Tests the buttons without a browser."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ def _press(url: str, path: str) -> int:
 
 
 def test_the_same_webhooks_to_both(page_of: Callable[..., str], service: Pretended) -> None:
-    """Twenty at once, each with an event id of its own, and the same to the other service."""
+    """The button sends twenty webhooks at once, each with its own event id, and the same ones to the other service."""
     with Pretended("v02_blocking") as other:
         assert _press(page_of(service, other), "send/burst") == 202
         for each in (service, other):
@@ -26,7 +26,7 @@ def test_the_same_webhooks_to_both(page_of: Callable[..., str], service: Pretend
 
 
 def test_one_attack_at_a_time(url: str, service: Pretended) -> None:
-    """While it sends at a rate, a second press is refused; the moments say what was pressed and how many were sent."""
+    """A second press is rejected while the first still sends; the moments have the presses and the number sent."""
     assert _press(url, "send/rate") == 202
     service.wait_for(1)
     assert _press(url, "send/rate") == 409
@@ -38,7 +38,7 @@ def test_one_attack_at_a_time(url: str, service: Pretended) -> None:
 
 
 def test_only_its_own_webhooks(url: str, service: Pretended) -> None:
-    """The page counts the answers to what it has sent itself, and no webhook of another sender."""
+    """The page counts only the answers to its own webhooks."""
     for _ in range(5):
         service.take(b"")
     assert _press(url, "send/burst") == 202
@@ -48,7 +48,7 @@ def test_only_its_own_webhooks(url: str, service: Pretended) -> None:
 
 
 def test_the_latency_of_sqs(url: str, service: Pretended) -> None:
-    """The queue is told in seconds, and every viewer sees which one is chosen."""
+    """The queue gets the latency in seconds, and every viewer sees the chosen one."""
     assert _press(url, "delay/100") == 204
     assert service.delay == 0.1
     with viewing(url) as events:
@@ -56,7 +56,7 @@ def test_the_latency_of_sqs(url: str, service: Pretended) -> None:
 
 
 def test_a_queue_that_is_gone() -> None:
-    """The button says so; the page goes on."""
+    """The button reports that the queue did not answer; the page keeps running."""
     with refusing() as port, start() as page:
         gone = f"http://127.0.0.1:{port}"
         page.show(PageConfig([ShownService("gone", "", "", gone, sqs=f"{gone}/_delay")]))
@@ -68,6 +68,6 @@ def test_a_queue_that_is_gone() -> None:
 
 
 def test_what_is_no_button(url: str) -> None:
-    """404, so that nobody sends a million, or sets a latency of a year."""
+    """Other loads and latencies get 404, so a request cannot send a million webhooks."""
     for path in ("send/million", "delay/31536000", "delay/-1"):
         assert _press(url, path) == 404

@@ -1,4 +1,4 @@
-"""The guard of the live page; tests/test_guard.py tests what all local servers share."""
+"""Tests the live page's guard; ../test_guard.py tests what all local servers share."""
 
 import httpx
 import pytest
@@ -7,7 +7,7 @@ from tests.local.live.pretended import Pretended
 
 
 def test_its_own_addresses(url: str) -> None:
-    """127.0.0.1 and localhost, for reading and, with the Origin of the page, for its buttons."""
+    """127.0.0.1 and localhost may read, and press buttons with the page's Origin."""
     for origin in (url, url.replace("127.0.0.1", "localhost")):
         host = {"Host": origin.removeprefix("http://")}
         assert httpx.get(url, headers=host, timeout=60).status_code == 200
@@ -16,7 +16,7 @@ def test_its_own_addresses(url: str) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/events", "/saved.html"])
 def test_a_foreign_host(url: str, path: str) -> None:
-    """A name that another site has pointed at loopback reads nothing."""
+    """Requests for a name that another site has pointed at loopback read nothing."""
     port = url.rpartition(":")[2]
     for host in (f"attacker.example:{port}", "127.0.0.1", "127.0.0.1:1", f"127.0.0.1:{port}.attacker.example"):
         assert httpx.get(url + path, headers={"Host": host}, timeout=60).status_code == 403

@@ -1,4 +1,4 @@
-"""The page in a real browser."""
+"""Tests the page in a real browser."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ def _wait_for_drawing(tab: Page) -> None:
 
 
 def test_it_draws(tab: Page, url: str, service: Pretended) -> None:
-    """Release, lesson, nine charts; a press of the button arrives and is counted; no other host is asked."""
+    """The page shows release, lesson and nine charts; the button works; no other host gets a request."""
     asked: list[str] = []
     tab.on("request", lambda request: asked.append(request.url))
     tab.goto(url)
@@ -35,7 +35,7 @@ def test_it_draws(tab: Page, url: str, service: Pretended) -> None:
 
 
 def test_the_latency_is_shown_as_pressed(tab: Page, url: str, service: Pretended) -> None:
-    """By keyboard alone: the focus is visible, Space presses."""
+    """The buttons work by keyboard: the focus is visible, and Space presses."""
     tab.goto(url)
     button = tab.get_by_role("button", name="SQS slower by 500 ms")
     button.focus()
@@ -47,7 +47,7 @@ def test_the_latency_is_shown_as_pressed(tab: Page, url: str, service: Pretended
 
 
 def test_the_same_in_words(tab: Page, url: str, service: Pretended) -> None:
-    """Each chart has a text, the state is announced once it changes, and all figures are in a table."""
+    """Each chart has a text, a change of state is announced, and all figures are in a table."""
     tab.goto(url)
     _wait_for_drawing(tab)
     expect(tab.get_by_role("img", name=f"{service.name}, In flight: in flight 0")).to_be_visible()
@@ -60,7 +60,7 @@ def test_the_same_in_words(tab: Page, url: str, service: Pretended) -> None:
 
 
 def test_two_columns_have_the_same_axis(tab: Page, page_of: Callable[..., str], service: Pretended) -> None:
-    """Two services of a race: a chart each, side by side, with one scale; below each other where it is narrow."""
+    """Two services have charts side by side with one scale, or below each other on a narrow screen."""
     with Pretended("v02_blocking") as other:
         tab.goto(page_of(service, other))
         _wait_for_drawing(tab)
@@ -74,7 +74,7 @@ def test_two_columns_have_the_same_axis(tab: Page, page_of: Callable[..., str], 
 
 
 def test_save(tab: Page, browser: Browser, url: str, service: Pretended, tmp_path: Path) -> None:
-    """One file with the data of that moment: it opens from the disk, draws, and asks nobody."""
+    """The saved file opens from the disk, draws its data, and sends no request."""
     tab.goto(url)
     tab.get_by_role("button", name="20 webhooks at once").click()
     expect(tab.locator(".totals")).to_contain_text("20 queued")
@@ -97,7 +97,7 @@ def test_save(tab: Page, browser: Browser, url: str, service: Pretended, tmp_pat
 
 @pytest.mark.slow
 def test_a_stopped_run(browser: Browser, page_of: Callable[..., str], tmp_path: Path) -> None:
-    """The page that is open says that its process is gone."""
+    """An open page says that its process has ended."""
     with LocalRunProcess(tmp_path, drain_delay=0) as web:
         page = browser.new_page()
         page.goto(web.wait_for("Live page on").split()[-1])
@@ -109,7 +109,7 @@ def test_a_stopped_run(browser: Browser, page_of: Callable[..., str], tmp_path: 
 
 @pytest.mark.slow
 def test_a_blocked_release(tab: Page, tmp_path: Path) -> None:
-    """v02 on a slow queue: twenty webhooks, and its page says that it does not answer, while its metrics do."""
+    """After twenty webhooks to v02 on a slow queue, the page shows that v02 does not answer, while its metrics do."""
     with LocalRunProcess(tmp_path, release="v02_blocking", local_sqs_delay=0.2) as web:
         url = web.wait_for("Live page on").split()[-1]
         tab.goto(url)

@@ -1,4 +1,4 @@
-"""The ring: bounded, numbered, followed."""
+"""Tests the ring of moments."""
 
 import asyncio
 from contextlib import aclosing
@@ -13,7 +13,7 @@ def _numbers(ring: Ring, after: int = 0) -> list[int]:
 
 
 def test_it_is_bounded() -> None:
-    """However long it runs: two minutes, the oldest are dropped."""
+    """The ring keeps two minutes and drops the oldest moments."""
     ring = Ring()
     for _ in range(10 * MOMENTS):
         ring.add("x" * 100)
@@ -21,7 +21,7 @@ def test_it_is_bounded() -> None:
 
 
 def test_it_resumes_after_a_number() -> None:
-    """What came later, and what is still held of it."""
+    """`after` returns the later moments that are still stored."""
     ring = Ring(3)
     for _ in range(5):
         ring.add("")
@@ -30,7 +30,7 @@ def test_it_resumes_after_a_number() -> None:
 
 
 def test_ids() -> None:
-    """An id leads back to its number; one of another run, or no id at all, does not."""
+    """An id leads to its number; an id of another run, or other text, does not."""
     ring = Ring()
     assert ring.resume(ring.identify(17)) == 17
     for odd in (Ring().identify(17), "", "17", f"{ring.run}-", f"{ring.run}-x", f"{ring.run}-²"):
@@ -39,7 +39,7 @@ def test_ids() -> None:
 
 @pytest.mark.anyio
 async def test_a_slow_reader_misses_what_was_dropped() -> None:
-    """The ring does not wait for it, and grows for nobody."""
+    """The ring neither waits for a slow reader nor grows."""
     ring = Ring(2)
     ring.add("1")
     async with aclosing(ring.follow(0)) as reader:  # type: ignore[type-var]  # an async generator

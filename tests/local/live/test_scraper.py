@@ -1,4 +1,4 @@
-"""Scrapes that come late."""
+"""Tests scrapes that come late."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ def _scrape(taken: float, webhooks: float) -> Scrape:
 
 @pytest.mark.anyio
 async def test_rates_are_of_about_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    """100 a second, whatever comes late: two scrapes at nearly the same moment make no rate of their own."""
+    """A late scrape does not change the rate of 100 per second."""
     taken = [0, 0.5, 1, 1.99, 2, 2.5, 3]
     scrapes: Iterator[Scrape] = iter([_scrape(at, 100 * at) for at in taken])
     async with aiohttp.ClientSession() as session:
@@ -32,7 +32,7 @@ async def test_rates_are_of_about_a_second(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.anyio
 async def test_a_service_without_metrics() -> None:
-    """Nothing is known of it, and nobody is asked."""
+    """A service without metrics has no figures, and gets no request."""
     async with aiohttp.ClientSession() as session:
         assert await Scraper(None, session).values() == {}
         assert await Scraper("http://127.0.0.1:9/metrics", session).values() == {}

@@ -1,4 +1,4 @@
-"""When the page's process starts, and that it never outlives or holds up its parent."""
+"""Tests the page's process: it starts, and neither outlives nor delays its parent."""
 
 import signal
 import socket
@@ -28,7 +28,7 @@ PARENT = textwrap.dedent("""
 
 @pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM])
 def test_it_ends_with_its_parent(sig: signal.Signals) -> None:
-    """By the end of a pipe, with a viewer or without."""
+    """The page ends when the pipe from its parent ends, with or without viewers."""
     command = [sys.executable, "-c", PARENT]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
@@ -58,7 +58,7 @@ def test_a_viewer_does_not_hold_up_a_stop(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_it_listens_on_loopback_alone(tmp_path: Path) -> None:
-    """One socket, on 127.0.0.1."""
+    """The page has one socket, on 127.0.0.1."""
     with LocalRunProcess(tmp_path) as web:
         port = int(web.wait_for("Live page on").rpartition(":")[2])
         children = psutil.Process(web.process.pid).children(recursive=True)
@@ -68,7 +68,7 @@ def test_it_listens_on_loopback_alone(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_port_that_is_taken(tmp_path: Path) -> None:
-    """One line says so, and the service goes on without the page."""
+    """If the port is in use, one line says so, and the service runs without the page."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with LocalRunProcess(tmp_path, local_live_port=port) as web:

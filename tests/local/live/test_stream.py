@@ -1,4 +1,4 @@
-"""Server-sent events: who comes late, who comes back."""
+"""Tests the server-sent events for new and returning viewers."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -8,7 +8,7 @@ from tests.local.live.viewer import viewing
 
 
 def test_a_viewer_who_comes_late_gets_what_was(url: str) -> None:
-    """All moments that are held, with ids that count up; then those that come."""
+    """A new viewer gets all stored moments with ascending ids, then each new one."""
     with viewing(url) as events:
         early = list(islice(events, 4))
     with viewing(url) as events:
@@ -18,7 +18,7 @@ def test_a_viewer_who_comes_late_gets_what_was(url: str) -> None:
 
 
 def test_a_viewer_who_comes_back(url: str) -> None:
-    """After the last event that it has seen, nothing twice and nothing missing."""
+    """A returning viewer continues after its last event, without repeats or gaps."""
     with viewing(url) as events:
         seen = list(islice(events, 3))
     with viewing(url, last=seen[1].id) as events:
@@ -26,7 +26,7 @@ def test_a_viewer_who_comes_back(url: str) -> None:
 
 
 def test_a_viewer_of_an_earlier_process(page_of: Callable[..., str], service: Pretended) -> None:
-    """Its charts may be of another release: it is told to begin anew."""
+    """A viewer of an earlier process has to reload, because its charts may be of another release."""
     with viewing(page_of(service)) as events:
         old = next(events).id
     with viewing(page_of(service), last=old) as events:
@@ -34,7 +34,7 @@ def test_a_viewer_of_an_earlier_process(page_of: Callable[..., str], service: Pr
 
 
 def test_a_moment(url: str, service: Pretended) -> None:
-    """What the service counted, how long its probe took, and the latency of its queue."""
+    """A moment has the service's counts, the duration of its probe, and the latency of its queue."""
     with viewing(url) as events:
         # Figures are of what happened between two scrapes: there has to be one from before.
         next(event for event in events if "in_flight" in event.moment["services"][0])
@@ -49,7 +49,7 @@ def test_a_moment(url: str, service: Pretended) -> None:
 
 
 def test_a_service_that_does_not_answer(url: str, service: Pretended) -> None:
-    """Silent after the probe's second, and no longer once it answers; its metrics are there all the time."""
+    """The probe times out after a second, until the service answers again; the metrics stay available."""
     with viewing(url) as events:
         next(event for event in events if not event.moment["services"][0]["timed_out"])
         service.answering.clear()

@@ -1,4 +1,4 @@
-"""The page in a real browser, beside what two senders know: this test, and the page's own button."""
+"""Compares the page in a real browser with what two senders know: this test, and the page's button."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ BUCKET, ROUNDED_MS = 0.08, 1
 
 
 class Sender:
-    """Posts one webhook after the other until it is stopped; `answers` has the status and the milliseconds of each."""
+    """Posts webhooks one after the other until it is stopped; `answers` has each status and duration in ms."""
 
     def __init__(self, client: httpx.Client, event: bytes) -> None:
         self.answers: list[tuple[int, float]] = []

@@ -37,7 +37,7 @@ class Local:
         assert httpx.put(self._run.endpoint + DELAY, content=str(seconds), verify=NO_CAS).status_code == 204
 
     def post(self, body: bytes) -> tuple[int, float]:
-        """The status, and the milliseconds until the answer."""
+        """Returns the status, and the milliseconds until the answer."""
         began = time.perf_counter()
         status = self._client.post("/webhooks/chargebee", content=body).status_code
         return status, (time.perf_counter() - began) * 1000
@@ -46,7 +46,7 @@ class Local:
         return parse(httpx.get(self._metrics, verify=NO_CAS, timeout=60).text, time.monotonic())
 
     def scrape_with(self, webhooks: int) -> Scrape:
-        """The first scrape that has counted so many webhooks: a service counts an answer after it has sent it."""
+        """Returns the first scrape with so many webhooks, because a service counts an answer after sending it."""
         deadline = time.monotonic() + 60
         while (found := self.scrape()).total("invoice_webhook_webhooks_total") != webhooks:
             assert time.monotonic() < deadline, totals(found)
@@ -85,7 +85,7 @@ def test_times(local: Local, event: bytes) -> None:
 
 
 def test_counts(local: Local, event: bytes) -> None:
-    """Each outcome is what its sender got: 200, 401, 422, 503, or nothing because it hung up."""
+    """The outcomes match what the sender got: 200, 401, 422, 503, or nothing because it hung up."""
     bodies = fresh_events(event, 4)
     assert [local.post(next(bodies))[0] for _ in range(3)] == [200] * 3
     assert [local.post(b"{}")[0] for _ in range(2)] == [422] * 2

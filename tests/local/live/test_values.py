@@ -1,4 +1,4 @@
-"""Numbers out of two scrapes."""
+"""Tests the numbers that are computed from two scrapes."""
 
 import math
 
@@ -21,7 +21,7 @@ OUTCOMES = {
 
 
 class Exporter:
-    """The names that the page reads, of one service."""
+    """The values of one service have the names that the page reads."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -37,7 +37,7 @@ class Exporter:
 
 
 def test_rates_by_outcome() -> None:
-    """Webhooks a second since the scrape before; rejected, overloaded and unanswered are not the same."""
+    """The values have webhooks per second since the last scrape, separately for each group of outcomes."""
     exporter = Exporter()
     exporter.webhooks.labels("queued").inc(100)
     before = exporter.scrape(10)
@@ -70,7 +70,7 @@ def test_quantiles_are_of_the_time_between() -> None:
 
 
 def test_the_mean_batch_and_cpu() -> None:
-    """Messages for each call; seconds of CPU, of all modes, as percent of a core."""
+    """The values have messages per call, and the CPU time of all modes in percent of a core."""
     exporter = Exporter()
     before = exporter.scrape(0)
     for size in (1, 9):
@@ -84,7 +84,7 @@ def test_the_mean_batch_and_cpu() -> None:
 
 
 def test_a_service_that_began_anew() -> None:
-    """Counters that fell are not negative rates: nothing is known of that moment."""
+    """Counters that were reset never give negative rates."""
     old, new = Exporter(), Exporter()
     old.webhooks.labels("queued").inc(9)
     old.duration.labels("200").observe(1)
@@ -94,7 +94,7 @@ def test_a_service_that_began_anew() -> None:
 
 
 def test_a_quantile_within_its_bucket() -> None:
-    """The middle of its bucket; above the highest bound it is that bound."""
+    """A quantile is the middle of its bucket, or the highest bound."""
     counts = {0.1: 10.0, 0.2: 20.0, math.inf: 20.0}
     assert [quantile(share, {}, counts) for share in (0.5, 0.75, 1)] == pytest.approx([0.05, 0.15, 0.15])
     assert quantile(0.5, {}, {0.1: 0.0, math.inf: 4.0}) == 0.1

@@ -11,7 +11,7 @@ from tests.harness.service import NO_CAS
 
 
 class Event(NamedTuple):
-    """`data` as text; `kind` is empty for a moment."""
+    """One server-sent event; `kind` is empty for a moment."""
 
     id: str
     kind: str
@@ -25,7 +25,7 @@ class Event(NamedTuple):
 
 @contextmanager
 def viewing(url: str, last: str | None = None) -> Iterator[Iterator[Event]]:
-    """The events of the page at `url`, after the event with the id `last`."""
+    """Yields the events of the page at `url`, after the event with the id `last`."""
     headers = {} if last is None else {"Last-Event-ID": last}
     with (
         httpx.Client(verify=NO_CAS, timeout=60) as client,
