@@ -33,6 +33,6 @@ PACKAGES = "/venv/lib/python3.11/site-packages"
 )
 def test_the_cure(inner: Location, computing: float, expected: Cure, release: Release) -> None:
     """Building a client is recognised by the constructor; computing and waiting are told apart by CPU time."""
-    found = cure(Blocked(LINE, (LINE, inner), times=1, seconds=1.0, longest=1.0, computing=computing))
+    found = cure(BlockedLocation(LINE, (LINE, inner), times=1, seconds=1.0, longest=1.0, computing=computing))
     assert found is expected
     assert release in found.releases
