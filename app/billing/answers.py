@@ -49,13 +49,13 @@ class FoundInvoice(BaseModel):
         return self.status == PENDING
 
 
-class Answer(NamedTuple):
+class ApiAnswer(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
 
 
-def content_of(answer: Answer) -> Mapping[str, Any]:
+def content_of(answer: ApiAnswer) -> Mapping[str, Any]:
     """Returns the JSON object of a call that succeeded. Raises InvalidState, BillingFailed."""
     content = _object(answer.body)
     if answer.status == HTTPStatus.OK and content is not None:
@@ -86,7 +86,7 @@ def _object(body: bytes) -> Mapping[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def _failure(answer: Answer, content: Mapping[str, Any]) -> BillingFailed | InvalidState:
+def _failure(answer: ApiAnswer, content: Mapping[str, Any]) -> BillingFailed | InvalidState:
     code = content.get("api_error_code")
     status = answer.status
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
@@ -110,7 +110,7 @@ def _rejection(status: int, code: str) -> BillingFailed:
     return Postponed(f"Chargebee has answered {status} {code}", code)
 
 
-def _wait(answer: Answer) -> float | None:
+def _wait(answer: ApiAnswer) -> float | None:
     """Returns Retry-After in seconds, at most LONGEST_REST. Chargebee sends a number; a date counts as none."""
     value = answer.headers.get("Retry-After", "")
     if not (value.isascii() and value.isdigit()):

@@ -10,7 +10,7 @@ from typing import Any
 
 import aiohttp
 
-from app.billing.answers import Answer, content_of
+from app.billing.answers import ApiAnswer, content_of
 from app.billing.rate import SharedRateLimit
 from app.errors import ChargebeeUnavailable
 from app.sqs.failures import without_tracebacks
@@ -109,13 +109,13 @@ class ApiCalls:
             caller.have_answer()
         return content_of(answer)
 
-    async def _send(self, method: str, path: str, seconds: float, request: dict[str, Any]) -> Answer:
+    async def _send(self, method: str, path: str, seconds: float, request: dict[str, Any]) -> ApiAnswer:
         timeout = aiohttp.ClientTimeout(total=seconds)
         try:
             async with self._session.request(
                 method, f"/api/v2{path}", timeout=timeout, allow_redirects=False, **request
             ) as response:
-                return Answer(response.status, response.headers, await _body(response))
+                return ApiAnswer(response.status, response.headers, await _body(response))
         except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
             raise ChargebeeUnavailable(
                 "Chargebee cannot be reached, or is slow", type(error).__name__

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from local.chargebee import api_errors
 from local.chargebee.api_errors import ApiError
-from local.chargebee.behaviour import Behaviour, Fault, FaultInjector
+from local.chargebee.behaviour import ApiFaults, Behaviour, Fault
 from local.chargebee.call_log import CallLog
 from local.chargebee.limits import IdempotencyKeys, Locks, RateLimit
 from local.chargebee.lost_answers import CutOff, gateway_timeout
@@ -50,7 +50,7 @@ class Api:
         """Sets the behaviour from the next call on; earlier calls and idempotency keys still count."""
         self.behaviour = behaviour
         self.limit.change(behaviour.rate)
-        self._faults = FaultInjector(behaviour)
+        self._faults = ApiFaults(behaviour)
 
     async def answer(self, request: Request) -> Response:
         operation, invoice_id = _operation(request)

@@ -44,7 +44,7 @@ class Fault(Enum):
 _RETRY_AFTERS, _WEIGHTS = ("0", "1", "2", "1000000000", "9" * 400), (50, 700, 48, 1, 1)
 
 
-class FaultInjector:
+class ApiFaults:
     """Chooses the calls that fail; the same seed and order of calls give the same choice."""
 
     def __init__(self, behaviour: Behaviour) -> None:

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from app.billing.answers import Answer, InvalidState, content_of, invoice_of
+from app.billing.answers import ApiAnswer, InvalidState, content_of, invoice_of
 from app.errors import ChargebeeUnavailable, Postponed, Unprocessable
 
 
-def _answer(status: int, code: str | None, **headers: str) -> Answer:
-    return Answer(status, headers, json.dumps({"api_error_code": code} if code else {}).encode())
+def _answer(status: int, code: str | None, **headers: str) -> ApiAnswer:
+    return ApiAnswer(status, headers, json.dumps({"api_error_code": code} if code else {}).encode())
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_status_and_a_code_have_one_meaning(
 def test_an_answer_that_is_not_chargebees_is_no_success(body: bytes) -> None:
     """Such an answer may be a proxy's page."""
     with pytest.raises(ChargebeeUnavailable):
-        content_of(Answer(200, {}, body))
+        content_of(ApiAnswer(200, {}, body))
 
 
 @pytest.mark.parametrize(

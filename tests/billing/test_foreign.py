@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.billing.answers import Answer
+from app.billing.answers import ApiAnswer
 from app.billing.api_calls import MAX_BYTES
 from app.errors import ChargebeeUnavailable
 from tests.billing.conftest import OpenBilling
@@ -23,11 +23,11 @@ FOREIGN = [
 ]
 
 
-def _answering(worker: Any, patch: pytest.MonkeyPatch, suffix: str, answer: Callable[[], Answer]) -> None:
+def _answering(worker: Any, patch: pytest.MonkeyPatch, suffix: str, answer: Callable[[], ApiAnswer]) -> None:
     """Calls whose path ends with `suffix` get `answer`; the others reach the stand-in."""
     real = worker.chargebee._calls._send
 
-    async def send(method: str, path: str, seconds: float, request: dict[str, Any]) -> Answer:
+    async def send(method: str, path: str, seconds: float, request: dict[str, Any]) -> ApiAnswer:
         return answer() if path.endswith(suffix) else await real(method, path, seconds, request)
 
     patch.setattr(worker.chargebee._calls, "_send", send)
@@ -45,7 +45,7 @@ async def test_a_200_without_the_invoice(
     stage.put(customer, some(1))
     async with billing() as worker:
         with monkeypatch.context() as patch:
-            _answering(worker, patch, operation, lambda: Answer(200, {}, json.dumps(content).encode()))
+            _answering(worker, patch, operation, lambda: ApiAnswer(200, {}, json.dumps(content).encode()))
             with pytest.raises(ChargebeeUnavailable) as failed:
                 await worker.process(event_of(body))
         assert failed.value.code == "chargebee_unreadable"
@@ -61,7 +61,7 @@ async def test_a_close_that_leaves_the_invoice_pending(
     stage.register(body)
     pending = {"invoice": {"id": body["content"]["invoice"]["id"], "status": "pending"}}
     async with billing() as worker:
-        _answering(worker, monkeypatch, "close", lambda: Answer(200, {}, json.dumps(pending).encode()))
+        _answering(worker, monkeypatch, "close", lambda: ApiAnswer(200, {}, json.dumps(pending).encode()))
         with pytest.raises(ChargebeeUnavailable):
             await worker.process(event_of(body))
 
@@ -73,10 +73,10 @@ async def test_pages_without_an_end(stage: Stage, billing: OpenBilling, monkeypa
     page = {"invoice": {"id": name, "status": "pending", "line_items_next_offset": "same"}}
     events = {"list": [], "next_offset": "same"}
     async with billing() as worker:
-        _answering(worker, monkeypatch, name, lambda: Answer(200, {}, json.dumps(page).encode()))
+        _answering(worker, monkeypatch, name, lambda: ApiAnswer(200, {}, json.dumps(page).encode()))
         with pytest.raises(ChargebeeUnavailable):
             await worker.process(event_of(body))
-        _answering(worker, monkeypatch, "/events", lambda: Answer(200, {}, json.dumps(events).encode()))
+        _answering(worker, monkeypatch, "/events", lambda: ApiAnswer(200, {}, json.dumps(events).encode()))
         with pytest.raises(ChargebeeUnavailable):
             assert [event async for event in worker.chargebee.list_events()] == []
 

@@ -12,7 +12,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from app.billing import rate
-from app.billing.answers import LONGEST_REST, Answer
+from app.billing.answers import LONGEST_REST, ApiAnswer
 from app.billing.dynamodb import ConditionFailed, Table, now_ms, open_table
 from app.billing.items import RATE
 from app.billing.rate import SLACK, TRIES, WINDOW, SharedRateLimit
@@ -125,7 +125,7 @@ async def test_an_absurd_retry_after_rests_for_two_minutes(
     body = event_body()
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], some(1))
-    refused = Answer(429, {"Retry-After": digits}, b'{"api_error_code": "api_request_limit_exceeded"}')
+    refused = ApiAnswer(429, {"Retry-After": digits}, b'{"api_error_code": "api_request_limit_exceeded"}')
     async with billing() as worker:
         monkeypatch.setattr(worker.chargebee._calls, "_send", AsyncMock(return_value=refused))
         with pytest.raises(ChargebeeUnavailable) as failed:
