@@ -8,4 +8,4 @@ Each package or module imports only from those to its right; import-linter enfor
     cli → web | worker → composition → billing → sqs → telemetry → events → validation_errors → settings → errors
 """
 
-__version__ = "1.3.2"
+__version__ = "1.3.3"
