@@ -1,4 +1,5 @@
-"""Chargebee on a laptop: senders of webhooks (`load_generator`, `sender`), and a stand-in for the API for invoices.
+"""Replaces Chargebee on a laptop: sends webhooks (`load_generator`, `sender`), and serves the API for invoices.
 
-`start.start()` runs the stand-in as a child process; `python -m local.chargebee` runs it on its own.
+The server of the API is called the stand-in. `start.start()` runs the stand-in as a child process, and
+`python -m local.chargebee` runs only the stand-in.
 """

@@ -1,4 +1,4 @@
-"""`python -m local.chargebee`: runs the stand-in for Chargebee's API on its own, in a container or a terminal."""
+"""`python -m local.chargebee` runs only the stand-in for Chargebee's API, in a container or a terminal."""
 
 import argparse
 import json
@@ -17,18 +17,19 @@ def main() -> None:
     host, port, as_json, hosts = (options.pop(name) for name in ("host", "port", "json", "hosts"))
     try:
         behaviour = Behaviour.model_validate({name: value for name, value in options.items() if value is not None})
-        from local.chargebee.server import create_app, listen, serve  # --help works without its dependencies
+        # This import is late, so that `--help` works without the dependencies of the server.
+        from local.chargebee.server import create_app, listen, serve
     except ValidationError as error:
         flaws = (f"--{str(flaw['loc'][0]).replace('_', '-')}: {flaw['msg']}" for flaw in error.errors())
         sys.exit("\n".join(f"error: {flaw}" for flaw in flaws))
     except ImportError as error:
-        sys.exit(f"error: the Chargebee stand-in needs the group `local`: make .venv/local ({error})")
+        sys.exit(f"error: the Chargebee stand-in needs the dependency group `local`: make .venv/local ({error})")
     try:
         listener = listen(host, port)
     except ConfigurationError as error:
         sys.exit(f"error: {error}")
     url = http_url(host, listener.getsockname()[1])
-    # The socket already listens, so a client may connect before the server accepts.
+    # The socket already listens, so the operating system queues connections until the server accepts them.
     sys.stdout.write((json.dumps({"url": url}) if as_json else f"Stand-in for Chargebee on {url}") + "\n")
     sys.stdout.flush()
     serve(create_app(behaviour, hosts=[*hosts, host]), listener)
@@ -37,13 +38,13 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m local.chargebee",
-        description="A stand-in for Chargebee's API, with a web page that shows the invoices as they close. To register"
-        " invoices, PUT them to /_/invoices.",
+        description="Runs a stand-in for Chargebee's API, with a web page that shows which invoices are closed. To"
+        " register invoices, send them with PUT to /_/invoices.",
         allow_abbrev=False,
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument(
-        "--port", type=int, default=8002, help="port to listen on; 0 picks a free one (default: %(default)s)"
+        "--port", type=int, default=8002, help="port to listen on; 0 picks a free port (default: %(default)s)"
     )
     guard.add_option(parser)
     parser.add_argument("--json", action="store_true", help="print the address as JSON")

@@ -1,4 +1,8 @@
-"""The API over HTTP: checks key, limit and locks, adds latency and errors, and replays answers to repeated requests."""
+"""Serves Chargebee's API over HTTP.
+
+For each call, the API checks the API key, the rate limit and the invoice's lock, and may add latency or an error. If a
+client repeats a request with the same idempotency key, the API repeats the first answer.
+"""
 
 import asyncio
 import base64
@@ -35,7 +39,7 @@ class _Call(NamedTuple):
 
 
 class Api:
-    """The API of one site; `clock` returns unix seconds that never go back."""
+    """Answers the calls to the API of one site. `clock` returns unix time in seconds, which must never decrease."""
 
     def __init__(self, site: Site, behaviour: Behaviour, clock: Callable[[], float]) -> None:
         self.site = site
@@ -47,7 +51,10 @@ class Api:
         self.behave(behaviour)
 
     def behave(self, behaviour: Behaviour) -> None:
-        """Sets the behaviour from the next call on; earlier calls and idempotency keys still count."""
+        """Changes the behaviour for later calls.
+
+        Earlier calls still count against the rate limit, and stored idempotency keys remain valid.
+        """
         self.behaviour = behaviour
         self.limit.change(behaviour.rate)
         self._faults = ApiFaults(behaviour)
@@ -127,7 +134,7 @@ class Api:
 
 
 def _operation(request: Request) -> tuple[str, str]:
-    """Returns the operation and the invoice's id."""
+    """Returns the name of the operation and the invoice's id, which is empty for operations without an invoice."""
     match request.method, request.path_params["path"].split("/"):
         case "GET" | "HEAD", ["events"]:
             return "list_events", ""

@@ -1,6 +1,6 @@
-"""Chargebee's error answers: https://apidocs.chargebee.com/docs/api/error-handling.
+"""Builds Chargebee's error answers, as documented in https://apidocs.chargebee.com/docs/api/error-handling.
 
-Each code has the `type` from the tables of that page; the answer to a wrong key has no type.
+The tables of that page give the `type` of each error code. The answer to a wrong API key has no `type`.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,10 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class ApiError(Exception):
-    """An answer with another status than 200, and its `headers`."""
+    """An error answer with the HTTP status `status`.
+
+    In the answer's JSON, `code` is the `api_error_code`, `kind` is the `type`, and `param` names the wrong parameter.
+    """
 
     def __init__(
         self,
@@ -31,7 +34,7 @@ class ApiError(Exception):
             "type": kind,
             "api_error_code": code,
             "param": param,
-            # Fields of API v1, which Chargebee still sends.
+            # The following fields belong to version 1 of the API, but Chargebee still sends them.
             "error_code": code,
             "error_msg": message,
             "http_status_code": status,
@@ -71,7 +74,7 @@ def invalid_request(message: str) -> ApiError:
 
 
 def limit_exceeded(retry_after: int | str) -> ApiError:
-    """Returns the 429 answer; `retry_after` is in seconds, or a text that is sent unchanged."""
+    """Returns the answer 429. `retry_after` is a number of seconds, or any text for the Retry-After header."""
     message = "Sorry, access has been blocked temporarily due to request count exceeding acceptable limits."
     headers = {"Retry-After": str(retry_after)}
     return ApiError(429, "api_request_limit_exceeded", message, kind="operation_failed", headers=headers)

@@ -1,4 +1,7 @@
-"""The stand-in's behaviour, which `PUT /_/behaviour` changes while the stand-in runs."""
+"""Defines the stand-in's behaviour, and chooses which calls fail.
+
+`PUT /_/behaviour` changes the behaviour while the stand-in runs.
+"""
 
 import random
 from enum import Enum
@@ -9,26 +12,37 @@ API_KEY = "test_standin"
 
 
 class Behaviour(BaseModel):
-    """The options. The defaults are a test site's: 150 calls a minute; idempotency keys are stored for 30 minutes."""
+    """The options of the stand-in.
+
+    By default, the limits are those of a Chargebee test site: the site allows 150 calls a minute, and stores
+    idempotency keys for 30 minutes.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     api_key: str = Field(
         API_KEY, min_length=1, pattern=r"^[\x21-\x39\x3b-\x7e]+$", description="The only valid API key."
     )
-    rate: int = Field(150, ge=1, le=10_000_000, description="Calls allowed in any 60 s; further calls get 429.")
-    latency: float = Field(0.0, ge=0, le=60, description="Seconds that each call takes.")
-    errors: float = Field(0.0, ge=0, le=1, description="Share of calls that fail, half of them after the operation.")
-    seed: int = Field(0, description="Seed of the random choice of failing calls.")
-    rests: int = Field(0, ge=0, description="N: every Nth call gets a 429 with Retry-After; 0: none.")
+    rate: int = Field(150, ge=1, le=10_000_000, description="Number of calls allowed in any 60 s; more calls get 429.")
+    latency: float = Field(0.0, ge=0, le=60, description="Seconds of delay that are added to each call.")
+    errors: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Share of calls that fail, from 0 to 1. For about half of these, the operation still succeeds.",
+    )
+    seed: int = Field(0, description="Seed for the random choice of the calls that fail.")
+    rests: int = Field(
+        0, ge=0, description="If this is a number N, every Nth call gets a 429 with Retry-After. 0 means no call."
+    )
     retry_after: str = Field(
-        "", description="The Retry-After of these 429 answers; empty: random, rarely an absurd value."
+        "", description="Retry-After of each Nth call's 429. Empty means random values, of which a few are absurd."
     )
     idempotency_seconds: float = Field(1800.0, gt=0, description="Seconds for which an idempotency key is stored.")
 
 
 class Fault(Enum):
-    """An injected error. With the last two, the operation succeeds, and only the answer is lost."""
+    """An injected error. With GATEWAY_TIMEOUT and CUT_OFF, the operation succeeds, and only the answer is lost."""
 
     INTERNAL = "internal_error"
     UNAVAILABLE = "internal_temporary_error"
@@ -40,12 +54,12 @@ class Fault(Enum):
         return self in {Fault.GATEWAY_TIMEOUT, Fault.CUT_OFF}
 
 
-# About one in four hundred random values is absurd, like that of a proxy that counts in other units, or miscounts.
+# About one random value in 400 is absurd, as if a proxy used another unit than seconds, or had a bug.
 _RETRY_AFTERS, _WEIGHTS = ("0", "1", "2", "1000000000", "9" * 400), (50, 700, 48, 1, 1)
 
 
 class ApiFaults:
-    """Chooses the calls that fail; the same seed and order of calls give the same choice."""
+    """Chooses the calls that fail. With the same seed and the same order of calls, the same calls fail."""
 
     def __init__(self, behaviour: Behaviour) -> None:
         self._share = behaviour.errors
@@ -54,7 +68,7 @@ class ApiFaults:
         self._random = random.Random(behaviour.seed)  # noqa: S311  # repeatable, not secret
 
     def retry_after(self) -> str | None:
-        """Returns the Retry-After if this call gets a 429, else None."""
+        """Counts a call. Returns the value of the Retry-After header if the call gets a 429, or None otherwise."""
         self._calls += 1
         if not self._rests or self._calls % self._rests:
             return None

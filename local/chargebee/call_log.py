@@ -1,4 +1,4 @@
-"""Records every call, for audits and for the page."""
+"""Records every call of the API, for audits and for the web page."""
 
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -8,9 +8,11 @@ from local.chargebee.limits import WINDOW
 
 
 class CallLog:
-    """The times of all calls in unix seconds, by operation and by status; `cut_off` is the status of a lost answer.
+    """Records the calls of the API.
 
-    `most`: the highest number of calls with a valid key in any 60 s; `most_taken`: the same without rejected calls.
+    `times` contains the unix time of each answer, by operation and by status. An answer that the stand-in cut off has
+    the status `cut_off`. `most` is the highest number of calls with a valid API key in any 60 s. `most_taken` is the
+    highest number of calls in any 60 s that the rate limit allowed.
     """
 
     def __init__(self) -> None:
@@ -23,7 +25,7 @@ class CallLog:
         self._refused: deque[float] = deque()
 
     def arrive(self, now: float, taken: int) -> None:
-        """Counts a call. `taken`: the calls of the last 60 s that were not rejected, this one included."""
+        """Counts a call with a valid API key. `taken` is the number of allowed calls in the last 60 s."""
         self._arrived.append(now)
         self._forget(now)
         self.most = max(self.most, len(self._arrived))
@@ -41,7 +43,10 @@ class CallLog:
             self._refused.append(now)
 
     def each_second(self, now: float) -> tuple[list[int], list[int]]:
-        """Returns the calls of each of the last 60 s, oldest first: without the ones answered 429, and only those."""
+        """Returns two lists, each with one number of calls for each of the last 60 s, oldest first.
+
+        The second list counts the calls with the answer 429, and the first list counts all other calls.
+        """
         self._forget(now)
         arrived, refused = _each_second(self._arrived, now), _each_second(self._refused, now)
         return [max(0, all_ - some) for all_, some in zip(arrived, refused, strict=True)], refused

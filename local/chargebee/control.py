@@ -1,6 +1,6 @@
-"""Paths that control the stand-in, without an API key: register and audit invoices, change the behaviour.
+"""Serves the paths that control the stand-in: they register invoices, audit invoices and change the behaviour.
 
-`local.guard` rejects requests of websites.
+These paths need no API key. `local.guard` rejects requests that a website sends through the user's browser.
 """
 
 from http import HTTPStatus
@@ -18,7 +18,7 @@ from local.chargebee.behaviour import Behaviour
 
 
 class ControlPaths:
-    """The handlers of these paths, and their `routes()`."""
+    """Handles the requests to the control paths. `routes()` lists the paths."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -60,7 +60,7 @@ class ControlPaths:
         return await self._behaviour(request)
 
     async def _behaviour(self, request: Request) -> Response:
-        """Answers with the behaviour, but not the API key, which can only be changed."""
+        """Answers with the behaviour, but without the API key, because clients may change the key but not read it."""
         return _json(self._api.behaviour.model_dump(exclude={"api_key"}))
 
 

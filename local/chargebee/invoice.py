@@ -1,4 +1,4 @@
-"""An invoice at the stand-in: the webhook's document, the line items, and the calls that changed the invoice."""
+"""Stores an invoice of the stand-in: the fields from the webhook, the line items, the added charges and the closes."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from local.chargebee import api_errors
 
 PENDING = "pending"
 _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
-# `app.billing` ends a charge's description with the billable event's id and time.
+# `app.billing` writes the billable event's id and time at the end of each charge's description.
 _BILLABLE = re.compile(r" \[billable:([^\[\]]+)@\d+\]$")
 
 
 @dataclass(frozen=True)
 class Charge:
-    """A charge added to an invoice; `at` in unix seconds, `amount` in minor units."""
+    """A charge that was added to an invoice at the unix time `at`; `amount` is in minor units, such as cents."""
 
     id: str
     amount: int
@@ -31,7 +31,11 @@ class Charge:
 
 @dataclass
 class StoredInvoice:
-    """An invoice. `document` is JSON, because ten thousand dicts would take 300 MB; it lacks the fields that change."""
+    """An invoice of the stand-in.
+
+    `document` is the invoice without its line items, as JSON: ten thousand invoices as dicts would take 300 MB.
+    `document` never changes; `page` adds the line items, and the current status and amounts.
+    """
 
     id: str
     customer_id: str
@@ -47,14 +51,14 @@ class StoredInvoice:
 
     @classmethod
     def of(cls, document: dict[str, Any], more_line_items: list[dict[str, Any]], at: float) -> "StoredInvoice":
-        """Converts a webhook's invoice, with the line items that the webhook left out.
+        """Converts the invoice of a webhook. `more_line_items` are the line items that the webhook does not contain.
 
-        Raises ApiError if the invoice has no id or customer.
+        Raises ApiError if the invoice has no `id` or no `customer_id`.
         """
         rest = {name: value for name, value in document.items() if not name.startswith("line_items")}
         for name in ("id", "customer_id"):
             if not isinstance(rest.get(name), str) or not rest[name]:
-                raise api_errors.wrong_value(name, "an invoice must have it")
+                raise api_errors.wrong_value(name, "every invoice must have this field")
         items = [orjson.dumps(item) for item in [*document.get("line_items", []), *more_line_items]]
         total = rest.get("total", rest.get("sub_total", 0))
         status = rest.get("status", PENDING)
@@ -86,7 +90,7 @@ class StoredInvoice:
         return sum(charge.amount for charge in self.charges)
 
     def page(self, start: int, limit: int) -> bytes:
-        """Returns the invoice as Chargebee's API does, with the line items from index `start`."""
+        """Returns the invoice as Chargebee's API does, with at most `limit` line items, from the index `start` on."""
         shown: dict[str, Any] = orjson.loads(self.document)
         for name in _AMOUNTS:
             shown[name] = shown.get(name, 0) + self.charged

@@ -1,4 +1,7 @@
-"""The page (`GET /`) and its server-sent events (`GET /stream`): invoices as they close, calls against the limit."""
+"""Serves the web page (`GET /`) and its server-sent events (`GET /stream`).
+
+The page shows which invoices are closed, and how much of the rate limit the calls use.
+"""
 
 import asyncio
 import base64
@@ -20,12 +23,12 @@ from local.chargebee.api import Api
 _DOCUMENT = Path(__file__).with_name("invoices_page.html")
 _SECONDS = 0.5
 _RECONNECT_MS = 1000
-# The number of invoices that a viewer gets, the last changed ones.
+# The highest number of invoices in one event of the stream. If more invoices have changed, only the latest are sent.
 _MOST_CHANGED = 500
 
 
 class Page:
-    """The handlers of these paths, and their `routes()`."""
+    """Handles the requests for the page and for the stream. `routes()` lists the two paths."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -56,7 +59,10 @@ class Page:
             await asyncio.sleep(_SECONDS)
 
     def moment(self, seen: int) -> dict[str, Any]:
-        """Returns the counts, and the invoices that have changed since the revision `seen`; 0 for all."""
+        """Returns the data of one event: numbers of calls and invoices, and the invoices changed after revision `seen`.
+
+        If `seen` is 0, all invoices count as changed.
+        """
         api, now = self._api, self._api.clock()
         taken, refused = api.calls.each_second(now)
         changed = [*takewhile(lambda invoice: invoice.revision > seen, reversed(api.site.invoices.values()))]
@@ -74,7 +80,7 @@ class Page:
 
 
 def _policy(html: str) -> str:
-    """Returns the content policy: only the document's own script and style sheet, by hash."""
+    """Returns a Content-Security-Policy that allows no other scripts and style sheets than those in `html`."""
     return (
         f"default-src 'none'; script-src {_hashes('script', html)}; style-src {_hashes('style', html)}; img-src data:;"
         " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,6 +1,6 @@
-"""The API's limits: calls a minute, one request per invoice at a time, and answers to repeated requests.
+"""Limits the calls per minute and the changes of one invoice at a time, and remembers answers by idempotency key.
 
-All times are seconds of one clock that never goes back.
+All times are in seconds and from the same clock, which never decreases.
 """
 
 import math
@@ -17,14 +17,17 @@ LONGEST_KEY = 100
 
 
 class RateLimit:
-    """Allows at most `rate` calls in any 60 s. Rejected calls do not count, so a client that waits gets through."""
+    """Allows at most `rate` calls in any 60 s.
+
+    Rejected calls do not count, so a client that waits as long as the answer says can call the API again.
+    """
 
     def __init__(self, rate: int) -> None:
         self.rate = rate
         self._taken: deque[float] = deque()
 
     def take(self, now: float) -> None:
-        """Counts a call. Raises ApiError (429) with the whole seconds until the next call is allowed."""
+        """Counts a call, or raises ApiError (429) with the seconds until the next call is allowed, rounded up."""
         self._forget(now)
         if len(self._taken) >= self.rate:
             frees = self._taken[len(self._taken) - self.rate] + WINDOW
@@ -46,14 +49,17 @@ class RateLimit:
 
 
 class Locks:
-    """Locks that allow one request at a time to change an invoice."""
+    """Locks invoices, so that at most one request at a time changes an invoice."""
 
     def __init__(self) -> None:
         self._locked: set[str] = set()
 
     @contextmanager
     def lock(self, invoice_id: str) -> Iterator[None]:
-        """Locks the invoice inside the context. Raises ApiError (429) if it is locked; Chargebee would wait first."""
+        """Locks the invoice inside the context.
+
+        Raises ApiError (429) at once if another request has locked the invoice. Chargebee would first wait for a while.
+        """
         if invoice_id in self._locked:
             raise api_errors.lock_timeout()
         self._locked.add(invoice_id)
@@ -84,10 +90,10 @@ class IdempotencyKeys:
         self._answers: dict[str, _StoredAnswer] = {}
 
     def replay(self, key: str, request: Request, now: float) -> bytes | None:
-        """Returns the earlier answer to the same request, or None.
+        """Returns the answer that is stored for `key`, or None if no answer is stored.
 
-        Raises ApiError (400) if the key was used for another request. Chargebee documents that it compares requests,
-        but not what it answers.
+        Raises ApiError (400) if `key` is too long, or if an earlier request with this key was different. Chargebee
+        documents that it compares such requests, but not which error it returns.
         """
         if len(key) > LONGEST_KEY:
             raise api_errors.invalid_request(f"The idempotency key has more than {LONGEST_KEY} characters")
@@ -102,6 +108,7 @@ class IdempotencyKeys:
         """Stores an answer for the next `seconds`."""
         self._answers.pop(key, None)
         self._answers[key] = _StoredAnswer(request, answer, now + seconds)
-        # The oldest answers are first, and they expire first, unless `idempotency_seconds` has changed.
+        # Deletes expired answers. The oldest answer is the first in the dict, and the first to expire, unless the
+        # option `idempotency_seconds` has changed.
         while (oldest := next(iter(self._answers))) != key and self._answers[oldest].until <= now:
             del self._answers[oldest]

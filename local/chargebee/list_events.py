@@ -1,4 +1,4 @@
-"""The operation List Events: https://apidocs.chargebee.com/docs/api/events/list-events."""
+"""Implements Chargebee's operation List Events: https://apidocs.chargebee.com/docs/api/events/list-events."""
 
 import re
 from bisect import insort
@@ -15,7 +15,7 @@ _OTHERS = {"limit", "offset", "sort_by[asc]", "sort_by[desc]", "include_deleted"
 
 
 class _StoredEvent(NamedTuple):
-    """An event. Events sort as these tuples do: by time, then by id."""
+    """An event. The order of the fields matters: events are sorted by time, and events of the same time by id."""
 
     occurred_at: int
     id: str
@@ -36,7 +36,7 @@ class Events:
         self._ids: set[str] = set()
 
     def add(self, event: dict[str, Any]) -> None:
-        """Adds an event, unless its id is known. Raises ApiError if `event` is not an event."""
+        """Adds `event`, unless an event with the same id is stored. Raises ApiError if `event` lacks a needed field."""
         try:
             stored = _StoredEvent(
                 int(event["occurred_at"]),
@@ -47,13 +47,16 @@ class Events:
                 orjson.dumps(event),
             )
         except (KeyError, TypeError, ValueError):
-            raise wrong_value("event", "has id, occurred_at and event_type") from None
+            raise wrong_value("event", "must have id, occurred_at and event_type") from None
         if stored.id not in self._ids:
             self._ids.add(stored.id)
             insort(self._stored, stored)
 
     def page(self, params: Mapping[str, str]) -> bytes:
-        """Returns `{"list": [{"event": …}, …], "next_offset": …}`, newest first unless `params` have `sort_by[asc]`."""
+        """Returns the events that match the filters in `params`, as `{"list": [{"event": …}, …], "next_offset": …}`.
+
+        The newest event is the first one, unless `params` contain `sort_by[asc]`. The last page has no `next_offset`.
+        """
         limit = number(params, "limit", 1, 100, 10)
         tests = [_test(name, params) for name in params if name not in _OTHERS]
         ascending = "sort_by[asc]" in params
@@ -77,7 +80,7 @@ def _page(events: list[_StoredEvent], *, more: bool) -> bytes:
 
 def _behind(position: list[str], *, ascending: bool) -> Test:
     if not position[0].isdigit():
-        raise wrong_value("offset", "is not a next_offset")
+        raise wrong_value("offset", "is not the next_offset of an earlier answer")
     last = (int(position[0]), position[1])
     return lambda event: (event[:2] > last) if ascending else (event[:2] < last)
 

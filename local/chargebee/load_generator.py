@@ -1,4 +1,4 @@
-"""Sends many webhooks: in a closed loop of senders, or in an open loop at a fixed rate."""
+"""Sends many webhooks: at a fixed rate (open loop), or from senders that wait for each response (closed loop)."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,10 @@ Send = Callable[[bytes], Coroutine[None, None, None]]
 
 @dataclass
 class LoadResult:
-    """The responses that the senders got; times in seconds."""
+    """The responses that the senders got. All times are in seconds.
+
+    `accepted` has the bodies of the webhooks that got 200. `probes` has the latencies of /healthz during the test.
+    """
 
     statuses: Counter[int] = field(default_factory=Counter)
     accepted: list[bytes] = field(default_factory=list)
@@ -28,7 +31,7 @@ class LoadResult:
     seconds: float = 0.0
 
     def report(self) -> str:
-        """Returns two lines: the webhooks' responses and latencies, and the latencies of /healthz meanwhile."""
+        """Returns a line about the webhooks' responses and latencies, and, if there are probes, one about /healthz."""
         answers = ", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(self.statuses.items()))
         fastest, median, slowest = min(self.latencies), statistics.median(self.latencies), max(self.latencies)
         rate = self.statuses[HTTPStatus.OK] / self.seconds
@@ -52,9 +55,11 @@ async def load(
     rate: float | None,
     answered: Callable[[], None],
 ) -> LoadResult:
-    """Posts all `bodies`, `rate` a second (open loop); or from `concurrency` senders that wait for each response.
+    """Posts all `bodies`, and returns the responses.
 
-    Meanwhile, `prober` requests /healthz repeatedly. Calls `answered` after each webhook.
+    If `rate` is set, posts `rate` webhooks per second (open loop). Otherwise, each of `concurrency` senders posts a
+    webhook, waits for the response, and posts the next webhook (closed loop). Meanwhile, `prober` requests /healthz
+    repeatedly. Calls `answered` after each webhook that was answered or failed.
     """
     result = LoadResult()
 
@@ -75,7 +80,7 @@ async def load(
 
 async def _closed_loop(send: Send, bodies: Iterator[bytes], concurrency: int) -> None:
     async def send_on() -> None:
-        for body in bodies:  # all senders share the iterator: each takes the next body
+        for body in bodies:  # all senders share this iterator, so each body is sent once
             await send(body)
 
     await asyncio.gather(*(send_on() for _ in range(concurrency)))
@@ -101,7 +106,7 @@ async def _probing(prober: aiohttp.ClientSession, seconds: list[float]) -> Async
 
 
 async def _probe(prober: aiohttp.ClientSession, seconds: list[float]) -> None:
-    """Sends one probe after the other. The probe in flight at the end counts with its duration so far."""
+    """Requests /healthz again and again. The time of the last request counts, even if the request is cancelled."""
     while True:
         started = time.perf_counter()
         try:

@@ -1,6 +1,7 @@
-"""The API's operations: each takes parameters, and returns JSON or raises ApiError.
+"""Implements the API's operations. Each operation takes the request's parameters, and returns JSON or raises ApiError.
 
-https://apidocs.chargebee.com/docs/api/invoices: add_charge, close, retrieve. The invoices are in memory.
+https://apidocs.chargebee.com/docs/api/invoices documents the operations add_charge, close and retrieve. The stand-in
+stores the invoices in memory.
 """
 
 import secrets
@@ -18,9 +19,10 @@ _LONGEST_DESCRIPTION = 250
 
 
 class Site:
-    """A Chargebee site: invoices by id, the last changed at the end, and the events of List Events.
+    """A Chargebee site.
 
-    `revision` grows with each change of an invoice.
+    `invoices` contains the invoices by id; the invoice that changed last is at the end. `events` contains the events
+    for List Events. `revision` increases with each change of an invoice.
     """
 
     def __init__(self) -> None:
@@ -30,16 +32,17 @@ class Site:
         self._counted = (0, {"pending": 0, "charging": 0, "closed": 0})
 
     def counts(self) -> dict[str, int]:
-        """Returns the number of invoices that are pending without charges, pending with charges, and closed."""
+        """Returns the number of invoices by stage. Pending invoices with added charges have the stage `charging`."""
         if self._counted[0] != self.revision:
             counted = Counter(invoice.stage for invoice in self.invoices.values())
             self._counted = self.revision, {stage: counted[stage] for stage in self._counted[1]}
         return self._counted[1]
 
     def register(self, entry: dict[str, Any], at: float) -> StoredInvoice | None:
-        """Adds an invoice, or the pending invoice of `{"event": …, "more_line_items": […]}`, and returns it.
+        """Adds an invoice, and returns the invoice, or None if no invoice was added.
 
-        Returns None if there is no pending invoice, or if its id is known. Raises ApiError if `entry` is neither.
+        `entry` is an invoice, or `{"event": …, "more_line_items": […]}`, where `event` is a webhook. An invoice is not
+        added if its id is known, or if the webhook's invoice is not pending. Raises ApiError if `entry` is invalid.
         """
         document = entry
         if "event" in entry:
@@ -66,7 +69,9 @@ class Site:
         date_from = number(params, "line_item[date_from]", 0, 10**11, int(at))
         date_to = number(params, "line_item[date_to]", 0, 10**11, int(at))
         if invoice.status != PENDING:
-            raise api_errors.invalid_state(f"The invoice {invoice_id} is {invoice.status}: charges need a pending one")
+            raise api_errors.invalid_state(
+                f"The invoice {invoice_id} is {invoice.status}: charges can only be added to a pending invoice"
+            )
         charge = Charge(f"li_{secrets.token_hex(8)}", amount, description, key, at)
         self._changed(invoice)
         invoice.add(charge, _line_item(charge, invoice.customer_id, date_from, date_to))
@@ -76,7 +81,7 @@ class Site:
         invoice = self._invoice(invoice_id)
         if invoice.status != PENDING:
             raise api_errors.invalid_state(
-                f"The invoice {invoice_id} is {invoice.status}: only a pending one can be closed"
+                f"The invoice {invoice_id} is {invoice.status}: only a pending invoice can be closed"
             )
         if not invoice.line_items:
             raise api_errors.invalid_request(f"The invoice {invoice_id} has no line items: it cannot be closed")

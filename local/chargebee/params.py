@@ -1,4 +1,7 @@
-"""Reads parameters of requests. Each function raises ApiError (400 `param_wrong_value`) with Chargebee's text."""
+"""Reads the parameters of requests.
+
+If a parameter is wrong, each function raises ApiError (400, `param_wrong_value`) with a message like Chargebee's.
+"""
 
 import json
 import re
@@ -10,7 +13,10 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def number(params: Mapping[str, str], name: str, least: int, most: int, default: int | None) -> int:
-    """Returns a number from `least` to `most`. The parameter is required if `default` is None."""
+    """Returns the parameter `name`, which must be a number from `least` to `most`.
+
+    If the request has no such parameter, returns `default`, or raises ApiError if `default` is None.
+    """
     given = params.get(name, "")
     if not given:
         if default is None:
@@ -27,7 +33,7 @@ def number(params: Mapping[str, str], name: str, least: int, most: int, default:
 
 
 def text(params: Mapping[str, str], name: str, longest: int) -> str:
-    """Returns a required text."""
+    """Returns the parameter `name`, which is required and must have at most `longest` characters."""
     given = params.get(name, "")
     if not given:
         raise wrong_value(name, "cannot be blank")
@@ -37,17 +43,20 @@ def text(params: Mapping[str, str], name: str, longest: int) -> str:
 
 
 def offset(params: Mapping[str, str], name: str) -> list[str]:
-    """Returns the position after the previous page, as in `["1785535200000","300"]`; empty for the first page."""
+    """Returns the position at which the requested page begins, as in `["1785535200000","300"]`.
+
+    Returns an empty list if the client requests the first page.
+    """
     if not (given := params.get(name)):
         return []
     values = several(params, name)
     if len(values) != len(("position", "tie")) or not values[-1]:
-        raise wrong_value(name, f"is not a next_offset: {given}")
+        raise wrong_value(name, f"is not the next_offset of an earlier answer: {given}")
     return values
 
 
 def several(params: Mapping[str, str], name: str) -> list[str]:
-    """Returns a list that was sent as JSON, or as the Python SDK sends it, `['a', 'b']`."""
+    """Returns the parameter `name`, which is a list in JSON, or in the form of the Python SDK: `['a', 'b']`."""
     given = params[name]
     try:
         values = json.loads(given.replace("'", '"'))

@@ -14,7 +14,7 @@ HEADERS = {"Content-Type": "application/json;charset=UTF-8", "User-Agent": "Char
 
 
 class Reply(NamedTuple):
-    """A response; status 0 means that there was none."""
+    """A response. If no response was received, `status` is 0, and `text` is the reason."""
 
     status: int
     text: str
@@ -23,9 +23,9 @@ class Reply(NamedTuple):
 def open_session(
     url: str, settings: Settings, connections: int = 8, timeout: aiohttp.ClientTimeout = TIMEOUT
 ) -> aiohttp.ClientSession:
-    """Opens a client for the service at `url`, which has no path.
+    """Opens a client for the service at `url`, a URL without path and credentials.
 
-    `connections` limits the connections; 0 means no limit. Raises ConfigurationError.
+    The client opens at most `connections` connections; 0 means no limit. Raises ConfigurationError if `url` is invalid.
     """
     password = settings.basic_auth_password
     user = (settings.basic_auth_username or "", password.get_secret_value()) if password else ("demo", "demo")
@@ -45,7 +45,7 @@ def open_session(
 
 
 def open_prober(url: str) -> aiohttp.ClientSession:
-    """Opens a client for probes of the service at `url`; as with the kubelet, each gets a new connection."""
+    """Opens a client for health probes of the service at `url`. Like the kubelet, it opens a connection per probe."""
     return aiohttp.ClientSession(url, timeout=TIMEOUT, connector=aiohttp.TCPConnector(force_close=True))
 
 

@@ -1,4 +1,4 @@
-"""The stand-in's application and listening socket."""
+"""Creates the stand-in's application and its listening socket, and serves the application."""
 
 import socket
 import time
@@ -17,7 +17,7 @@ from local.chargebee.invoices_page import Page
 from local.chargebee.operations import Site
 from local.guard import LOOPBACK, SameOriginGuard
 
-# The page's event streams never end by themselves.
+# The page's event streams never end by themselves, so uvicorn closes their connections after this time.
 _GRACE_SECONDS = 1
 _BACKLOG = 2048
 
@@ -25,7 +25,10 @@ _BACKLOG = 2048
 def create_app(
     behaviour: Behaviour, clock: Callable[[], float] | None = None, hosts: Iterable[str] = LOOPBACK
 ) -> Starlette:
-    """Returns the API, the control paths and the page; accepts requests for the names `hosts`."""
+    """Returns an application that serves the API, the control paths and the web page.
+
+    The application rejects requests whose Host header names none of `hosts`. `clock` returns unix seconds.
+    """
     api = Api(Site(), behaviour, clock or steady_clock())
     return Starlette(
         routes=[
@@ -44,7 +47,7 @@ def steady_clock() -> Callable[[], float]:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Returns a listening socket; port 0 picks a free port. Raises ConfigurationError."""
+    """Returns a listening socket; port 0 picks a free port. Raises ConfigurationError if the port cannot be bound."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -58,7 +61,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(app: Starlette, listener: socket.socket) -> None:
     """Serves `app` until SIGTERM or SIGINT."""
-    # uvicorn would log each answer that is cut off on purpose as an error.
+    # At a lower log level, uvicorn would log an error for each answer that the stand-in cuts off on purpose.
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, ws="none", timeout_graceful_shutdown=_GRACE_SECONDS
     )

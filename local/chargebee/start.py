@@ -1,4 +1,4 @@
-"""Starts the stand-in as a child process on loopback, which ends when its parent ends, even by SIGKILL."""
+"""Starts the stand-in on loopback, as a child process that ends when its parent ends, even if the parent is killed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from local.chargebee.behaviour import API_KEY
 
 @dataclass(frozen=True)
 class ChargebeeApi:
-    """A running stand-in; `url` has no path (APP_CHARGEBEE_URL)."""
+    """A running stand-in. `url` has no path, as APP_CHARGEBEE_URL requires; `api_key` is the valid API key."""
 
     url: str
     api_key: str
@@ -19,9 +19,9 @@ class ChargebeeApi:
 
 @contextmanager
 def start(port: int = 0, **behaviour: str | float) -> Iterator[ChargebeeApi]:
-    """Runs a stand-in inside the context; `behaviour` are values for `Behaviour`'s fields.
+    """Runs a stand-in inside the context. `behaviour` gives values for fields of `Behaviour`.
 
-    Raises ConfigurationError if it does not start.
+    Port 0 picks a free port. Raises ConfigurationError if the stand-in does not start.
     """
     arguments = ["--port", str(port), "--json"]
     arguments += [f"--{name.replace('_', '-')}={value}" for name, value in behaviour.items()]
