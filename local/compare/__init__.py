@@ -1,10 +1,10 @@
-"""Posts the same webhooks to several releases, and shows as a timeline how each release handles them.
+"""Posts the same number of webhooks to several releases, and draws a timeline of how each release handles them.
 
-recording.py    starts a release, posts, and reads the recorded timeline
-state_spans.py  converts recorded stacks to time spans in a state
-states.py       finds the state that a stack shows
+recording.py    starts a release, posts webhooks, and reads the recorded timeline
+state_spans.py  converts the recorded stacks to spans of time, each with one state
+states.py       finds the state of a thread or task from its stack
 rows.py         cuts and groups the timeline's rows for display
-styles.py       a letter and colours for each state
+styles.py       defines the letter and the colours of each state
 terminal.py     draws the rows with letters
 svg.py          draws the rows as a picture
 """

@@ -1,4 +1,4 @@
-"""Starts a release with APP_TIMELINE, posts webhooks at the same time, and reads the recorded timeline."""
+"""Starts a release with APP_TIMELINE, posts all webhooks at once, and reads the timeline that the release recorded."""
 
 import asyncio
 import json
@@ -21,12 +21,13 @@ from local.seeding import seed
 from local.settings import load_local_settings
 
 NONE: Mapping[str, str] = MappingProxyType({})
-# Long enough to see what waits for SQS. The embedded queue itself answers within a millisecond or two.
+# Seconds added to each call to SQS. The embedded queue alone answers within two milliseconds, so the timeline would
+# hardly show what waits for SQS.
 SQS_DELAY = 0.1
 
 
 class Sent(NamedTuple):
-    """One webhook as the sender saw it; `began` and `ended` are on the same clock as `StateSpan`."""
+    """A webhook that was sent. The sender measures `began` and `ended` in seconds of the same clock as `StateSpan`."""
 
     event_id: str
     began: float
@@ -35,7 +36,11 @@ class Sent(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """A recorded timeline. `doubts`: other work of the machine, which changes times, but not what waits for what."""
+    """A recorded timeline.
+
+    `doubts` names other work of the machine during the recording. Such work changes how long something takes, but not
+    what waits for what.
+    """
 
     name: str
     sent: list[Sent]
@@ -56,10 +61,11 @@ class Recording(NamedTuple):
 
 
 def record(release: Release, settings: Settings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recording:
-    """Posts `webhooks` generated webhooks at once to a service with `variables`.
+    """Starts a service, posts generated webhooks at once, and returns the recorded timeline.
 
-    Each call to SQS takes `delay()` longer, unless `variables` set another delay. Raises ConfigurationError if the
-    service does not start.
+    `webhooks` is the number of webhooks. `variables` are environment variables of the service. Each call to SQS takes
+    `delay()` seconds longer, unless `variables` set another delay. Raises ConfigurationError if the service does not
+    start.
     """
     name = ", ".join([release.value, *map("=".join, variables.items())])
     with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +83,7 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
 
 
 def delay() -> float:
-    """Returns APP_LOCAL_SQS_DELAY in seconds; 0.1 if it is not set."""
+    """Returns the value of APP_LOCAL_SQS_DELAY in seconds, or SQS_DELAY if the variable is not set."""
     options = load_local_settings()
     return options.sqs_delay if "sqs_delay" in options.model_fields_set else SQS_DELAY
 

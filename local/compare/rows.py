@@ -1,4 +1,4 @@
-"""Groups a timeline's rows for display; times count from the first webhook."""
+"""Groups a timeline's rows for display. All times are in seconds after the first webhook was sent."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -7,12 +7,15 @@ from local.compare.recording import Recording
 from local.compare.state_spans import StateSpan, TimelineRow
 from local.compare.states import State
 
-# Further threads would only repeat what the first ones show.
+# The highest number of threads that are shown, because more threads would only show the same again.
 MOST_THREADS = 12
 
 
 class Group(NamedTuple):
-    """Rows of one kind. `left_out`: the number of rows that are not shown; `labels`: one for each row, or none."""
+    """Rows of one kind. `left_out` is the number of rows that are not shown.
+
+    `labels` has a label for each row, or is empty if the group has only a title.
+    """
 
     title: str
     rows: list[list[StateSpan]]
@@ -21,7 +24,10 @@ class Group(NamedTuple):
 
 
 def groups(recorded: Recording) -> Iterator[Group]:
-    """Yields the event loop, the webhooks, the threads that did anything, and the batch calls; no empty groups."""
+    """Yields a group for the event loop, for the webhooks, for the threads, and for the batch calls to SQS.
+
+    Threads that were always idle are left out. There is no group of threads or of calls if it would be empty.
+    """
     kinds: dict[str, list[TimelineRow]] = {"loop": [], "thread": [], "call": []}
     for row in recorded.rows:
         kinds.setdefault(row.kind, []).append(row)
@@ -37,12 +43,15 @@ def groups(recorded: Recording) -> Iterator[Group]:
 
 
 def total(spans: Iterable[StateSpan], *states: State) -> float:
-    """Returns the seconds in any of `states`."""
+    """Returns how many seconds the spans with one of `states` take together."""
     return sum(span.ended - span.began for span in spans if span.state in states)
 
 
 def _webhooks(recorded: Recording) -> Iterator[list[StateSpan]]:
-    """Yields the webhooks in the order of their responses. Until its first sample, a webhook waits for its turn."""
+    """Yields the spans of each webhook, in the order of the responses.
+
+    From the time when the webhook was sent to its first recorded sample, the webhook waits for its turn.
+    """
     found = {row.name: row.spans for row in recorded.rows if row.kind == "webhook"}
     for one in sorted(recorded.sent, key=lambda one: one.ended):
         spans = found.get(one.event_id, [])
@@ -50,7 +59,10 @@ def _webhooks(recorded: Recording) -> Iterator[list[StateSpan]]:
 
 
 def _cut(spans: list[StateSpan], recorded: Recording) -> list[StateSpan]:
-    """Returns the spans between the first webhook and the last response, in seconds since the first webhook."""
+    """Returns the spans, cut to the time from the first webhook to the last response.
+
+    The returned times are in seconds after the first webhook was sent.
+    """
     began, ended = recorded.began, recorded.began + recorded.seconds
     cut = [StateSpan(max(span.began, began) - began, min(span.ended, ended) - began, span.state) for span in spans]
     return [span for span in cut if span.ended > span.began]

@@ -1,4 +1,4 @@
-"""Reads a recorded timeline (APP_TIMELINE) as the time spans that each thread and task spent in a state."""
+"""Reads a timeline that APP_TIMELINE recorded, and converts its stacks to spans of time with one state each."""
 
 import json
 from collections.abc import Iterable
@@ -9,7 +9,10 @@ from local.compare.states import State, state_of
 
 
 class StateSpan(NamedTuple):
-    """The time in one state, in seconds of the monotonic clock, which all processes of a machine share."""
+    """A span of time in which a thread or task had one state.
+
+    Times are seconds of the monotonic clock, which all processes of a machine share.
+    """
 
     began: float
     ended: float
@@ -17,7 +20,11 @@ class StateSpan(NamedTuple):
 
 
 class TimelineRow(NamedTuple):
-    """`kind`: loop, thread, webhook or call. A webhook's `name` is the event id, if it was read in time."""
+    """A row of the timeline: the spans of the event loop, a thread, a webhook, or a batch call to SQS.
+
+    `kind` is loop, thread, webhook or call. The `name` of a webhook's row is the event id, or "" if the service did not
+    read the id.
+    """
 
     kind: str
     name: str
@@ -25,7 +32,7 @@ class TimelineRow(NamedTuple):
 
 
 def read(file: Path) -> list[TimelineRow]:
-    """Returns the rows of `file`, the earliest first."""
+    """Returns the rows of the timeline in `file`. The row that began first is the first one."""
     found = json.loads(file.read_text())
     states = [state_of(line, functions) for line, functions in found["stacks"]]
     return [

@@ -1,4 +1,4 @@
-"""Finds the state of a thread or a task from the stack: the innermost function that is listed here decides."""
+"""Finds the state of a thread or task from its stack: the innermost function that a table below contains decides."""
 
 import linecache
 from collections.abc import Sequence
@@ -21,7 +21,8 @@ class State(StrEnum):
     BATCH = "waiting in a batch"
 
 
-# Keys: the end of the file's path, and the function's name. These match only a thread's innermost function:
+# In the three tables below, a key is the end of a file's path and the name of a function.
+# The first table applies only to the innermost function of a thread.
 _INNERMOST = {
     ("asyncio/runners.py", "run"): State.IDLE,  # the thread is inside uvloop, which has no Python frames
     ("selectors.py", "select"): State.IDLE,
@@ -29,9 +30,9 @@ _INNERMOST = {
     ("queue.py", "get"): State.IDLE,
     ("concurrent/futures/thread.py", "_worker"): State.IDLE,
     ("local/child.py", "_wait_for_end"): State.IDLE,  # waits for the end of the parent process
-    ("sqs/blocking.py", "resolve"): State.SQS,  # the thread that fetches the queue's URL
+    ("sqs/blocking.py", "resolve"): State.SQS,  # waits while another thread fetches the queue's URL from SQS
 }
-# These match anywhere in a thread's stack:
+# The second table applies to all functions in a thread's stack.
 _THREADS = {
     ("socket.py", "readinto"): State.SQS,
     ("ssl.py", "do_handshake"): State.CONNECTING,
@@ -41,7 +42,7 @@ _THREADS = {
     ("httpcore/_backends/sync.py", "read"): State.CHARGEBEE,  # Chargebee's SDK uses httpx
     ("httpcore/_backends/sync.py", "connect_tcp"): State.CONNECTING,
 }
-# These match in the chain of coroutines of a suspended webhook:
+# The third table applies to all coroutines in the stack of a suspended task.
 _TASKS = {
     ("anyio/_backends/_asyncio.py", "acquire_on_behalf_of"): State.TOKEN,
     ("anyio/_backends/_asyncio.py", "run_sync_in_worker_thread"): State.THREAD,
@@ -51,12 +52,16 @@ _TASKS = {
     ("sqs/group_commit.py", "send"): State.BATCH,
 }
 _LOADS_CAS = "load_verify_locations"
-# boto3 waits for DynamoDB and for SQS in the same function; this file in the stack means DynamoDB.
+# boto3 waits for DynamoDB and for SQS in the same function. If the stack contains this file, boto3 waits for DynamoDB.
 _TABLE = "billing/blocking.py"
 
 
 def state_of(line: int | None, functions: Sequence[tuple[str, str]]) -> State:
-    """Returns the state of a stack that `asgi_doctor.samples` has recorded; `line` is None for a task."""
+    """Returns the state that a stack shows. `asgi_doctor.samples` has recorded the stack.
+
+    `functions` are the stack's functions as (file, name), innermost first. `line` is the line of a thread's innermost
+    function. The stack of a suspended task has no line, so `line` is None.
+    """
     return _of_task(functions) if line is None else _of_thread(line, functions)
 
 

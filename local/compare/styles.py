@@ -1,4 +1,4 @@
-"""Each state's letter and colour in terminals, and the state's colours in light and dark pictures."""
+"""Defines each state's letter and colour in terminals, and its colours in light and dark pictures."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from local.compare.states import State
 
 
 class Style(NamedTuple):
-    """How a state is shown; `terminal`: one of click's colours, `light` and `dark`: CSS colours."""
+    """A state's letter and colours. `terminal` is one of click's colours, and `light` and `dark` are CSS colours."""
 
     letter: str
     terminal: str
@@ -14,7 +14,8 @@ class Style(NamedTuple):
     dark: str
 
 
-# The hues are from Okabe and Ito's palette, whose colours colour-blind readers can distinguish (https://jfly.uni-koeln.de/color/).
+# Most hues are from the palette of Okabe and Ito, whose colours colour-blind readers can distinguish:
+# https://jfly.uni-koeln.de/color/
 STYLES = {
     State.IDLE: Style(" ", "white", "#f1f1f1", "#22262c"),
     State.RUNNING: Style("█", "green", "#009e73", "#1fb98c"),

@@ -1,4 +1,4 @@
-"""Draws timelines as one picture, below each other on one time axis, with light and dark colours."""
+"""Draws timelines below each other in one SVG picture, with the same scale, and with light and dark colours."""
 
 import math
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ from local.compare.styles import STYLES
 WIDTH, LABEL, MARGIN = 960, 110, 14
 PLOT = WIDTH - LABEL - MARGIN
 TITLE, GAP, AXIS, LEGEND = 34, 8, 26, 24
-HEIGHTS = {"event loop": 20.0, "calls to SQS": 13.0}  # height of a row by group; of the others:
-HEIGHT = 6.5
-SMALLEST = 0.4  # the width in pixels of the smallest span that is drawn; and of one with a tooltip:
-TIPPED = 8.0
+HEIGHTS = {"event loop": 20.0, "calls to SQS": 13.0}  # the height of a row in pixels, by the group's title
+HEIGHT = 6.5  # the height of a row in the other groups
+SMALLEST = 0.4  # the width in pixels of the narrowest span that is drawn
+TIPPED = 8.0  # the width in pixels of the narrowest span with a tooltip
 TICKS = 5
 _CLASSES = {state: state.name.lower() for state in State}
 
@@ -50,7 +50,7 @@ def _style() -> str:
 
 
 def _legend(svg: Element, recorded: list[Recording]) -> float:
-    """Draws the states that occur; returns the y of the legend's lower end."""
+    """Draws a legend of the states that occur. Returns the y coordinate of the legend's lower end."""
     shown = {span.state for one in recorded for group in groups(one) for row in group.rows for span in row}
     x, y = float(MARGIN), 12.0
     for state in STYLES:
@@ -92,7 +92,10 @@ def _group(svg: Element, group: Group, seconds: float, y: float) -> float:
 
 
 def _row(svg: Element, row: list[StateSpan], place: tuple[float, float], scale: float) -> None:
-    """Draws a row on an idle background; `place`: y and height; `scale`: pixels per second."""
+    """Draws a row of spans on a background in the colour of IDLE.
+
+    `place` has the y coordinate and the height of the row. `scale` is in pixels per second.
+    """
     y, height = place
     if not row:
         return
@@ -104,7 +107,7 @@ def _row(svg: Element, row: list[StateSpan], place: tuple[float, float], scale: 
 
 
 def _ticks(seconds: float) -> Iterator[tuple[str, float]]:
-    """Yields label and x of 0 and of at most TICKS round times after it."""
+    """Yields the label and the x coordinate of each tick: time 0, and at most TICKS round times after 0."""
     least = 1000 * seconds / TICKS
     power = 10 ** math.floor(math.log10(least))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)
@@ -117,7 +120,7 @@ def _tip(span: StateSpan) -> str:
 
 
 def _rect(svg: Element, box: tuple[float, float, float, float], state: State, tip: str = "") -> None:
-    """Draws a rectangle; `box`: x, y, width, height."""
+    """Draws a rectangle. `box` has x, y, width and height. `tip` is a tooltip, which narrow rectangles do not get."""
     place = {name: f"{value:.1f}" for name, value in zip(("x", "y", "width", "height"), box, strict=True)}
     rect = SubElement(svg, "rect", {"class": _CLASSES[state]} | place)
     if tip and box[2] >= TIPPED:

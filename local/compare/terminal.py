@@ -1,4 +1,4 @@
-"""Draws a timeline with letters. All columns are equally long; each shows the state with the largest share."""
+"""Draws a timeline with letters. All columns cover equal times, and each shows the state that took most of its time."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,14 +15,14 @@ _BLOCKING = frozenset({State.SQS, State.TABLE, State.CHARGEBEE, State.CONNECTING
 
 
 class TextRow(NamedTuple):
-    """A label, and the state of each column; None if the row has no state then."""
+    """A row's label, and the state to show in each column. The state is None if the row has no span at that time."""
 
     label: str
     states: list[State | None]
 
 
 def lines(recorded: Recording, seconds: float, columns: int) -> Iterator[TextRow]:
-    """Yields all rows, on an axis of `seconds`."""
+    """Yields the rows of all groups. The `columns` columns together cover `seconds`."""
     for group in groups(recorded):
         for number, spans in enumerate(group.rows):
             label = group.labels[number] if group.labels else group.title if number == 0 else ""
@@ -32,7 +32,7 @@ def lines(recorded: Recording, seconds: float, columns: int) -> Iterator[TextRow
 
 
 def summary(recorded: Recording) -> str:
-    """Returns one line with the responses, how long the loop was blocked, and the seconds of loading CAs."""
+    """Returns one line: the responses by status, the time of the blocked event loop, and the time of loading CAs."""
     answers = ", ".join(f"{status or 'no answer'}: {number}" for status, number in sorted(recorded.statuses.items()))
     loop: Group = next(groups(recorded))
     spans = [span for row in loop.rows for span in row]
@@ -46,7 +46,7 @@ def summary(recorded: Recording) -> str:
 
 
 def legend(shown: set[State]) -> Iterator[tuple[State, str]]:
-    """Yields each state of `shown`, with the text of its legend: letter and name."""
+    """Yields each state of `shown` with a text for the legend: the state's letter and name."""
     for state, style in STYLES.items():
         if state in shown:
             yield state, f"{style.letter} {state.value}"

@@ -1,7 +1,7 @@
-"""Tests from end to end, with a real service and a real queue process: posted webhooks arrive, and are billed once.
+"""Checks a real service and a real queue process from end to end: all webhooks arrive, and each is billed once.
 
-output.py           how a demo prints its results
+output.py           defines the functions that a demo uses to print its results
 posted_samples.py   posts each sample event once, and checks the queue
-closed_invoices.py  lets a worker close the samples' invoices, and audits them
+closed_invoices.py  lets a worker close the invoices of the sample events, and audits the invoices
 burst.py            posts many generated webhooks, and checks that none is lost
 """

@@ -1,4 +1,4 @@
-"""Posts many generated webhooks, at once or at a rate, and checks that none is lost after a 200."""
+"""Posts many generated webhooks, and checks that no webhook is lost after the service has answered 200."""
 
 import asyncio
 from collections import Counter
@@ -17,16 +17,18 @@ from local.peek import peek
 from local.sample_events import default_file, fresh_events_of
 from local.seeding import pending, seed
 
-# The published load test had the same time-out.
+# The published load test used the same time-out for a request, 30 s.
 PATIENCE = aiohttp.ClientTimeout(total=30)
 
 
 def burst(
     run: LocalRun, settings: Settings, output: Output, count: int, *, concurrency: int, rate: float | None
 ) -> list[str]:
-    """Posts `count` webhooks; returns a line if any of them got 200 and is not in the queue (v01: not billed).
+    """Posts `count` webhooks, and returns the problems as lines.
 
-    See `local.chargebee.load_generator.load` for `concurrency` and `rate`.
+    It is a problem if a webhook got 200 but is not in the queue. With v01, which has no queue, it is a problem if a
+    webhook got 200 but its invoice is not billed. `local.chargebee.load_generator.load` explains `concurrency` and
+    `rate`.
     """
     bodies = list(fresh_events_of([default_file()], count))
     if not settings.release.enqueues:
@@ -55,13 +57,16 @@ async def _send(
 
 
 def _queued(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
-    """Returns the number that arrived, in words; how many accepted webhooks are missing; and where they should be."""
+    """Compares the accepted webhooks with the messages in the queue.
+
+    Returns the number of messages as text, the number of missing webhooks, and a text about where these should be.
+    """
     arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url, run.ca_bundle))
     return f"{arrived.total():,} in the queue", sum(body not in arrived for body in accepted), "in the queue"
 
 
 def _billed(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
-    """Returns the same as `_queued`, for the webhooks' invoices."""
+    """Returns the same three values as `_queued`, for a release that bills the webhooks' invoices itself."""
     closed = audit(run.chargebee, pending(bodies)).closed
     lost = len(audit(run.chargebee, pending(accepted)).problems)
     return f"{closed:,} invoices closed", lost, "billed correctly"

@@ -1,4 +1,4 @@
-"""Lets a worker close the samples' invoices, and checks that each charge is on its invoice exactly once."""
+"""Lets a worker close the invoices of the sample events, and checks that each invoice has its charges exactly once."""
 
 import os
 from typing import Any
@@ -11,13 +11,16 @@ from local.local_run import LocalRun
 from local.sample_events import sample_files
 from local.seeding import pending
 
-# The limit of Chargebee's second plan.
+# The rate limit of Chargebee's second plan.
 CALLS_A_MINUTE = 1000
-SECONDS = 60.0  # for ten invoices
+SECONDS = 60.0  # the time that the worker has for the ten invoices of the sample events
 
 
 def bill_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]:
-    """Lets a worker bill the samples, which v01 does itself; returns the invoices' problems."""
+    """Lets a worker bill the sample events, and returns a line for each problem.
+
+    v01 needs no worker, because its service has already billed the events.
+    """
     events = list(pending(file.read_bytes() for file in sample_files()))
     if not settings.release.enqueues:
         return _audited(run, events, output)
@@ -30,12 +33,16 @@ def bill_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]
 
 
 def calls_a_minute(settings: Settings) -> int:
-    """Returns APP_CHARGEBEE_RATE if it is set; the default of 150, a test site's limit, would make the demo wait."""
+    """Returns APP_CHARGEBEE_RATE if it is set, or CALLS_A_MINUTE otherwise.
+
+    The setting's default is the limit of a Chargebee test site, 150 calls a minute. With 150, the demo would have to
+    wait.
+    """
     return settings.chargebee_rate if "chargebee_rate" in settings.model_fields_set else CALLS_A_MINUTE
 
 
 def _audited(run: LocalRun, events: list[dict[str, Any]], output: Output) -> list[str]:
-    """Shows how many invoices are closed; returns the invoices' problems."""
+    """Prints how many invoices are closed, and returns a line for each problem of an invoice."""
     result = audit(run.chargebee, events)
     output.say(result.report(len(events)))
     if not result.problems:

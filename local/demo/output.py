@@ -1,4 +1,4 @@
-"""The functions with which a demo prints its results, because this package itself prints nothing."""
+"""Defines how a demo prints its results: the caller passes the functions, and this package itself prints nothing."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -8,7 +8,10 @@ Bar = Callable[[int], None]
 
 
 class Output(NamedTuple):
-    """`say` prints a result, `note` the next step; `bar` makes a progress bar from its label and length."""
+    """The functions of the caller: `say` prints a result, and `note` prints what the demo does next.
+
+    `bar` makes a progress bar from a label and the number of steps. The bar is a function that adds finished steps.
+    """
 
     say: Callable[[str], None]
     note: Callable[[str], None]

@@ -1,4 +1,4 @@
-"""Posts every sample event once, and checks that the right ones arrive in the queue, byte for byte."""
+"""Posts every sample event once, and checks that the events to enqueue, and no others, arrive byte for byte."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from local.seeding import seed
 
 
 def post_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]:
-    """Posts the samples; returns a line for each deviation."""
+    """Posts the sample events, and returns a line for each problem."""
     files = sample_files()
     seed(run, (file.read_bytes() for file in files))
     answers = asyncio.run(_post(run, settings, files, output))
@@ -33,7 +33,7 @@ def post_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]
 
 
 async def _post(run: LocalRun, settings: Settings, files: list[Path], output: Output) -> dict[str, str]:
-    """Returns for each file the response's `status` (`queued`, `ignored`), or the error."""
+    """Posts the files. Returns, by file name, the `status` in the response (`queued`, `ignored`, …), or an error."""
     answers = {}
     assert run.url is not None
     async with open_session(run.url, settings) as client:
@@ -52,7 +52,7 @@ def _problems(files: list[Path], settings: Settings, answers: dict[str, str], ar
 
 
 def _unexpected(files: list[Path], settings: Settings, answers: dict[str, str]) -> Iterator[str]:
-    """Yields a line for each wrong answer."""
+    """Yields a line for each file with a wrong answer."""
     for file in files:
         if answers[file.name] != (settings.release.accepted if _wanted(file, settings) else "ignored"):
             yield f"{file.name}: {answers[file.name]}"

@@ -1,5 +1,5 @@
-"""Explains what `asgi_doctor` has found: what each line does, and which releases of this project show a cure.
+"""Explains what `asgi_doctor` has found: why each line blocks, and which releases of this project show how to fix it.
 
-cures.py    chooses the cure for a line
-report.py   formats findings and cures as lines
+cures.py    chooses the fix for a line that blocks the event loop (a `Cure`)
+report.py   formats the findings and the fixes as lines of text
 """

@@ -1,4 +1,4 @@
-"""Finds the release that shows how to cure a blocked event loop."""
+"""Finds the releases that show how to fix a line that blocks the event loop."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,10 @@ from asgi_doctor.findings import BlockedLocation
 
 
 class Cure(NamedTuple):
-    """`fault`: what the line does, and what to do instead; `releases`: each one shows a way to do so."""
+    """A fix for a line that blocks the event loop, or for calls that wait for a thread.
+
+    `fault` says what is wrong, and what to do instead. Each of `releases` shows one way to do that.
+    """
 
     fault: str
     releases: tuple[Release, ...]
@@ -28,7 +31,8 @@ TOKENS = Cure(
     (Release.V04_MORE_TOKENS, Release.V07_SYNC_HANDLER, Release.V08_NATIVE_ASYNC),
 )
 
-# Functions that build a client, by the end of the file's path. Most of their time goes into API models and CA bundles.
+# Functions that build a client, as the end of the file's path and the function's name. These functions spend most of
+# their time with loading API models and CA bundles.
 _BUILDERS = (
     ("botocore/session.py", "Session.create_client"),
     ("boto3/session.py", "Session.__init__"),
@@ -42,7 +46,7 @@ _MOSTLY = 0.5
 
 
 def cure(blocked: BlockedLocation) -> Cure:
-    """Returns the cure for one blocking line."""
+    """Returns the fix for one blocking line. The fix depends on the line's stack and on its CPU time."""
     if any(
         place.file.endswith(file) and place.function == function
         for place in blocked.stack

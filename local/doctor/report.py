@@ -1,4 +1,4 @@
-"""Formats the doctor's findings as lines."""
+"""Formats the findings of `asgi_doctor` as lines of text."""
 
 import linecache
 from collections.abc import Callable, Iterator
@@ -12,19 +12,26 @@ from local.doctor.cures import Cure
 
 
 def found(location: Location, stack: Stack, seconds: float) -> str:
-    """Returns the line that is printed while `location` still blocks the event loop."""
+    """Returns the message that is printed while `location` still blocks the event loop.
+
+    `seconds` is the time for which the loop has been blocked so far.
+    """
     return f"blocked for {seconds:.2f} s so far: {short(stack)}\n    {_source(location)}"
 
 
 def waiting(limit: float) -> str:
-    """Returns the line that is printed when the first call waits for a thread."""
+    """Returns the message that is printed when the first call waits for one of `limit` threads."""
     return f"all {limit:g} threads are in use, and calls wait for one"
 
 
 def summary(
     places: list[BlockedLocation], tokens: Tokens, requests: int, warn: float, change: Callable[[Release], str]
 ) -> Iterator[str]:
-    """Yields lines about all places, longest total first. `change` returns a release's change as a sentence."""
+    """Yields lines about all places that blocked the event loop, and about calls that waited for a thread.
+
+    The place with the longest total time is first. The event loop counts as blocked after `warn` seconds. `change`
+    returns a sentence about the change of a release.
+    """
     blocked = f"{len(places)} {'place' if len(places) == 1 else 'places'} blocked the event loop for more than"
     yield f"{requests} {'request' if requests == 1 else 'requests'}; {blocked} {warn * 1000:g} ms"
     for one in sorted(places, key=lambda one: -one.seconds):
