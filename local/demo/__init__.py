@@ -1,4 +1,4 @@
-"""Checks a real service and a real queue process from end to end: all webhooks arrive, and each is billed once.
+"""Checks a real service and a real queue process from end to end: no webhook is lost, and each invoice is billed once.
 
 output.py           defines the functions that a demo uses to print its results
 posted_samples.py   posts each sample event once, and checks the queue
