@@ -1,10 +1,13 @@
-"""The service on a laptop: `python -m local run` starts the stand-ins, and the service as a deployment would.
+"""Runs the service on a laptop.
+
+`python -m local run` starts stand-ins for AWS and Chargebee. Then it starts the service and a worker with the same
+commands as a deployment.
 
 cli/            `python -m local`: one file per command
 local_run.py    starts the stand-ins and records their addresses
-launch.py       starts the service and a worker with the stand-ins
+launch.py       starts the service and a worker, which use the stand-ins
 child.py        child processes that end when their parent ends
-embedded_aws.py, chargebee/, tls.py    the stand-ins: real clients talk to them over the real protocols
-seeding.py      creates the invoices and billable events; audit.py checks that each was billed once
-demo/, compare/, doctor/, live/        the commands of these names, and the live page
+embedded_aws.py, chargebee/, tls.py    the stand-ins; the real clients call them over the real protocols
+seeding.py      creates the invoices and billable events; audit.py checks that each event was charged once
+demo/, compare/, doctor/, live/        the code of these commands and of the live page
 """

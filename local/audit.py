@@ -1,4 +1,4 @@
-"""Checks at the Chargebee stand-in that the webhooks' invoices are closed, with each charge exactly once."""
+"""Checks at the Chargebee stand-in that each webhook's invoice is closed and has each charge exactly once."""
 
 import time
 from collections import Counter
@@ -17,7 +17,10 @@ _INTERVAL = 0.2
 
 @dataclass(frozen=True)
 class AuditResult:
-    """The state of the expected invoices at the stand-in. `problems` has a line for each deviation."""
+    """The state of the webhooks' invoices at the stand-in, and the number of API calls that the stand-in received.
+
+    `limit`: the API calls that the stand-in accepts in 60 s. `problems`: one line for each wrong invoice or charge.
+    """
 
     closed: int
     charges: int
@@ -34,13 +37,19 @@ class AuditResult:
 
 
 def invoices(chargebee: str) -> list[dict[str, Any]]:
-    """Returns the summaries of all invoices, the one that changed last at the end. Raises ConfigurationError."""
+    """Returns a summary of each invoice at the stand-in, sorted by the time of the last change, oldest first.
+
+    Raises ConfigurationError if the stand-in does not answer.
+    """
     found: list[dict[str, Any]] = orjson.loads(ask(chargebee, "/_/invoices"))
     return found
 
 
 def waiting(chargebee: str, events: Iterable[dict[str, Any]]) -> list[str]:
-    """Returns the ids of the events' invoices that are still pending. Raises ConfigurationError."""
+    """Returns the ids of the events' invoices that are still pending.
+
+    Raises ConfigurationError if the stand-in does not answer.
+    """
     wanted = {event["content"]["invoice"]["id"] for event in events}
     return [one["id"] for one in invoices(chargebee) if one["id"] in wanted and one["status"] == PENDING]
 
@@ -52,9 +61,11 @@ def wait(
     closed: Callable[[int], None],
     working: Callable[[], bool],
 ) -> bool:
-    """Waits until none of the events' invoices is pending; returns False after `seconds`, or if `working()` is False.
+    """Waits until none of the events' invoices is pending, and returns True.
 
-    Calls `closed` with the number of invoices that were closed since the last call. Raises ConfigurationError.
+    Returns False if invoices are still pending after `seconds`, or when `working()` returns False. Calls `closed` again
+    and again, each time with the number of invoices that were closed since the previous call of `closed`. Raises
+    ConfigurationError if the stand-in does not answer.
     """
     deadline, before = time.monotonic() + seconds, len(events)
     while True:
@@ -68,7 +79,10 @@ def wait(
 
 
 def audit(chargebee: str, events: Iterable[dict[str, Any]]) -> AuditResult:
-    """Audits the invoices of events whose billable events `local.seeding` has created. Raises ConfigurationError."""
+    """Compares the events' invoices with the billable events that `local.seeding` has created for these invoices.
+
+    Raises ConfigurationError if the stand-in does not answer.
+    """
     state = orjson.loads(ask(chargebee, "/_/audit"))
     known = {invoice["id"]: invoice for invoice in state["invoices"]}
     expected = {event["content"]["invoice"]["id"]: event for event in events}

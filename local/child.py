@@ -1,8 +1,8 @@
-"""Child processes that end when this process ends, even by SIGKILL.
+"""Starts child processes that end when this process ends, even if SIGKILL ends this process.
 
-`python -m local.child MODULE …` runs `python -m MODULE …` until its standard input ends, which happens when the parent
-process has ended. The child then sends itself SIGTERM. If it is still running LAST_SECONDS later, it kills itself and
-its own children.
+`python -m local.child MODULE …` runs `python -m MODULE …` until its standard input is closed. The system closes the
+standard input when the parent process ends. The child process then sends SIGTERM to itself. If the child process still
+runs LAST_SECONDS later, it kills itself and its own children.
 """
 
 import json
@@ -25,7 +25,7 @@ _KEPT = ("PATH", "PYTHONPATH", "TMPDIR", "LANG")
 
 
 class Child(NamedTuple):
-    """A running stand-in; `ready` is the JSON that it printed when it was ready."""
+    """A running stand-in. `ready`: the JSON object that the stand-in printed when it was ready."""
 
     pid: int
     ready: dict[str, Any]
@@ -35,7 +35,11 @@ class Child(NamedTuple):
 def child_process(
     command: list[str], environment: Mapping[str, str], patience: float, output: int | None = None
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs `python -m COMMAND` inside the context; at the end, the process has `patience` seconds to stop."""
+    """Runs `python -m COMMAND` inside the context, with no other environment variables than `environment`.
+
+    When the context ends, the process has `patience` seconds to stop; then this function kills the process. `output` is
+    the `stdout` argument of `subprocess.Popen`.
+    """
     # The child gets its own session, so Ctrl-C does not reach it: the parent stops its children in its own order.
     with subprocess.Popen(
         [sys.executable, "-m", "local.child", *command],
@@ -52,14 +56,14 @@ def child_process(
             with suppress(subprocess.TimeoutExpired):
                 process.wait(patience)
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # the child, and all processes that it has started
+                os.killpg(process.pid, signal.SIGKILL)  # kills the child and the processes that the child has started
 
 
 @contextmanager
 def start(module: str, arguments: list[str], failure: str, patience: float = 0.0) -> Iterator[Child]:
-    """Runs a stand-in inside the context, which begins when the stand-in has printed a line of JSON.
+    """Runs the stand-in `module` inside the context. The context begins when the stand-in has printed a line of JSON.
 
-    Raises ConfigurationError with the text `failure` if the stand-in ends before that.
+    Raises ConfigurationError with the text `failure` if the stand-in ends before it has printed the line.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     with child_process([module, *arguments], kept, patience, subprocess.PIPE) as process:
@@ -75,10 +79,10 @@ def end_with_parent() -> None:
 
 
 def _wait_for_end() -> None:
-    os.read(sys.stdin.fileno(), 1)  # nothing is ever written, so this returns when the pipe is closed
+    os.read(sys.stdin.fileno(), 1)  # the parent writes nothing more, so `read` returns when the pipe is closed
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(LAST_SECONDS)
-    os.killpg(0, signal.SIGKILL)  # the group that `child_process` has made: this process and its children
+    os.killpg(0, signal.SIGKILL)  # kills the process group, which has this process and its children
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Latency added to the embedded AWS. `PUT /_delay`, with seconds as the body, changes it while the AWS runs."""
+"""Adds latency to the embedded AWS. `PUT /_delay` changes the latency at run time; its body is the seconds."""
 
 import asyncio
 from typing import Any
@@ -8,7 +8,7 @@ LONGEST = 60.0
 
 
 class Delayed:
-    """Adds `seconds` to each call of `app`."""
+    """Waits `seconds` before each AWS call, and then passes the call on to the ASGI application `app`."""
 
     def __init__(self, app: Any, seconds: float) -> None:
         self._app = app
@@ -18,13 +18,13 @@ class Delayed:
         if scope["type"] == "http" and scope["path"] == PATH:
             await _answer(send, await self._change(scope, receive))
             return
-        # Paths with /_ are ministack's own, such as the one that lists a queue's messages, and not AWS calls.
+        # Paths that begin with /_ are not AWS calls. They are ministack's own, such as the list of a queue's messages.
         if self._seconds and scope["type"] == "http" and not scope["path"].startswith("/_"):
             await asyncio.sleep(self._seconds)
         await self._app(scope, receive, send)
 
     async def _change(self, scope: Any, receive: Any) -> int:
-        """Sets the latency from the request, and returns the status. `local.guard` rejects requests of websites."""
+        """Sets the latency to the request's body, and returns the status. `local.guard` rejects websites' requests."""
         if scope["method"] != "PUT":
             return 405
         try:

@@ -1,7 +1,7 @@
-"""The embedded AWS: SQS and DynamoDB in one process, on a loopback port.
+"""The embedded AWS: SQS and DynamoDB in one process, which listens on loopback by default.
 
-`start()` runs it as a child process, which ends with its parent; `python -m local.embedded_aws` runs it in a container.
-It is ministack's ASGI app under uvicorn, which is faster than ministack's own server.
+`start()` runs the embedded AWS as a child process, which ends when its parent ends. In a container,
+`python -m local.embedded_aws` runs it. uvicorn serves ministack's ASGI app, because ministack's own server is slower.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from local.guard import SameOriginGuard
 from local.tls import Certificates
 
 REGION = "us-east-1"
-# ministack reads its configuration from environment variables only. By default, it listens on 0.0.0.0, and on port
-# 8883 for MQTT.
+# ministack reads its configuration from environment variables only. By default, ministack listens on 0.0.0.0, and also
+# on port 8883 for MQTT.
 _CONFIGURATION = {
     "BIND_HOST": "127.0.0.1",
     "MINISTACK_HOST": "127.0.0.1",
@@ -34,14 +34,14 @@ _CONFIGURATION = {
 
 
 class EmbeddedAws(NamedTuple):
-    """A running embedded AWS. `ca_bundle`: the file of CAs that its clients trust, if it uses TLS."""
+    """A running embedded AWS. `ca_bundle`: the PEM file of CAs that clients have to trust, or None without TLS."""
 
     pid: int
     endpoint: str
     ca_bundle: Path | None = None
 
     def environment(self) -> dict[str, str]:
-        """Returns variables that make an AWS SDK use this endpoint; the user's other AWS_ variables must be unset."""
+        """Returns variables that make an AWS SDK use this endpoint. The caller must unset all other AWS_ variables."""
         no_proxy = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1,localhost")))
         return {
             "NO_PROXY": no_proxy,
@@ -58,7 +58,7 @@ class EmbeddedAws(NamedTuple):
 
     def client(self, service: str) -> Any:
         """Returns boto3's client of `service`, without the user's AWS configuration and proxies."""
-        import boto3  # takes a third of a second, so only the commands that need it import it
+        import boto3  # this import takes a third of a second, and most commands do not need boto3
         import botocore.session
         from botocore.config import Config
 
@@ -80,7 +80,8 @@ class EmbeddedAws(NamedTuple):
 def start(port: int = 0, delay: float = 0, tls: Certificates | None = None) -> Iterator[EmbeddedAws]:
     """Runs an embedded AWS inside the context, with HTTPS if `tls` is given.
 
-    `port` 0 picks a free port; each call takes `delay` seconds longer. Raises ConfigurationError if it does not start.
+    `port` 0 picks a free port. `delay`: the seconds of latency added to each call. Raises ConfigurationError if the
+    embedded AWS does not start.
     """
     arguments = [f"--port={port}", f"--delay={delay}"]
     arguments += [f"--certificate={tls.certificate}", f"--key={tls.key}"] if tls else []
@@ -102,17 +103,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument(
-        "--port", type=int, default=4566, help="port to listen on; 0 picks a free one (default: %(default)s)"
+        "--port", type=int, default=4566, help="port to listen on; 0 picks a free port (default: %(default)s)"
     )
     parser.add_argument("--delay", type=float, default=0.0, help="seconds added to each call (default: %(default)s)")
-    parser.add_argument("--certificate", help="a PEM file; with --key, the server uses HTTPS")
-    parser.add_argument("--key", help="a PEM file: the certificate's private key")
+    parser.add_argument("--certificate", help="PEM file of the certificate; with --key, the server uses HTTPS")
+    parser.add_argument("--key", help="PEM file of the certificate's private key")
     guard.add_option(parser)
     return parser
 
 
 def main() -> None:
-    """Serves the embedded AWS until a signal."""
+    """Serves the embedded AWS until a signal stops this process."""
     options = _parser().parse_args()
     listener = _listen(options.host, options.port)
     port = listener.getsockname()[1]
@@ -121,14 +122,15 @@ def main() -> None:
         import uvicorn
         from ministack.app import app
     except ImportError:
-        sys.exit("the embedded AWS needs the group `local`: make .venv")
-    # The socket already listens, so a client may connect before the server accepts.
+        sys.exit("the embedded AWS needs the group `local`: run `make .venv`")
+    # The socket already listens, so a client may connect before uvicorn accepts connections.
     print(json.dumps({"endpoint": f"{'https' if options.certificate else 'http'}://{options.host}:{port}"}), flush=True)
     config = uvicorn.Config(
         SameOriginGuard(Delayed(app, options.delay), [*options.hosts, options.host]),
         log_level="error",
         access_log=False,
-        # Longer than clients are idle. Otherwise, the server may close a connection just when a client sends a call.
+        # Clients keep connections idle for a shorter time. With a shorter value here, the server could close a
+        # connection just when a client sends a call.
         timeout_keep_alive=3600,
         ws="none",
         interface="asgi3",

@@ -1,4 +1,4 @@
-"""The warning that other machines can reach a local run, which is meant for this machine only."""
+"""Warns if other machines can reach a local run, which is meant for this machine only."""
 
 from collections.abc import Iterator
 
@@ -17,6 +17,6 @@ def warn(settings: Settings) -> None:
 
 def _exposed(settings: Settings) -> Iterator[str]:
     if not is_loopback(settings.host):
-        yield f"POST {PATH}, the probes, /docs and /openapi.json by APP_HOST={settings.host}"
+        yield f"POST {PATH}, the probes, /docs and /openapi.json because of APP_HOST={settings.host}"
     if settings.metrics_port is not None and not is_loopback(settings.metrics_host):
-        yield f"/metrics by APP_METRICS_HOST={settings.metrics_host}"
+        yield f"/metrics because of APP_METRICS_HOST={settings.metrics_host}"

@@ -1,8 +1,8 @@
-"""Rejects requests of websites: any page in a browser on this machine can send requests to servers on loopback.
+"""Rejects requests from websites, because any page in a local browser can send requests to servers on loopback.
 
-A foreign Host header means DNS rebinding (https://github.com/taviso/rbndr). A foreign Origin or Sec-Fetch-Site header
-means another site's script, form or image (https://web.dev/articles/fetch-metadata). AWS SDKs and curl send neither
-Origin nor Sec-Fetch-Site.
+A foreign Host header means DNS rebinding (https://github.com/taviso/rbndr). If the Origin or
+Sec-Fetch-Site header is foreign, another site's script, form or image sent the request
+(https://web.dev/articles/fetch-metadata). AWS SDKs and curl send neither Origin nor Sec-Fetch-Site.
 """
 
 from argparse import ArgumentParser
@@ -11,24 +11,24 @@ from typing import Any
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _OWN_SITES = ("same-origin", "none")  # none: the user has typed the address
-_REFUSAL = b"Use a name of this server (127.0.0.1, localhost, --allow-host). Requests of other websites are rejected.\n"
+_REFUSAL = b"Use a name of this server (127.0.0.1, localhost, --allow-host). Other websites' requests are rejected.\n"
 
 
 def add_option(parser: ArgumentParser) -> None:
-    """Adds the option --allow-host; `SameOriginGuard` takes the parsed `hosts`."""
+    """Adds the option --allow-host. Pass its parsed value, `hosts`, to `SameOriginGuard`."""
     parser.add_argument(
         "--allow-host",
         dest="hosts",
         metavar="NAME",
         action="append",
         default=list(LOOPBACK),
-        help="another name under which clients reach this server, with or without a port, such as a container's name;"
-        " requests for unknown names get 403, because they may come from a website; repeatable",
+        help="another name under which clients reach this server, such as a container's name, with or without a port;"
+        " the option can be repeated; requests for unknown names get 403, because a website may have sent them",
     )
 
 
 class SameOriginGuard:
-    """Answers 403 to requests of other websites, and removes the CORS headers that `app` sets for them.
+    """Answers 403 to requests from other websites, and removes the CORS headers from the responses of `app`.
 
     `hosts` are the server's own names. A name without a port matches any port, because clients behind a proxy or a
     published port use another port.
@@ -57,7 +57,7 @@ class SameOriginGuard:
 
 
 class _Unshared:
-    """Sends messages without the CORS headers, which ministack adds to every response."""
+    """Sends ASGI messages without CORS headers, because ministack adds these headers to every response."""
 
     def __init__(self, send: Any) -> None:
         self._send = send
@@ -70,9 +70,10 @@ class _Unshared:
 
 
 def _is_link(scope: Any) -> bool:
-    """Returns whether a link on another site opens the page itself, which the other site cannot read.
+    """Returns whether the user has followed a link from another site to the page `/`.
 
-    A link with a query does not count, because a query can be a call of SQS.
+    The guard allows such a link, because the other site cannot read the page. It does not allow a link with a query,
+    because a query can be a call to SQS.
     """
     request = (scope["method"], scope["path"], scope["query_string"])
     return request == ("GET", "/", b"") and _values(scope, b"sec-fetch-dest") == ["document"]

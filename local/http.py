@@ -22,9 +22,9 @@ def ask(
     headers: Mapping[str, str] = _NONE,
     ca_bundle: str | None = None,
 ) -> bytes:
-    """Sends one request and returns the response's body; an https `url` needs the `ca_bundle`.
+    """Sends one request and returns the response's body. An https `url` needs `ca_bundle`, a PEM file of CAs.
 
-    Raises ConfigurationError if nothing answers, or if the status is not 200.
+    Raises ConfigurationError if no server answers, or if the status is not 200.
     """
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_SECONDS)
     try:

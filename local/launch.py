@@ -18,26 +18,30 @@ from local.ports import free_port
 from local.readiness import is_ready, wait_until_ready
 from local.settings import LocalSettings, load_local_settings
 
-START_SECONDS = 90  # on a busy machine; on an idle one, the service starts in two or three seconds
-# The queue ends with the run, so the worker need not return messages to it, or finish its long poll of 20 s.
+START_SECONDS = 90  # for a busy machine; on an idle machine, the service starts in two or three seconds
+# The queue ends with the run, so the worker need not return messages to the queue, or finish a long poll of 20 s.
 WORKER_STOP_SECONDS = 3.0
 NONE: Mapping[str, str] = MappingProxyType({})
-# Variables that only the service gets, because two processes cannot listen on the same port.
+# Prefixes of variables that only the service gets, because two processes cannot listen on the same port.
 _SERVICE_ONLY = ("APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
 
 
 def no_rate_limit() -> dict[str, str]:
-    """Returns variables that lift Chargebee's limit, so that v01 shows how it waits, and not a test site's limit."""
+    """Returns APP_CHARGEBEE_RATE as the user has set it, or else a rate so high that no call waits for the limit.
+
+    With the default, the limit of a Chargebee test site, a run of v01 would show the limit. The run should show how v01
+    waits for Chargebee's answers.
+    """
     return {"APP_CHARGEBEE_RATE": os.environ.get("APP_CHARGEBEE_RATE", "1000000")}
 
 
 def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
-    """Returns the variables that a local run sets, without the ones that `given` sets."""
+    """Returns the variables that a local run sets by default, without the variables that `given` already sets."""
     variables = {"APP_DOCS": "1", "APP_METRICS_FINE": "1"}
     if not given.get("APP_BASIC_AUTH_USERNAME"):
         variables |= {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
     if release.published:
-        # The published service had no such limit. A 503 would hide how long webhooks waited for it.
+        # The published service did not limit how long webhooks wait. Answers of 503 would hide the long waits.
         variables["APP_MAX_WAIT"] = "0"
     return {name: value for name, value in variables.items() if not given.get(name)}
 
@@ -46,9 +50,10 @@ def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
 def start_web(
     run: LocalRun, given: Mapping[str, str], settings: Settings
 ) -> Iterator[tuple[LocalRun, "subprocess.Popen[bytes]"]]:
-    """Runs `python -m app web` inside the context, and yields `run` with the service's address.
+    """Runs `python -m app web` inside the context. Yields `run` with the service's address, and the service's process.
 
-    `settings` must be read from the variables `given`. Raises ConfigurationError if the service does not become ready.
+    `given`: the user's environment variables; `settings`: the settings that the caller has read from these variables.
+    Raises ConfigurationError if the service does not become ready.
     """
     port = settings.port or free_port()
     variables = run.environment(given) | defaults(given, settings.release) | {"APP_PORT": str(port)}
@@ -77,7 +82,10 @@ def start_web(
 def start_worker(
     run: LocalRun, given: Mapping[str, str], variables: Mapping[str, str] = NONE
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs `python -m app worker` inside the context; at the end, it gets SIGTERM, and SIGKILL after 3 s."""
+    """Runs `python -m app worker` inside the context; `variables` replace values of the user's variables `given`.
+
+    When the context ends, the worker gets SIGTERM, and SIGKILL 3 s later.
+    """
     kept = {name: value for name, value in given.items() if not name.startswith(_SERVICE_ONLY)}
     environment = run.environment(kept) | {"APP_PORT": "0", **variables}
     with child_process(["app", "worker"], environment, WORKER_STOP_SECONDS) as process:
@@ -86,9 +94,9 @@ def start_worker(
 
 @contextmanager
 def start_service(run_dir: Path, variables: Mapping[str, str] = NONE) -> Iterator[LocalRun]:
-    """Runs stand-ins and service on free ports, with the settings of this process's environment and `variables`.
+    """Runs the stand-ins and the service on free ports; `variables` replace values of this process's environment.
 
-    Raises ConfigurationError.
+    Raises ConfigurationError if a setting is wrong, or if a stand-in or the service does not start.
     """
     with changed_environment({"APP_PORT": "0", **variables}, REPLACED):
         settings, options = load_settings(), load_local_settings()
@@ -103,13 +111,13 @@ def start_service(run_dir: Path, variables: Mapping[str, str] = NONE) -> Iterato
 
 
 def with_run_dir(options: LocalSettings, run_dir: Path) -> LocalSettings:
-    """Returns `options` with another APP_LOCAL_RUN_DIR."""
+    """Returns a copy of `options` with `run_dir` as APP_LOCAL_RUN_DIR."""
     return options.model_copy(update={"run_dir": run_dir})
 
 
 @contextmanager
 def changed_environment(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator[None]:
-    """Sets `variables` in this process's environment inside the context, and removes the ones named in `unset`."""
+    """Sets `variables` in this process's environment inside the context, and removes the variables named in `unset`."""
     before = dict(os.environ)
     try:
         for name in unset:

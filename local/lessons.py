@@ -1,6 +1,6 @@
-"""The releases' source code: the change that a release makes, and the diff of two releases.
+"""Reads the releases' source code: the change that a release's docstring describes, and the diff of two releases.
 
-The files are read, not imported, because importing a release imports FastAPI and the release's clients.
+This module reads the files and does not import them. An import would also load FastAPI and the release's clients.
 """
 
 import ast
@@ -11,7 +11,7 @@ from app.errors import ConfigurationError
 from app.settings import Release
 
 _RELEASES = Path(__file__).parents[1] / "app" / "web" / "releases"
-# The names that the talk and the blog post use.
+# The names of these releases in the talk and in the blog post.
 KNOWN_AS: dict[Release, str] = {
     Release.V02_BLOCKING: "blocking producer",
     Release.V03_THREADPOOL: "run_in_threadpool",
@@ -22,7 +22,7 @@ KNOWN_AS: dict[Release, str] = {
 
 
 def find(name: str) -> Release:
-    """Returns the release called `v03` or `v03_threadpool`. Raises ConfigurationError that lists the allowed names."""
+    """Returns the release with a name such as `v03` or `v03_threadpool`. Raises ConfigurationError for other names."""
     try:
         return Release(name)
     except ValueError:
@@ -46,7 +46,7 @@ def diff(old: Release, new: Release) -> list[str]:
 
 
 def code(release: Release) -> list[str]:
-    """Returns the release's lines below the docstring."""
+    """Returns the lines of the release's source code, without the module's docstring."""
     source = _source(release)
     docstring = ast.parse(source).body[0]
     return source.splitlines()[docstring.end_lineno or 0 :]

@@ -1,6 +1,6 @@
-"""Starts the stand-ins around a service on a laptop: an embedded AWS with queues and a table, and one for Chargebee.
+"""Starts the stand-ins of a local run: an embedded AWS with queues and a table, and a stand-in for Chargebee's API.
 
-`local.json` has the stand-ins' addresses, for commands in other terminals.
+Commands in other terminals find the addresses of the stand-ins and of the service in the file `local.json`.
 """
 
 import json
@@ -21,7 +21,7 @@ from local.resources import create_queues, create_table
 from local.settings import LocalSettings
 from local.tls import certificates
 
-# Variables that a deployment sets, and a local run replaces with the addresses of its stand-ins.
+# Variables that a deployment sets. A local run itself sets these variables, to the values of its stand-ins.
 REPLACED = (
     "APP_SQS_QUEUE_URL",
     "APP_DEAD_LETTER_QUEUE_URL",
@@ -35,8 +35,9 @@ REPLACED = (
 class LocalRun:
     """The content of `local.json`.
 
-    `endpoint`: the embedded AWS's URL, `ca_bundle` if it uses TLS; `chargebee`: the URL of the stand-in for Chargebee's
-    API, and of the stand-in's page; `url`: the service's, when it is ready; `metrics`: the URL of its Prometheus text.
+    `endpoint`: the URL of the embedded AWS. `ca_bundle`: the file of CAs for this URL, or None without TLS.
+    `chargebee`: the URL of the stand-in for Chargebee's API, and of the stand-in's page. `url`: the service's URL, or
+    None until the service is ready. `metrics`: the URL of the service's Prometheus text, or None without metrics.
     """
 
     pid: int
@@ -54,7 +55,7 @@ class LocalRun:
         return EmbeddedAws(self.pid, self.endpoint, Path(self.ca_bundle) if self.ca_bundle else None)
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """Returns `base` with variables that point the service to these stand-ins, and without AWS credentials."""
+        """Returns the variables `base`, without AWS credentials, and with variables that name these stand-ins."""
         kept = {name: value for name, value in base.items() if not name.startswith(("AWS_", "APP_LOCAL_"))}
         own = (self.queue_url, self.dead_letter_queue_url, self.table, self.chargebee, self.chargebee_api_key)
         return kept | self.aws().environment() | dict(zip(REPLACED, own, strict=True))
@@ -66,7 +67,7 @@ class LocalRun:
 
 
 def read_run(run_dir: Path) -> LocalRun:
-    """Returns the running local run. Raises ConfigurationError if there is none, or if it has ended."""
+    """Returns the local run that uses `run_dir` now. Raises ConfigurationError if no local run uses this folder."""
     file = run_dir / "local.json"
     try:
         run = LocalRun(**json.loads(file.read_text()))
@@ -83,7 +84,7 @@ def read_run(run_dir: Path) -> LocalRun:
 
 @contextmanager
 def start_stand_ins(settings: LocalSettings, calls_a_minute: int) -> Iterator[LocalRun]:
-    """Runs the stand-ins inside the context; Chargebee's accepts `calls_a_minute`.
+    """Runs the stand-ins inside the context. `calls_a_minute`: the rate limit of the stand-in for Chargebee's API.
 
     Raises ConfigurationError if another run uses the same APP_LOCAL_RUN_DIR, or if a stand-in does not start.
     """

@@ -1,7 +1,7 @@
 """The lock that allows one local run per folder.
 
-The system releases the lock on `local.lock` when the process ends, in whatever way. A process id would not be enough,
-because the system may reuse it.
+The operating system releases the lock on `local.lock` when the process ends, even after SIGKILL. A file with a process
+id would not be enough, because the system may give the same id to another process.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ from app.errors import ConfigurationError
 
 @contextmanager
 def lock_run_dir(run_dir: Path) -> Iterator[None]:
-    """Locks the folder inside the context. Raises ConfigurationError if it is locked already, or cannot be used."""
+    """Locks the folder inside the context. Raises ConfigurationError if the folder is locked, or cannot be used."""
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
         file = (run_dir / "local.lock").open("w")

@@ -1,26 +1,26 @@
-"""Measures how busy other processes kept the machine, because they distort figures that are measured meanwhile."""
+"""Measures how much CPU time other processes use, because other processes distort a measurement."""
 
 import time
 from typing import NamedTuple, Self
 
 import psutil
 
-# Below these limits, other processes do not change what is measured here. An idle desktop stays below them.
+# Below these limits, other processes do not change our measurements. An idle desktop stays below these limits.
 FOREIGN_CORES = 0.3
 STOLEN_CORES = 0.1
 
 
 class Busy(NamedTuple):
-    """Average number of cores that foreign processes used, and that the hypervisor took (steal time).
+    """The average number of cores that foreign processes used, and that the hypervisor took (steal time).
 
-    Foreign processes are all except this process and its descendants.
+    Foreign processes are all processes except this process and its descendants.
     """
 
     foreign_cores: float
     stolen_cores: float
 
     def doubts(self) -> list[str]:
-        """Returns the reasons why figures measured meanwhile are not comparable; none on an idle machine."""
+        """Returns the reasons why the measured figures are not comparable; an empty list for an idle machine."""
         cores = psutil.cpu_count() or 1
         return [
             f"{what} {used:.1f} of {cores} cores"
@@ -33,7 +33,7 @@ class Busy(NamedTuple):
 
 
 class Watch:
-    """Measures the machine inside the context; the result is `busy`, which is set when the context ends."""
+    """Measures the machine inside the context, and sets `busy` when the context ends."""
 
     busy: Busy
 
@@ -48,14 +48,17 @@ class Watch:
 
 
 def _now() -> tuple[float, float, float, float]:
-    """Returns the clock, and CPU seconds so far: all processes, this process with its descendants, the hypervisor."""
+    """Returns the time, and the CPU seconds used so far by three groups.
+
+    The groups are all processes, this process with its descendants, and the hypervisor.
+    """
     times = psutil.cpu_times()
     total = times.user + times.system + sum(_seconds(times, name) for name in ("nice", "irq", "softirq"))
     return time.monotonic(), total, _own_cpu_seconds(), _seconds(times, "steal")
 
 
 def _seconds(times: object, name: str) -> float:
-    """Returns a kind of CPU time that not every system reports, else 0."""
+    """Returns the CPU time called `name`, or 0 if this operating system does not report it."""
     value: float = getattr(times, name, 0.0)
     return value
 
@@ -68,6 +71,6 @@ def _own_cpu_seconds() -> float:
             spent = process.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        # `children_…`: children that have ended and that their parent has waited for.
+        # `children_…` is the CPU time of children that have ended, and that their parent has waited for.
         seconds += spent.user + spent.system + spent.children_user + spent.children_system
     return seconds

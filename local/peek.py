@@ -1,4 +1,4 @@
-"""Reads the embedded queue's messages through ministack's own path, which does not count as a receive."""
+"""Reads an embedded queue's messages with a request of ministack's own, which does not count as a receive."""
 
 import json
 from urllib.parse import quote
@@ -9,9 +9,9 @@ from local.http import ask
 
 
 def peek(endpoint: str, queue_url: str, ca_bundle: str | None = None) -> list[Seen]:
-    """Returns every message of the queue, oldest first; an https endpoint needs the `ca_bundle`.
+    """Returns every message of the queue, oldest first. An https `endpoint` needs `ca_bundle`, a PEM file of CAs.
 
-    Raises ConfigurationError if nothing answers.
+    Raises ConfigurationError if the embedded AWS does not answer.
     """
     path = f"/_ministack/sqs/messages?QueueUrl={quote(queue_url, safe='')}"
     try:

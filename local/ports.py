@@ -1,13 +1,13 @@
-"""Free ports for processes that take their port as an argument."""
+"""Finds free ports for processes that get their port as an argument."""
 
 import random
 import socket
 from contextlib import closing, suppress
 
-# These are below the ports that a system gives to outgoing connections (Linux: from 32,768; macOS and Windows: from
-# 49,152). Otherwise, an outgoing connection could take the port before the process does.
+# These ports are below the ports that a system gives to outgoing connections (Linux: from 32,768; macOS and Windows:
+# from 49,152). Otherwise, an outgoing connection could take the port before the process listens on it.
 PORTS = range(20_000, 32_000)
-START_SECONDS = 60  # until a process that got such a port listens
+START_SECONDS = 60  # the longest time until a process listens on its port
 
 
 def free_port() -> int:

@@ -17,8 +17,9 @@ T = TypeVar("T")
 def wait_until_ready(
     process: "subprocess.Popen[Any]", ready: Callable[[], T | None], seconds: float, interval: float = 0.05
 ) -> T:
-    """Calls `ready`, which may raise OSError, every `interval` seconds, and returns the first true result.
+    """Calls `ready` every `interval` seconds, and returns the first result that is true.
 
+    `ready` may raise OSError or HTTPException, which count as "not ready".
     Raises ChildProcessError if `process` exits first, and TimeoutError after `seconds`.
     """
     deadline = time.monotonic() + seconds
@@ -33,14 +34,17 @@ def wait_until_ready(
 
 
 def is_ready(url: str) -> bool:
-    """Returns whether /readyz of the service at `url` is 200. Raises OSError or HTTPException without an answer."""
+    """Returns whether the service at `url` answers /readyz with 200.
+
+    Raises OSError or HTTPException if the service does not answer.
+    """
     with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)) as connection:
         connection.request("GET", "/readyz")
         return connection.getresponse().status == HTTPStatus.OK
 
 
 def is_listening(port: int) -> bool:
-    """Returns True if a connection to `port` on loopback is accepted. Raises OSError if it is refused."""
+    """Returns True if a process accepts connections to `port` on loopback. Raises OSError if no process does."""
     socket.create_connection(("127.0.0.1", port), timeout=1).close()
     return True
 

@@ -1,4 +1,4 @@
-"""Webhooks for demos and load tests: the samples of `loadtest/events`, and webhooks generated from them."""
+"""Provides webhooks for demos and load tests: the files in `loadtest/events`, and webhooks generated from a file."""
 
 import json
 import re
@@ -10,14 +10,15 @@ from pathlib import Path
 from app.errors import ConfigurationError
 
 SAMPLES = Path(__file__).parents[1] / "loadtest" / "events"
-# Six characters are the event's number, the others distinguish runs.
+# The length of the shortest id that can be renamed. In a new id, six characters are the event's number. The other
+# characters are random, so that ids of different runs differ.
 _SHORTEST = 10
 _RENAMABLE = re.compile(r"(\w+_)?[A-Za-z0-9-]{10,}", re.ASCII)
 _ALPHABET = string.digits + string.ascii_letters
 
 
 def sample_files() -> list[Path]:
-    """Returns ten pending invoices and four other events. Raises ConfigurationError if they are not installed."""
+    """Returns the files of ten pending invoices and four other events. Raises ConfigurationError if they are missing."""
     return [file for file in _shipped() if file.name != "default.json"]
 
 
@@ -28,19 +29,23 @@ def _shipped() -> list[Path]:
 
 
 def default_file() -> Path:
-    """Returns the load test's webhook, which is as long as the published one. Raises ConfigurationError."""
+    """Returns the file of the load test's webhook, which has the same size as the webhook of the published load test.
+
+    Raises ConfigurationError if the file is not installed.
+    """
     return next(file for file in _shipped() if file.name == "default.json")
 
 
 def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
-    """Returns `count` fresh events, generated from the files in turn. Raises ConfigurationError."""
+    """Returns `count` events, generated from each of the files in turn. Raises ConfigurationError (`fresh_events`)."""
     shares = [fresh_events(file.read_bytes(), count // len(files) + 1) for file in files]
     return (next(shares[number % len(shares)]) for number in range(count))
 
 
 def fresh_events(template: bytes, count: int) -> Iterator[bytes]:
-    """Returns `count` copies of `template` of the same size, each with its own ids of event, invoice and customer.
+    """Yields `count` copies of `template`, each with new ids of the event, the invoice and the customer.
 
+    All copies have the same size as `template`, because a new id is as long as the old id.
     Raises ConfigurationError if `template` is not an event, or if an id is too short.
     """
     ids = _ids(template)
@@ -66,7 +71,7 @@ def _ids(template: bytes) -> list[str]:
 
 
 def _renamed(old: str, run: str, number: int) -> str:
-    """Returns a new id with the prefix of `old` (`ev_`). Its last six characters are the number, the others the run."""
+    """Returns a new id: the prefix of `old` (such as `ev_`), characters of `run`, and six characters for `number`."""
     prefix, mark, rest = old.rpartition("_")
     if len(rest) < _SHORTEST:
         raise ConfigurationError(

@@ -1,7 +1,8 @@
-"""Creates what a local run bills: for each webhook about a pending invoice, the invoice at the Chargebee stand-in, and
-a few billable events of the customer in the table.
+"""Creates the data that a local run bills.
 
-The billable events are computed from the webhook's event id, so an audit knows which charges to expect.
+For each webhook about a pending invoice, `seed` creates the invoice at the Chargebee stand-in. It also writes a few
+billable events of the invoice's customer into the table. The billable events are computed from the webhook's event id,
+so an audit knows which charges the invoice must have.
 """
 
 import hashlib
@@ -22,7 +23,8 @@ _WANTED = frozenset({PENDING_INVOICE_CREATED})
 _MOST_BILLABLES = 3
 _MORE_LINE_ITEMS = 25
 _MONTH = 30 * 86_400
-# A webhook has up to 150 kB, and all of a batch go in one request to the stand-in. BatchWriteItem takes 25 items.
+# One request to the stand-in contains a whole batch of webhooks, and a webhook has up to 150 kB. BatchWriteItem accepts
+# at most 25 items.
 _EVENTS_AT_ONCE = 200
 _ITEMS_AT_ONCE = 25
 # The embedded AWS reads the region from the signature, but does not check the signature.
@@ -37,7 +39,7 @@ _USAGES = ("API calls", "Messages sent", "Storage, GB-hours", "Exports", "Seats 
 
 @dataclass(frozen=True)
 class SeededBillable:
-    """A billable event of a customer; `amount` in minor units, `occurred_at` in unix seconds."""
+    """A billable event of a customer. `amount` is in minor units (cents); `occurred_at` is in Unix seconds."""
 
     id: str
     customer_id: str
@@ -46,7 +48,7 @@ class SeededBillable:
     occurred_at: int
 
     def item(self) -> dict[str, dict[str, str]]:
-        """Returns the item in DynamoDB's JSON. `app.billing` describes the table's design."""
+        """Returns the table's item in DynamoDB's JSON format. `app.billing` describes the table's design."""
         return {
             "pk": {"S": f"customer#{self.customer_id}"},
             "sk": {"S": f"billable#{self.occurred_at:010}#{self.id}"},
@@ -58,7 +60,7 @@ class SeededBillable:
 
 
 def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """Returns the events of `bodies`, as dicts, that announce a pending invoice."""
+    """Yields, as dicts, those webhooks in `bodies` that announce a pending invoice."""
     for body in bodies:
         try:
             event = parse_event(body, _WANTED)
@@ -71,7 +73,7 @@ def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 def charges(event: dict[str, Any]) -> list[SeededBillable]:
     """Returns one to three billable events in the period of the event's invoice.
 
-    The period includes the line items that Chargebee left out of the webhook.
+    The period also covers the line items of `more_line_items`, which the webhook does not contain.
     """
     invoice, digest = event["content"]["invoice"], hashlib.sha256(event["id"].encode()).digest()
     items = [*invoice.get("line_items", []), *more_line_items(event)]
@@ -95,7 +97,10 @@ def charges(event: dict[str, Any]) -> list[SeededBillable]:
 
 
 def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the line items that Chargebee left out of the webhook; they end a month later."""
+    """Returns line items of the invoice that the webhook does not contain, or none if the webhook is complete.
+
+    Chargebee leaves line items out of a long webhook. The period of these line items ends a month later.
+    """
     invoice = event["content"]["invoice"]
     if not invoice.get("line_items_next_offset"):
         return []
@@ -107,10 +112,10 @@ def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
-    """Registers the events at the stand-in, and writes their billable events into the table.
+    """Registers the webhooks' pending invoices at the stand-in, and writes the billable events into the table.
 
-    An invoice that is already registered does not change, so the same webhook can be sent twice. Raises
-    ConfigurationError if the stand-ins do not answer.
+    If an invoice is already registered, nothing changes, so the same webhook can be sent twice. Raises
+    ConfigurationError if a stand-in does not answer.
     """
     events = pending(bodies)
     while some := list(islice(events, _EVENTS_AT_ONCE)):
@@ -120,7 +125,10 @@ def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
 
 
 def register(run: LocalRun | StandIns, events: Iterable[dict[str, Any]]) -> set[str]:
-    """Registers the events at the stand-in; returns the ids of the invoices that are new. Raises ConfigurationError."""
+    """Registers the events' invoices at the stand-in; returns the ids of the invoices that were not registered before.
+
+    Raises ConfigurationError if the stand-in does not answer.
+    """
     new: set[str] = set()
     rest = iter(events)
     while some := list(islice(rest, _EVENTS_AT_ONCE)):
@@ -131,7 +139,7 @@ def register(run: LocalRun | StandIns, events: Iterable[dict[str, Any]]) -> set[
 
 
 def write(run: LocalRun | StandIns, billables: list[SeededBillable]) -> None:
-    """Writes the billable events into the table. Raises ConfigurationError."""
+    """Writes the billable events into the table. Raises ConfigurationError if the stand-in does not answer."""
     for start in range(0, len(billables), _ITEMS_AT_ONCE):
         items = [{"PutRequest": {"Item": one.item()}} for one in billables[start : start + _ITEMS_AT_ONCE]]
         body = orjson.dumps({"RequestItems": {run.table: items}})

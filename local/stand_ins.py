@@ -1,4 +1,4 @@
-"""Finds the stand-ins for Chargebee and DynamoDB that a deployment on a laptop (kind, compose) is configured for."""
+"""Reads from the settings which stand-ins for Chargebee and DynamoDB a deployment on a laptop (kind, compose) uses."""
 
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ from app.settings import Settings
 
 
 class StandIns(NamedTuple):
-    """The stand-ins' URLs: `chargebee`, and `endpoint` for DynamoDB with the `table`."""
+    """The URLs of the stand-ins for Chargebee (`chargebee`) and DynamoDB (`endpoint`), and the name of the `table`."""
 
     chargebee: str
     endpoint: str
@@ -20,9 +20,10 @@ class StandIns(NamedTuple):
 
 
 def configured_stand_ins(settings: Settings) -> StandIns:
-    """Returns the configured stand-ins.
+    """Returns the stand-ins that the environment variables name.
 
-    Raises ConfigurationError if one is not configured, or is the real service, which must not get invented data.
+    Raises ConfigurationError if a variable is not set, or if it names the real Chargebee or the real DynamoDB. The real
+    services must not get invented data.
     """
     settings.require_billing()
     assert settings.chargebee_url is not None
@@ -38,5 +39,5 @@ def configured_stand_ins(settings: Settings) -> StandIns:
 
 
 def _endpoint(**options: bool) -> str:
-    config = Config(**options)  # type: ignore[arg-type]  # its stubs lack this option
+    config = Config(**options)  # type: ignore[arg-type]  # botocore's stubs lack this option
     return boto3.Session().client("dynamodb", config=config).meta.endpoint_url

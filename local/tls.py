@@ -1,8 +1,8 @@
-"""Certificates for the stand-ins of AWS. Real SQS uses HTTPS, and loading the CA bundle is much of what HTTPS costs.
+"""Creates certificates for the embedded AWS, so that a local run can measure what HTTPS costs, as with real SQS.
 
-botocore lets urllib3 load the whole bundle for every new connection (https://github.com/urllib3/urllib3/issues/3623,
-https://github.com/boto/botocore/issues/3171), which OpenSSL 3 made five times slower
-(https://github.com/openssl/openssl/issues/16871).
+Loading the CA bundle is a large part of the cost. botocore makes urllib3 load the whole bundle for every new connection
+(https://github.com/urllib3/urllib3/issues/3623, https://github.com/boto/botocore/issues/3171). With OpenSSL 3, loading
+takes five times as long as before (https://github.com/openssl/openssl/issues/16871).
 """
 
 import tempfile
@@ -17,7 +17,7 @@ _END = "-----END CERTIFICATE-----\n"
 
 
 class Certificates(NamedTuple):
-    """PEM files. `bundle` is for AWS_CA_BUNDLE: botocore's own CAs, and the CA that has signed `certificate`."""
+    """PEM files. `bundle`, for AWS_CA_BUNDLE, has botocore's own CAs and the CA that has signed `certificate`."""
 
     certificate: Path
     key: Path
@@ -27,14 +27,15 @@ class Certificates(NamedTuple):
 
 @contextmanager
 def certificates(share: float = 1.0) -> Iterator[Certificates]:
-    """Creates a CA and a certificate for 127.0.0.1 and localhost; the files exist inside the context.
+    """Creates a CA and a certificate for 127.0.0.1 and localhost. The files exist inside the context.
 
-    `share`: the part of botocore's CAs that the bundle contains. Raises ConfigurationError if trustme is not installed.
+    `share`: the fraction of botocore's CAs that the bundle contains, from 0 to 1. Raises ConfigurationError if trustme
+    is not installed.
     """
     try:
-        import trustme  # not in the image
+        import trustme  # the container image does not have this package
     except ImportError:
-        raise ConfigurationError("TLS for the stand-ins of AWS needs the group `local`: make .venv") from None
+        raise ConfigurationError("HTTPS for the embedded AWS needs the group `local`: run `make .venv`") from None
     ca = trustme.CA()
     issued = ca.issue_cert("127.0.0.1", "localhost")
     with tempfile.TemporaryDirectory() as folder:
@@ -47,8 +48,8 @@ def certificates(share: float = 1.0) -> Iterator[Certificates]:
 
 
 def _botocores(share: float) -> list[str]:
-    """Returns the first `share` of botocore's own CAs."""
-    from botocore.httpsession import DEFAULT_CA_BUNDLE  # takes half a second, so only a run with TLS imports it
+    """Returns the first CAs of botocore's own bundle; `share`: which fraction of the bundle."""
+    from botocore.httpsession import DEFAULT_CA_BUNDLE  # takes half a second, so runs without TLS skip it
 
     found = Path(DEFAULT_CA_BUNDLE).read_text().split(_END)[:-1]
     return [certificate + _END for certificate in found[: round(share * len(found))]]

@@ -10,7 +10,7 @@ from app.settings import Settings
 from local import exposure
 from tests.harness.commands import LocalRunProcess
 
-ALL = "POST /webhooks/chargebee, the probes, /docs and /openapi.json by APP_HOST=0.0.0.0"
+ALL = "POST /webhooks/chargebee, the probes, /docs and /openapi.json because of APP_HOST=0.0.0.0"
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
         ({"host": "127.0.0.1"}, None),
         ({"host": "localhost", "metrics_port": 0}, None),
         ({"host": "::1", "metrics_host": "0.0.0.0"}, None),  # noqa: S104  # it has no port
-        ({"metrics_port": 9000, "metrics_host": "::"}, "/metrics by APP_METRICS_HOST=::"),
+        ({"metrics_port": 9000, "metrics_host": "::"}, "/metrics because of APP_METRICS_HOST=::"),
         ({"host": "0.0.0.0"}, ALL),  # noqa: S104  # no socket is bound
     ],
     ids=str,
