@@ -1,4 +1,4 @@
-"""The page's buttons: send webhooks to every service, and set the latency of the services' queues."""
+"""The page's buttons, which send webhooks to every service, or set the latency of the services' queues."""
 
 import asyncio
 import ssl
@@ -13,7 +13,7 @@ from local.live.firing import Post, fire
 from local.live.page_config import ShownService
 from local.live.tally import Tally
 
-# Generates the given number of webhooks.
+# A function that generates the given number of webhooks.
 Bodies = Callable[[int], Iterable[bytes]]
 OpenPost = Callable[[ShownService], AbstractAsyncContextManager[Post]]
 DELAYS_MS = (0, 8, 100, 500)
@@ -38,7 +38,7 @@ LOAD_BUTTONS = {
 
 
 class Buttons:
-    """The actions of the buttons; the connections are open inside the context."""
+    """Does what the buttons request. The connections to the services are open inside the context."""
 
     def __init__(self, services: list[ShownService], delay: float, bodies: Bodies, open_post: OpenPost) -> None:
         self._services = services
@@ -50,7 +50,7 @@ class Buttons:
         self._sending: dict[str, asyncio.Task[None]] = {}
 
     def extras(self) -> dict[str, object]:
-        """Returns the latency of SQS in ms, the buttons pressed since the last call, and each service's tally."""
+        """Returns SQS's latency in ms, the buttons pressed since the previous call, and the tally of each service."""
         pressed, self._pressed = self._pressed, []
         return {"delay": self._delay, "pressed": pressed, "sent_here": [tally.shown() for tally in self._tallies]}
 
@@ -64,7 +64,7 @@ class Buttons:
         return True
 
     async def delay(self, milliseconds: int) -> bool:
-        """Sets the latency of every queue; returns False if one of them did not answer."""
+        """Sets the latency of every service's queue; returns False if a queue did not accept the latency."""
         try:
             for service in self._services:
                 await self._set_delay(service, milliseconds / 1000)

@@ -1,4 +1,4 @@
-"""Builds the page as one HTML document with markup, style sheets, scripts and data."""
+"""Builds the page as one HTML document that contains markup, style sheets, scripts and data."""
 
 import base64
 import hashlib
@@ -17,17 +17,23 @@ _SCRIPTS = ("charts.js", "numbers.js", "draw.js", "elements.js", "words.js", "st
 
 
 def live(services: list[ShownService]) -> str:
-    """Returns the page, which fetches the moments."""
+    """Returns the live page, which fetches the figures of each moment from the server."""
     return _document(services, {"saved": None, "moments": []})
 
 
 def saved(services: list[ShownService], moments: Iterable[str], when: str) -> str:
-    """Returns the page with its moments, each as JSON text. It fetches nothing, so it also opens from a disk."""
+    """Returns the page with the figures of `moments`, each a JSON text, and with `when`, the time of saving.
+
+    The saved page fetches nothing, so a browser can open the file from a disk.
+    """
     return _document(services, {"saved": when, "moments": [json.loads(moment) for moment in moments]})
 
 
 def policy(*, connecting: bool) -> str:
-    """Returns the content policy, which allows only the document's own scripts and style sheets, by hash."""
+    """Returns the Content-Security-Policy, which allows only the document's own scripts and style sheets.
+
+    The policy identifies scripts and style sheets by hash. `connecting`: the page may send requests to its server.
+    """
     connect = "'self'" if connecting else "'none'"
     return (
         f"default-src 'none'; script-src {_hashes(_scripts())}; style-src {_hashes(_styles())};"
@@ -45,7 +51,7 @@ def _document(services: list[ShownService], data: dict[str, object]) -> str:
     parts = {
         "POLICY": policy(connecting=not data["saved"]),
         "STYLES": "\n".join(f"<style>{text}</style>" for text in _styles()),
-        # Otherwise, `</script>` in a text would end the element.
+        # Escapes `<`, because `</script>` in a text would end the script element.
         "DATA": json.dumps(data).replace("<", "\\u003c"),
         "SCRIPTS": "\n".join(f"<script>{text}</script>" for text in _scripts()),
     }
@@ -65,7 +71,7 @@ def _styles() -> list[str]:
 
 
 def _scripts() -> list[str]:
-    """Returns uPlot, and the page's scripts inside one function, so that their names cannot clash with the window's."""
+    """Returns uPlot, and the page's own scripts in one function, so that their names do not become global names."""
     own = "\n".join(_text(name) for name in _SCRIPTS)
     return [_text(_UPLOT), f'(() => {{\n"use strict"\n{own}}})()\n']
 

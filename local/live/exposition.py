@@ -11,27 +11,27 @@ Buckets = Mapping[float, float]
 
 @dataclass(frozen=True)
 class Scrape:
-    """The samples of one scrape, by name; `taken`: when, in seconds of a monotonic clock."""
+    """The samples of one scrape, by metric name. `taken`: the time of the scrape, in seconds of a monotonic clock."""
 
     taken: float
     samples: Mapping[str, list[tuple[Mapping[str, str], float]]]
 
     def total(self, name: str) -> float | None:
-        """Returns the sum of a name's series, or None if there is no series."""
+        """Returns the sum of all series of the metric `name`, or None if the scrape has no such series."""
         found = self.samples.get(name)
         return sum(value for _, value in found) if found else None
 
     def by(self, name: str, label: str) -> dict[str, float]:
-        """Returns the sum of a name's series for each value of a label."""
+        """Returns, for each value of `label`, the sum of the series of the metric `name` with this value."""
         sums: dict[str, float] = defaultdict(float)
         for labels, value in self.samples.get(name, ()):
             sums[labels.get(label, "")] += value
         return sums
 
     def buckets(self, name: str, unlike: tuple[str, str] | None = None) -> Buckets:
-        """Returns a histogram's cumulative counts by upper bound, ascending, as the sum of the histogram's series.
+        """Returns the cumulative counts of the histogram `name` by upper bound, in ascending order of the bounds.
 
-        Leaves out series with the label and value of `unlike`.
+        The counts are sums of the histogram's series, without the series that have the label and value of `unlike`.
         """
         counts: dict[str, float] = defaultdict(float)
         for labels, count in self.samples.get(f"{name}_bucket", ()):
@@ -41,7 +41,7 @@ class Scrape:
 
 
 def parse(text: str, taken: float) -> Scrape:
-    """Parses `text`. Raises ValueError if it is not Prometheus text."""
+    """Returns the samples in `text`. Raises ValueError if `text` is not in Prometheus' text format."""
     samples: dict[str, list[tuple[Mapping[str, str], float]]] = defaultdict(list)
     for family in text_string_to_metric_families(text):
         for sample in family.samples:

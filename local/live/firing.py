@@ -4,12 +4,15 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
 
-# Sends one webhook, and returns the status of the answer, 0 if there was none.
+# A function that sends one webhook, and returns the status of the answer, or 0 if no answer came.
 Post = Callable[[bytes], Awaitable[int]]
 
 
 async def fire(bodies: Iterable[bytes], posts: list[Post], rate: float | None) -> None:
-    """Passes each body to each of `posts`: `rate` bodies per second without waiting for answers, or all at once."""
+    """Sends each body with every function of `posts`, and returns when all calls have ended.
+
+    `rate`: bodies per second, or None to send all bodies at once. In both cases, no body waits for an earlier answer.
+    """
     began = time.monotonic()
     async with asyncio.TaskGroup() as sending:
         for number, body in enumerate(bodies):

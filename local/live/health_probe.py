@@ -1,4 +1,4 @@
-"""Requests /healthz repeatedly, as the kubelet does, to see whether the service answers at all."""
+"""Requests /healthz again and again, as the kubelet does, to find out whether the service answers at all."""
 
 import asyncio
 import time
@@ -11,14 +11,17 @@ INTERVAL = 0.5
 
 
 class Reading(NamedTuple):
-    """Duration of the last probe, or of the current one so far; `timed_out`: no answer within the time-out."""
+    """The result of a probe. `milliseconds`: how long the probe took, or has taken so far.
+
+    `timed_out`: the service did not answer within TIMEOUT seconds, or the connection failed.
+    """
 
     milliseconds: float
     timed_out: bool
 
 
 class HealthProbe:
-    """Probes the service at `url` while `run` runs, with a new connection for each probe."""
+    """Probes the service at `url` until the task of `run` is cancelled, with a new connection for each probe."""
 
     def __init__(self, url: str) -> None:
         self._url = f"{url}/healthz"
@@ -44,7 +47,11 @@ class HealthProbe:
         self._began = None
 
     def reading(self) -> Reading:
-        """Returns the last probe, or the current one if it already takes longer than the last. Does not wait."""
+        """Returns the result of the last finished probe, without waiting for the current probe.
+
+        If the last probe did not time out and the current probe already takes longer, returns how long the current
+        probe has taken so far.
+        """
         if self._last.timed_out or self._began is None:
             return self._last
         waiting = (time.monotonic() - self._began) * 1000

@@ -1,4 +1,4 @@
-"""The page's configuration, which its process reads from standard input as one line of JSON."""
+"""The page's configuration, which the page's process reads from standard input as one line of JSON."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field
 class ShownService:
     """A service that the page shows.
 
-    `metrics`: the URL of the service's Prometheus text; without it, the page shows probes only. `sqs`: the URL that
-    sets the latency of the service's queue (see `local.delay`), with `ca_bundle` for TLS. The buttons send webhooks as
-    `user` with `password`, and first register the invoices at the stand-in `chargebee`.
+    `metrics`: the URL of the service's Prometheus text; without this URL, the page shows only the probes of /healthz.
+    `sqs`: the URL that sets the latency of the service's queue (see `local.delay`). `ca_bundle`: the file of CAs for
+    `sqs`, or None without TLS. `chargebee`: the URL of the stand-in where the buttons register the webhooks' invoices,
+    or None. `user` and `password`: the Basic auth of the buttons' webhooks.
     """
 
     name: str
@@ -25,13 +26,13 @@ class ShownService:
     password: str = field(default="demo", repr=False)
 
     def shown(self) -> dict[str, str]:
-        """Returns the fields that the page gets; it must not get the password."""
+        """Returns the fields that the browser gets. The browser must not get the password."""
         return {"name": self.name, "change": self.change, "cost": self.cost, "url": self.url}
 
 
 @dataclass(frozen=True)
 class PageConfig:
-    """The services, shown side by side; `port` 0 picks a free port; `delay`: the initial latency of SQS in seconds."""
+    """The page shows `services` side by side. `port` 0 picks a free port. `delay`: SQS's initial latency in seconds."""
 
     services: list[ShownService]
     port: int = 0
@@ -42,11 +43,11 @@ class PageConfig:
 
 
 def takes_webhooks(services: list[ShownService]) -> bool:
-    """Returns whether the page has buttons, which need services with an embedded queue."""
+    """Returns whether the page has buttons. The buttons need an embedded queue for every service."""
     return all(service.sqs is not None for service in services)
 
 
 def parse(line: bytes) -> PageConfig:
-    """Parses the line that `PageConfig.line` has made."""
+    """Parses a line that `PageConfig.line` has returned."""
     fields = json.loads(line)
     return PageConfig(**fields | {"services": [ShownService(**service) for service in fields["services"]]})

@@ -12,20 +12,24 @@ from app.errors import ConfigurationError
 from local.child import end_with_parent
 from local.live.page_config import PageConfig, parse
 
-# Creates the application for a configuration and a port.
+# A function that creates the application for a configuration and a port.
 Create = Callable[[PageConfig, int], Starlette]
 
 
 def read_config() -> PageConfig | None:
-    """Returns the configuration, or None if the parent process ended before it sent one."""
+    """Returns the configuration, or None if the parent process ended before it sent a configuration."""
     line = sys.stdin.buffer.readline()
     return parse(line) if line else None
 
 
 def run(config: PageConfig, create: Create, listening: Callable[[str], None]) -> None:
-    """Serves the page until standard input ends; calls `listening` with the URL. Raises ConfigurationError."""
+    """Serves the page until standard input ends. Calls `listening` with the page's URL before the page is served.
+
+    Raises ConfigurationError if the page cannot listen on the port.
+    """
     end_with_parent()
-    # Each webhook without an answer keeps a connection open, and a blocked service keeps thousands waiting.
+    # Raises the limit of open files. Each webhook without an answer keeps a connection open, and a blocked service can
+    # leave thousands of webhooks without an answer.
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     door = _listen(config.port)

@@ -7,10 +7,11 @@ from local.live.exposition import Buckets
 
 
 def quantile(share: float, before: Buckets, after: Buckets) -> float | None:
-    """Returns the middle of the bucket with the quantile, or the highest bound if the quantile is above all bounds.
+    """Returns the middle of the bucket that contains the quantile `share` (0 to 1), or None.
 
-    PromQL's linear interpolation would show the end of the bucket as the 99th percentile of equal values. Returns None
-    if nothing was counted, or if the counts were reset.
+    Returns None if the histogram counted no values between the scrapes, or if the counts were reset. If the quantile is
+    above all bounds, returns the highest bound. PromQL would interpolate linearly: for equal values, it would show the
+    end of the bucket as the 99th percentile.
     """
     counted = [(bound, count - before.get(bound, 0.0)) for bound, count in after.items()]
     total = counted[-1][1] if counted else 0

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
-MOMENTS = 240  # two a second
+MOMENTS = 240  # two per second
 
 
 class Moment(NamedTuple):
@@ -17,7 +17,10 @@ class Moment(NamedTuple):
 
 
 class Ring:
-    """A ring buffer. Its ids begin with a random `run`, so that it recognises ids of an earlier process as foreign."""
+    """A ring buffer of moments. The moments' ids begin with the random text `run`.
+
+    An id with another `run` is from an earlier process of the page.
+    """
 
     def __init__(self, moments: int = MOMENTS) -> None:
         self.run = secrets.token_hex(4)
@@ -36,7 +39,7 @@ class Ring:
         return [moment for moment in self._moments if moment.number > number]
 
     async def follow(self, number: int) -> AsyncIterator[Moment]:
-        """Yields the moments after `number`, then each new one. A reader that is too slow misses the dropped ones."""
+        """Yields the moments after `number`, then each new moment. A slow reader misses moments that the ring drops."""
         while True:
             added = self._added
             for moment in self.after(number):

@@ -18,7 +18,10 @@ Extras = Callable[[], dict[str, object]]
 
 
 async def sample(services: list[ShownService], ring: Ring, extras: Extras) -> None:
-    """Samples until it is cancelled. `extras` adds the latency of SQS and the pressed buttons to each moment."""
+    """Adds a moment to `ring` every INTERVAL seconds, until the task is cancelled.
+
+    `extras` returns SQS's latency, the pressed buttons and the tallies. They become part of each moment.
+    """
     async with aiohttp.ClientSession() as session, AsyncExitStack() as stack:
         probes = [HealthProbe(service.url) for service in services]
         scrapers = [Scraper(service.metrics, session) for service in services]
@@ -28,7 +31,7 @@ async def sample(services: list[ShownService], ring: Ring, extras: Extras) -> No
         due = time.monotonic()
         while True:
             ring.add(json.dumps({"t": round(time.time(), 2), **extras(), "services": await _moment(probes, scrapers)}))
-            # After a pause of the whole machine, the next moment is now; missed moments are not added later.
+            # If the whole machine was paused, samples at once. The ring gets no moments for the time of the pause.
             due = max(due + INTERVAL, time.monotonic())
             await asyncio.sleep(due - time.monotonic())
 

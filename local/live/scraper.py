@@ -1,4 +1,4 @@
-"""Reads a service's Prometheus text; a slow answer does not delay the figures of other services."""
+"""Reads a service's Prometheus text. A slow answer does not delay the figures of other services."""
 
 import asyncio
 import time
@@ -10,13 +10,14 @@ from local.live.exposition import Scrape, parse
 from local.live.values import totals, values
 
 PATIENCE = 0.4
-# Rates cover about a second. If one scrape came late, the next could follow within milliseconds.
+# The minimum number of seconds between the two scrapes from which a rate is computed. If a scrape was late, the next
+# scrape can follow within milliseconds.
 WINDOW = 0.9
 _TIMEOUT = aiohttp.ClientTimeout(total=5)
 
 
 class Scraper:
-    """Scrapes the service's metrics at `url`; None if it has no metrics."""
+    """Scrapes a service's metrics. `url`: the address of the metrics, or None if the service has no metrics."""
 
     def __init__(self, url: str | None, session: aiohttp.ClientSession) -> None:
         self._url = url
@@ -27,7 +28,8 @@ class Scraper:
     async def values(self) -> dict[str, object]:
         """Returns the numbers of the last second, and the totals since the service's start.
 
-        Returns nothing if the scrape takes longer than `PATIENCE`; the next call waits for the same scrape.
+        Returns an empty dict if the numbers are unknown. If the scrape takes longer than PATIENCE seconds, returns an
+        empty dict, too; the next call then waits for the same scrape.
         """
         if self._url is None:
             return {}
@@ -40,11 +42,11 @@ class Scraper:
 
     def _since_earlier(self, scrape: Scrape) -> dict[str, object]:
         old_enough = [one for one in self._earlier if scrape.taken - one.taken >= WINDOW]
-        # Keeps the newest scrape that is old enough, and all later ones.
+        # Keeps the newest scrape that is old enough, and all later scrapes.
         self._earlier = [*old_enough[-1:], *self._earlier[len(old_enough) :], scrape]
         if not old_enough:
             return {}
-        # Leaves out unknown values and rounds the others, because a viewer gets 240 moments at once.
+        # Leaves out unknown values and rounds the others, because a new viewer gets 240 moments at once.
         known = {name: round(value, 2) for name, value in values(old_enough[-1], scrape).items() if value is not None}
         return known | {"totals": totals(scrape)}
 

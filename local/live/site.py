@@ -1,4 +1,4 @@
-"""The page's application: the document, the stream of moments, and the buttons."""
+"""The page's web application: serves the document and the stream of moments, and receives the buttons' requests."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ _HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer
 
 
 def create_site(config: PageConfig, port: int, bodies: Bodies, open_post: OpenPost) -> Starlette:
-    """Returns the application, for requests to `port` on loopback. It samples the services during its lifespan."""
+    """Returns the application for requests to `port` on loopback. The running application samples the services."""
     ring = Ring()
     buttons = Buttons(config.services, config.delay, bodies, open_post)
 

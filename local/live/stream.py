@@ -1,4 +1,4 @@
-"""Sends the ring's moments as server-sent events, then each new moment."""
+"""Sends moments to a viewer as server-sent events: first the stored moments, then each new moment."""
 
 from collections.abc import AsyncIterator
 
@@ -12,7 +12,10 @@ RECONNECT_MS = 1000
 
 
 def respond(request: Request, ring: Ring) -> Response:
-    """Returns the stream of moments after the request's `Last-Event-ID`, or of all stored moments if it has none."""
+    """Returns the stream of the moments after the request's `Last-Event-ID`.
+
+    If the request has no such header, the stream begins with the oldest stored moment.
+    """
     return EventSourceResponse(_events(ring, request.headers.get("last-event-id")))
 
 

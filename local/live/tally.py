@@ -1,4 +1,4 @@
-"""Counts the webhooks that the page's buttons have sent to one service, and the answers."""
+"""Counts the webhooks that the page's buttons have sent to one service, and the service's answers."""
 
 from collections import Counter
 
@@ -6,14 +6,14 @@ from local.live.firing import Post
 
 
 class Tally:
-    """Counts the webhooks that `counting` has sent, and the answers by status; status 0 is no answer."""
+    """Counts the sent webhooks, and the answers by status. Status 0 means that no answer came."""
 
     def __init__(self) -> None:
         self._sent = 0
         self._answers: Counter[int] = Counter()
 
     def counting(self, post: Post) -> Post:
-        """Returns `post` with each call counted when it begins, and its answer when it ends."""
+        """Returns a function that calls `post`, counts the webhook before the call, and counts the answer after it."""
 
         async def counted(body: bytes) -> int:
             self._sent += 1

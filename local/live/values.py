@@ -1,24 +1,25 @@
-"""Computes the numbers that the page draws of one service at one moment, from two scrapes."""
+"""Computes, from two scrapes, the numbers that the page draws for one service and one moment."""
 
 from local.live.exposition import Scrape
 from local.live.quantiles import quantile
 
-# Milliseconds, webhooks per second, or percent of one core. None: unknown, or nothing happened.
+# A number by name. None means that the number is unknown, or that nothing happened. Times are in milliseconds, rates in
+# webhooks per second, and CPU time in percent of one core.
 Values = dict[str, float | None]
-# The number of webhooks by group, and within a group by outcome.
+# The number of webhooks by group; inside a group, by outcome.
 Totals = dict[str, dict[str, int]]
 
 _WEBHOOKS = "invoice_webhook_webhooks_total"
 _ACCEPTED = ("queued", "processed")  # v01 processes webhooks instead of queueing them
 _REJECTED = "rejected"
-# The label of the series of webhooks without an answer, which have no response time.
+# The label and value of the series for webhooks without an answer. These webhooks have no response time.
 _UNANSWERED = ("http_response_status_code", "")
 # The group of each outcome; any other outcome is the slug of a refusal (`app.web.problems`) and counts as rejected.
 _GROUPS = {**dict.fromkeys(_ACCEPTED, "queued"), **{name: name for name in ("ignored", "overloaded", "unanswered")}}
 
 
 def totals(after: Scrape) -> Totals:
-    """Returns the number of webhooks since the service's start, by group and outcome, without zeros."""
+    """Returns the number of webhooks since the service's start, by group and outcome. Leaves out zeros."""
     found: Totals = {}
     for outcome, count in sorted(after.by(_WEBHOOKS, "outcome").items()):
         if count:
@@ -27,7 +28,7 @@ def totals(after: Scrape) -> Totals:
 
 
 def values(before: Scrape, after: Scrape) -> Values:
-    """Returns the changes from `before` to `after`, and the gauges of `after`."""
+    """Returns the numbers of the time between the two scrapes, and the gauges of `after`."""
     return _outcomes(before, after) | _times(before, after) | _gauges(after) | _process(before, after)
 
 
@@ -81,6 +82,6 @@ def _process(before: Scrape, after: Scrape) -> Values:
 
 
 def _change(name: str, before: Scrape, after: Scrape) -> float | None:
-    """Returns the change of a counter, or None if it is missing or was reset."""
+    """Returns the change of the counter `name`, or None if the counter is missing or was reset."""
     old, new = before.total(name) or 0.0, after.total(name)
     return None if new is None or new < old else new - old
