@@ -1,8 +1,8 @@
 """Rejects requests from websites, because any page in a local browser can send requests to servers on loopback.
 
-A foreign Host header means DNS rebinding (https://github.com/taviso/rbndr). If the Origin or
-Sec-Fetch-Site header is foreign, another site's script, form or image sent the request
-(https://web.dev/articles/fetch-metadata). AWS SDKs and curl send neither Origin nor Sec-Fetch-Site.
+A foreign Host header means DNS rebinding (https://github.com/taviso/rbndr). If the Origin or Sec-Fetch-Site
+header is foreign, another site's script, form or image sent the request (https://web.dev/articles/fetch-metadata). AWS
+SDKs and curl send neither Origin nor Sec-Fetch-Site.
 """
 
 from argparse import ArgumentParser

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 QUEUE = "invoice-webhooks"
 DEAD_LETTER_QUEUE = "invoice-webhooks-dead-letters"
 TABLE = "invoice-webhook-billing"
-# The worker itself moves a message that can never succeed to the dead-letter queue, at once. SQS should not move
-# messages there after a few receives, as for a simpler consumer. With a limit of five receives, SQS would move good
-# webhooks to the dead-letter queue while Chargebee answers 429, or when workers are killed.
+# The worker itself moves a message that can never succeed to the dead-letter queue, at once. A simpler
+# consumer would set five receives here. With five receives, SQS would move good webhooks to the dead-letter queue while
+# Chargebee answers 429, or when workers are killed.
 MAX_RECEIVE_COUNT = 1000
 
 

@@ -18,7 +18,10 @@ _ALPHABET = string.digits + string.ascii_letters
 
 
 def sample_files() -> list[Path]:
-    """Returns the files of ten pending invoices and four other events. Raises ConfigurationError if they are missing."""
+    """Returns the files of ten pending invoices and four other events.
+
+    Raises ConfigurationError if the sample events are not installed.
+    """
     return [file for file in _shipped() if file.name != "default.json"]
 
 
@@ -37,7 +40,7 @@ def default_file() -> Path:
 
 
 def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
-    """Returns `count` events, generated from each of the files in turn. Raises ConfigurationError (`fresh_events`)."""
+    """Returns `count` events, generated from each of the files in turn. Raises the same errors as `fresh_events`."""
     shares = [fresh_events(file.read_bytes(), count // len(files) + 1) for file in files]
     return (next(shares[number % len(shares)]) for number in range(count))
 

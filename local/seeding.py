@@ -99,7 +99,7 @@ def charges(event: dict[str, Any]) -> list[SeededBillable]:
 def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
     """Returns line items of the invoice that the webhook does not contain, or none if the webhook is complete.
 
-    Chargebee leaves line items out of a long webhook. The period of these line items ends a month later.
+    Chargebee leaves line items out of a long webhook. These items end a month after the webhook's last line item.
     """
     invoice = event["content"]["invoice"]
     if not invoice.get("line_items_next_offset"):

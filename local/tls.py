@@ -49,7 +49,7 @@ def certificates(share: float = 1.0) -> Iterator[Certificates]:
 
 def _botocores(share: float) -> list[str]:
     """Returns the first CAs of botocore's own bundle; `share`: which fraction of the bundle."""
-    from botocore.httpsession import DEFAULT_CA_BUNDLE  # takes half a second, so runs without TLS skip it
+    from botocore.httpsession import DEFAULT_CA_BUNDLE  # this import takes half a second
 
     found = Path(DEFAULT_CA_BUNDLE).read_text().split(_END)[:-1]
     return [certificate + _END for certificate in found[: round(share * len(found))]]

@@ -1,4 +1,4 @@
-"""`python -m local`: one file per command, imported only when it is called."""
+"""`python -m local`: one file per command. A file is imported only when its command is called."""
 
 import click
 
@@ -9,7 +9,7 @@ COMMANDS = (
     *("run", "demo", "send", "queue", "invoices", "live", "race"),
     *("releases", "diff", "compare", "doctor"),
 )
-ON_THE_LOCAL_RUN = ("redrive", "reconcile")  # commands of `python -m app`, run with the local run's variables
+ON_THE_LOCAL_RUN = ("redrive", "reconcile")  # commands of `python -m app` that use the local run's variables
 
 
 class _Commands(Commands):
@@ -19,7 +19,7 @@ class _Commands(Commands):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in ON_THE_LOCAL_RUN:
             return super().get_command(ctx, cmd_name)
-        from local.cli.on_local_run import on_local_run  # only these commands need it
+        from local.cli.on_local_run import on_local_run  # only these commands need the import
 
         return on_local_run(cmd_name)
 

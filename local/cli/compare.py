@@ -1,4 +1,4 @@
-"""`python -m local compare v02 v03`: shows as timelines how several releases handle the same webhooks."""
+"""`python -m local compare v02 v03`: draws timelines that show how several releases handle the same webhooks."""
 
 import shutil
 from pathlib import Path
@@ -23,14 +23,15 @@ from local.compare.styles import STYLES
     "--svg",
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the timelines to this file as a picture, too.",
+    help="Also write the timelines to this file, as an SVG picture.",
 )
 def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
     """Post the same webhooks to RELEASES, one release after the other, and show what each thread and webhook waits for.
 
-    Each call to SQS takes 100 ms longer, as if SQS were far away; APP_LOCAL_SQS_DELAY sets another delay, 0 for none.
-    Other settings apply, too: with APP_LOCAL_TLS=1, the calls use TLS. To change a setting for one release only, append
-    it to the name: v06,APP_SQS_MAX_CONNECTIONS=100. A busy machine changes the times, but not what waits for what.
+    Each call to SQS takes 100 ms longer, as if SQS were far away. APP_LOCAL_SQS_DELAY sets another delay; 0 adds no
+    delay. Other settings apply, too: with APP_LOCAL_TLS=1, the calls use TLS. To change a setting for one release only,
+    append the setting to the release's name: v06,APP_SQS_MAX_CONNECTIONS=100. A busy machine changes the times, but not
+    the reasons why threads and webhooks wait.
     """
     chosen = [_parsed(text) for text in releases]
     settings = load_settings()
@@ -50,7 +51,7 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
 
 
 def _parsed(text: str) -> tuple[Release, dict[str, str]]:
-    """Parses `v06,APP_X=1`. Raises ConfigurationError."""
+    """Parses an argument such as `v06,APP_X=1`. Raises ConfigurationError if a part of `text` is not allowed."""
     name, *variables = text.split(",")
     for variable in variables:
         if not variable.startswith("APP_") or "=" not in variable:

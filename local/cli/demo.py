@@ -1,4 +1,4 @@
-"""`python -m local demo`: a test from end to end, with a real service and a real queue process."""
+"""`python -m local demo`: runs an end-to-end test, with a real service process and a real queue process."""
 
 import tempfile
 from collections.abc import Iterator
@@ -32,19 +32,19 @@ OUTPUT = Output(say=click.echo, note=partial(click.echo, err=True), bar=_bar)
     type=click.IntRange(1, 1000),
     default=50,
     show_default=True,
-    help="With --count: webhooks in flight.",
+    help="With --count: number of webhooks in flight.",
 )
 @click.option(
     "--rate",
     type=click.FloatRange(min=0.1),
-    help="With --count: webhooks per second, whether earlier ones are answered or not (open loop).",
+    help="With --count: send this many webhooks per second, without waiting for answers (open loop).",
 )
 def demo(count: int | None, concurrency: int, rate: float | None) -> None:
-    """Start queue and service, post webhooks, and show what arrived in the queue; then let a worker close the invoices.
+    """Start a queue and the service, post webhooks, and show which messages arrived in the queue.
 
-    Exits with 0 if everything is as expected: each charge is on its invoice exactly once. With --count, no worker
-    starts. Settings apply: APP_RELEASE=v02_blocking APP_LOCAL_SQS_DELAY=0.1 … demo --count 20 runs that release with
-    100 ms of latency for each call to SQS.
+    Then a worker closes the invoices; with --count, no worker starts. The command exits with 0 if all checks succeed,
+    such as the check that each charge is on its invoice exactly once. Settings apply: APP_RELEASE=v02_blocking
+    APP_LOCAL_SQS_DELAY=0.1 … demo --count 20 runs v02_blocking with 100 ms of latency for each call to SQS.
     """
     settings = load_settings()
     click.echo(f"Starting the queue and {settings.release.value}", err=True)

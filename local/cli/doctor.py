@@ -36,7 +36,7 @@ LOOPBACK = "127.0.0.1"
     type=click.FloatRange(0.01, 60),
     default=0.1,
     show_default=True,
-    help="Seconds for which a line may block the event loop.",
+    help="Name lines that block the event loop for longer than this many seconds.",
 )
 @click.option("--for", "seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after this many seconds.")
 @click.option(
@@ -49,9 +49,10 @@ LOOPBACK = "127.0.0.1"
 def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | None, page: bool, check: bool) -> None:
     """Serve an ASGI app, and name the lines that block its event loop, while you send requests to it.
 
-    The app is imported from the current directory, as uvicorn does. Each line is named as soon as it is found. Ctrl-C
-    (or SIGTERM) stops, and prints a summary with the releases of this project that show a cure; `diff` shows their
-    code. Time in which the process got no CPU does not count. The live page draws the event loop's delay meanwhile.
+    The doctor imports the app from the current directory, as uvicorn does. It names each line as soon as it finds the
+    line. Ctrl-C (or SIGTERM) stops the doctor. Then it prints a summary, which names releases of this project that show
+    a solution; `python -m local diff` shows their code. Time in which the process got no CPU does not count as blocked.
+    While the app runs, the live page draws the event loop's delay.
     """
     with ExitStack() as stack:
         try:
@@ -80,13 +81,13 @@ def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | N
 
 @contextmanager
 def _live(target: str, url: str) -> Iterator[AbstractContextManager[None]]:
-    """Starts a live page of the app at `url`; yields the context that measures the app's event loop."""
+    """Starts a live page for the app at `url`, and yields a context manager that measures the app's event loop."""
     from app.telemetry.metrics.prometheus import served
     from app.telemetry.metrics.service import LoopMetrics
     from local.live.page_config import PageConfig, ShownService
-    from local.live.start import start  # only the page needs it
+    from local.live.start import start  # only the page needs these imports
 
-    configure_logging(Settings(log_level="WARNING"))  # without the line that names the address of /metrics
+    configure_logging(Settings(log_level="WARNING"))  # hides the log line with the address of /metrics
     metrics = LoopMetrics(fine=True)
     with served(metrics.instruments, LOOPBACK, 0) as port, start() as page:
         page.show(PageConfig([ShownService(target, "", "", url, f"http://{LOOPBACK}:{port}/metrics")]))

@@ -22,18 +22,18 @@ _CLEAR = "\x1b[H\x1b[2J"
 
 
 @click.command()
-@click.option("--watch", is_flag=True, help="List them again after each change, until Ctrl-C.")
+@click.option("--watch", is_flag=True, help="List the invoices again after each change, until Ctrl-C.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     default=40,
     show_default=True,
-    help="Number of invoices to list, the last changed at the end.",
+    help="Maximum number of invoices to list. The invoice that changed last is at the bottom.",
 )
 def invoices(watch: bool, limit: int) -> None:
     """List the invoices of the local run (`make run`): pending, being charged, or closed, with Chargebee's status.
 
-    The invoices are at the stand-in for Chargebee's API. The stand-in's web page shows them, too, as they change.
+    The stand-in for Chargebee's API stores the invoices. The stand-in's web page shows the invoices and every change.
     """
     run = read_run(load_local_settings().run_dir)
     shown = read_invoices(run.chargebee)
@@ -47,13 +47,13 @@ def invoices(watch: bool, limit: int) -> None:
 
 
 def _table(found: list[dict[str, Any]], limit: int) -> str:
-    """Returns a line for each invoice, and a line with the counts."""
+    """Returns a table with a line for each invoice, and a line with the counts."""
     rows = [_COLUMNS, *(_row(invoice) for invoice in found[-limit:])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = ["  ".join(map(_cell, row, widths, _COLUMNS)).rstrip() for row in rows]
     stages = Counter(invoice["stage"] for invoice in found)
     counts = ", ".join(f"{stages[stage]:,} {words}" for stage, words in _STAGES.items() if stage in stages)
-    left_out = [f"… and {len(found) - limit:,} before them (--limit)"] if len(found) > limit else []
+    left_out = [f"… and {len(found) - limit:,} more (--limit)"] if len(found) > limit else []
     return "\n".join([*left_out, *lines, f"{len(found):,} invoices{': ' + counts if counts else ''}"])
 
 

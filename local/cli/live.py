@@ -25,13 +25,13 @@ from local.sample_events import default_file, fresh_events_of
 
 @click.command(hidden=True)
 def live() -> None:
-    """Serve the live page of the services that standard input names, until standard input ends."""
+    """Serve the live page for the services that standard input names, until standard input ends."""
     settings = load_settings()
     configure_logging(settings)
     if config := page_process.read_config():
         try:
             page_process.run(config, partial(_site, settings), _announce)
-        except ConfigurationError as error:  # one line in the log; the service runs on without the page
+        except ConfigurationError as error:  # logs one line; the service continues without the page
             logger.error("{}", error)
             sys.exit(2)
 

@@ -1,4 +1,4 @@
-"""Runs commands of `python -m app` with the local run: `python -m local redrive`, `python -m local reconcile`."""
+"""Runs commands of `python -m app` on the local run: `python -m local redrive` and `python -m local reconcile`."""
 
 import os
 from functools import wraps
@@ -12,7 +12,7 @@ from local.settings import load_local_settings
 
 
 def on_local_run(name: str) -> click.Command:
-    """Returns the command `python -m app NAME`, which will use the local run and no deployment or real AWS account."""
+    """Returns the command `python -m app NAME`, changed to use the local run, and no deployment or real AWS account."""
     command: click.Command = getattr(import_module(f"app.cli.{name}"), name)
     callback = command.callback
     assert callback is not None
@@ -23,7 +23,7 @@ def on_local_run(name: str) -> click.Command:
         variables = run.environment(os.environ)
         os.environ.clear()
         os.environ.update(variables)
-        click.echo(f"On the local run, {run.endpoint}", err=True)
+        click.echo(f"Using the local run at {run.endpoint}", err=True)
         return callback(**options)
 
     return click.Command(command.name, callback=with_local_run, params=command.params, help=command.help)

@@ -17,7 +17,7 @@ from local.settings import load_local_settings
 def queue(show_messages: bool, limit: int, as_json: bool) -> None:
     """Count the messages in the queues of the local run (`make run`), or show them with --peek.
 
-    Neither removes a message, nor counts as a receive.
+    This command removes no message, and does not count as a receive.
     """
     run = read_run(load_local_settings().run_dir)
     for url in (run.queue_url, run.dead_letter_queue_url):

@@ -1,4 +1,4 @@
-"""`python -m local race v02 v09`: runs two releases side by side, and sends both the same webhooks."""
+"""`python -m local race v02 v09`: runs two releases side by side, with one live page for both releases."""
 
 import tempfile
 from contextlib import ExitStack, suppress
@@ -21,10 +21,10 @@ MOST = 2  # the page has two columns
 @click.command()
 @click.argument("releases", nargs=MOST, required=True)
 def race(releases: tuple[str, ...]) -> None:
-    """Serve two RELEASES, each with its own queue, and one live page of both, until Ctrl-C.
+    """Serve two RELEASES, each with its own queue, and one live page for both releases, until Ctrl-C.
 
-    The page's buttons send the same webhooks to both. APP_LOCAL_LIVE_PORT sets the page's port; the default is a free
-    port.
+    The page's buttons send the same webhooks to both releases. APP_LOCAL_LIVE_PORT sets the page's port; the default is
+    a free port.
     """
     settings, options = load_settings(), load_local_settings()
     if "live_port" not in options.model_fields_set:  # the default port may be in use by the page of `make run`
@@ -36,7 +36,7 @@ def race(releases: tuple[str, ...]) -> None:
         url = page.url()
         if url is None:
             raise ConfigurationError("the live page did not start (see its error above)")
-        click.echo(f"{' against '.join(chosen)}: {url} (Ctrl-C stops both)")
+        click.echo(f"{' against '.join(chosen)}: {url} (Ctrl-C stops both releases)")
         page.wait()
 
 

@@ -8,7 +8,7 @@ from local.lessons import KNOWN_AS, change
 
 @click.command()
 def releases() -> None:
-    """List the releases with version and change, and how to switch between them."""
+    """List each release with its version and its change, and show how to switch to another release."""
     for release in Release:
         known_as = f" – {KNOWN_AS[release]}" if release in KNOWN_AS else ""
         default = " (default)" if release is NEWEST else ""

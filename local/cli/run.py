@@ -32,8 +32,8 @@ def run() -> None:
     """Serve on this machine: stand-ins for AWS and Chargebee, the service, a worker, and a live page.
 
     The service and the worker are `python -m app web` and `python -m app worker`; their environment variables apply.
-    After Ctrl-C, the service finishes the requests in flight; a second Ctrl-C ends it at once. After SIGTERM, it drains
-    first (see APP_DRAIN_DELAY).
+    After Ctrl-C, the service finishes the requests in flight; a second Ctrl-C ends the service at once. After SIGTERM,
+    the service drains first (see APP_DRAIN_DELAY).
     """
     with changed_environment({"APP_METRICS_PORT": os.environ.get("APP_METRICS_PORT") or METRICS_PORT}):
         settings, options = load_settings(), load_local_settings()
@@ -58,9 +58,9 @@ def run() -> None:
 
 
 def _start_worker(stack: ExitStack, stand_ins: LocalRun, settings: Settings, given: dict[str, str]) -> None:
-    """Registers pending invoices for the webhooks that README sends, and starts a worker that closes them.
+    """Registers the invoices of the sample webhooks that README sends, and starts a worker that closes invoices.
 
-    v01 needs no worker: it has no queue, and closes the invoices itself.
+    v01 needs no worker, because it has no queue, and closes the invoices itself.
     """
     seeding.seed(stand_ins, (file.read_bytes() for file in [default_file(), *sample_files()]))
     if settings.release.enqueues:

@@ -34,18 +34,19 @@ DEFAULT_URL = "http://127.0.0.1:8000"
     type=click.IntRange(1, 1000),
     default=8,
     show_default=True,
-    help="With --count: requests in flight.",
+    help="With --count: number of requests in flight.",
 )
 @click.option("--url", help=f"The service's URL.  [default: the local run, else {DEFAULT_URL}]")
 @click.option("--seed", "seeded", is_flag=True, help="First register the invoices at the configured stand-ins.")
 def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str | None, seeded: bool) -> None:
     """Send webhooks with the Basic auth, headers and time-outs that Chargebee uses.
 
-    The default FILEs are the samples of loadtest/events; with --count, the one of 5,686 bytes. The credentials are
-    APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, or demo:demo. Exits with 0 if every response is 200.
+    Without FILE, the command sends the samples in loadtest/events; with --count, copies of default.json (5,686 bytes).
+    The credentials are APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, or demo:demo. The command exits with 0 if
+    every response is 200.
 
     Before `send` posts to a local run, it registers the pending invoices and their billable events at the stand-ins.
-    With --seed, it uses the stand-ins of APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE.
+    With --seed, it uses the stand-ins that APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE name.
     """
     settings = load_settings()
     local = None if url else _local_run()
@@ -85,7 +86,10 @@ async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurre
 
 
 def _local_run() -> LocalRun | None:
-    """Returns the local run; None if only another service listens on the default address. Raises ConfigurationError."""
+    """Returns the local run, or None if there is no local run and another service listens on the default address.
+
+    Raises ConfigurationError if there is neither a local run nor another service.
+    """
     try:
         return read_run(load_local_settings().run_dir)
     except ConfigurationError as error:

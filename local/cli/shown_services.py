@@ -8,7 +8,7 @@ from local.settings import LocalSettings
 
 
 def page_config(runs: list[tuple[LocalRun, Release]], settings: Settings, options: LocalSettings) -> PageConfig:
-    """Returns the page's configuration: one service per run, with the credentials for webhooks."""
+    """Returns the page's configuration: one service per run, with the credentials that webhooks need."""
     services = [_service(run, release, settings, options) for run, release in runs]
     return PageConfig(services, options.live_port, options.sqs_delay)
 

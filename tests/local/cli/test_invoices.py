@@ -54,7 +54,7 @@ def test_invoices(local: LocalRun, tmp_path: Path) -> None:
     names = [events[7]["content"]["invoice"]["id"], "minatokaze_keisoku-0007"]
     assert line.split()[:5] == [*names, "closed", "(payment_due)", "1"]
     assert "JPY" in line
-    assert run_local("invoices", "--limit", "2", run_dir=tmp_path).stdout.startswith("… and 8 before them (--limit)\n")
+    assert run_local("invoices", "--limit", "2", run_dir=tmp_path).stdout.startswith("… and 8 more (--limit)\n")
     assert audit(local.chargebee, [events[7]]).problems == []
 
 

@@ -47,7 +47,7 @@ def test_redrive(local: LocalRun, tmp_path: Path) -> None:
     assert (looked.returncode, looked.stdout.count("1 messages would go")) == (0, 1), looked
     moved = run_local("redrive", run_dir=tmp_path, extra=REAL)
     assert (moved.returncode, moved.stdout.count("1 messages moved")) == (0, 1), moved
-    assert f"On the local run, {local.endpoint}" in moved.stderr
+    assert f"Using the local run at {local.endpoint}" in moved.stderr
     assert messages(local, local.queue_url) == ["a dead letter"]
     assert messages(local, local.dead_letter_queue_url) == []
 
