@@ -1,7 +1,7 @@
 """Does the billing work of a Chargebee event: charges the pending invoice and closes it, for the worker and v01.
 
 processing.py  claims an event, returns its outcome     attempt.py        one attempt at one invoice
-leases.py      who works on an event, until when        items.py          keys and updates of the table's items: pure
+leases.py      leases on an event and its invoice       items.py          keys and updates of the table's items: pure
 billables.py   the billable events in the table         charges.py        makes and recognises charges: pure
 dynamodb.py    the table                                schema.py         creates the table
 chargebee.py   the API's operations                     answers.py        what the API's answers mean: pure

@@ -1,4 +1,4 @@
-"""The access to the table and to Chargebee, which app/composition.py builds from Settings."""
+"""Defines how the billing work reaches the table and Chargebee. app/composition.py builds the value from Settings."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,11 @@ from pydantic import SecretStr
 
 
 class BillingAccess(NamedTuple):
-    """The table and the Chargebee site of the billing work. Times in seconds.
+    """The DynamoDB table and the Chargebee site of the billing work. Times are in seconds.
 
-    `connections`: the pool's limit for DynamoDB; `rate`: Chargebee calls per minute, of all processes together;
-    `call_timeout`: the deadline of one Chargebee call; `lease`: how long a claim keeps other workers away.
+    `connections`: the largest number of connections to DynamoDB. `rate`: the number of calls to Chargebee per minute
+    that all processes together may make. `call_timeout`: the deadline of one call to Chargebee. `lease`: how long a
+    claim on an event keeps other workers away from the event.
     """
 
     table: str

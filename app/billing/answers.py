@@ -1,4 +1,4 @@
-"""Translates Chargebee's answers into the errors of app.errors. Pure.
+"""Translates Chargebee's answers into the errors of app.errors, without I/O.
 
 https://apidocs.chargebee.com/docs/api/error-handling
 """
@@ -14,16 +14,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocessable
 
 PENDING, VOIDED = "pending", "voided"
-# Chargebee counts calls per minute, so a rest of more than two minutes is an error of Chargebee or of a proxy.
+# The longest accepted Retry-After, in seconds. Chargebee counts calls per minute, so a Retry-After of more than two
+# minutes is an error of Chargebee or of a proxy.
 LONGEST_REST = 120.0
-MAX_DIGITS = 20  # in a Retry-After
+MAX_DIGITS = 20  # more digits in a Retry-After are cut off
 # After these codes, the same call may succeed later, although the status is 400.
 _TRANSIENT = frozenset({"lock_timeout", "internal_temporary_error", "internal_error", "request_blocked"})
 _REJECTED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY})
 
 
 class InvalidState(Exception):
-    """The invoice is not pending, or not pending any more."""
+    """Chargebee has rejected a call because of the invoice's state. Most likely, the invoice is not pending."""
 
 
 class FoundLine(BaseModel):
@@ -36,7 +37,10 @@ class FoundLine(BaseModel):
 
 
 class FoundInvoice(BaseModel):
-    """The fields that the work reads from an invoice. `line_items` has all lines after the pages are joined."""
+    """The fields of an invoice that the billing work reads from Chargebee's answer.
+
+    `line_items` contains the lines of one page, or the lines of all pages after `Chargebee.retrieve` has joined them.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     id: str
@@ -56,7 +60,7 @@ class ApiAnswer(NamedTuple):
 
 
 def content_of(answer: ApiAnswer) -> Mapping[str, Any]:
-    """Returns the JSON object of a call that succeeded. Raises InvalidState, BillingFailed."""
+    """Returns the JSON object in the answer. Raises InvalidState or BillingFailed if the call failed."""
     content = _object(answer.body)
     if answer.status == HTTPStatus.OK and content is not None:
         return content
@@ -64,7 +68,7 @@ def content_of(answer: ApiAnswer) -> Mapping[str, Any]:
 
 
 def invoice_of(content: Mapping[str, Any], invoice_id: str) -> FoundInvoice:
-    """Returns the invoice in an answer. Raises ChargebeeUnavailable if there is none, or another one."""
+    """Returns the invoice in an answer. Raises ChargebeeUnavailable if it has no invoice, or another invoice."""
     try:
         found = FoundInvoice.model_validate(content.get("invoice"))
     except ValidationError:
@@ -90,7 +94,7 @@ def _failure(answer: ApiAnswer, content: Mapping[str, Any]) -> BillingFailed | I
     code = content.get("api_error_code")
     status = answer.status
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        # A wrong key is not the event's fault: events wait until a person has corrected the key.
+        # The key is wrong, not the event: the worker retries the event until a person has corrected the key.
         return Postponed("Chargebee does not accept the API key", f"chargebee_{HTTPStatus(status).name.lower()}")
     if not isinstance(code, str) or not code.isidentifier():
         return ChargebeeUnavailable(f"Chargebee has answered {status}", f"chargebee_http_{status}", _wait(answer))
@@ -103,7 +107,7 @@ def _failure(answer: ApiAnswer, content: Mapping[str, Any]) -> BillingFailed | I
 
 def _rejection(status: int, code: str) -> BillingFailed:
     if status != HTTPStatus.NOT_FOUND:
-        return Unprocessable(f"Chargebee rejects the call, and would do so again: {code}", code)
+        return Unprocessable(f"Chargebee rejects this call, and would reject it again: {code}", code)
     if code == "resource_not_found":
         return Unprocessable("Chargebee has no such invoice", "invoice_not_found")
     # `site_not_found` and similar codes mean a wrong APP_CHARGEBEE_URL.
@@ -111,11 +115,14 @@ def _rejection(status: int, code: str) -> BillingFailed:
 
 
 def _wait(answer: ApiAnswer) -> float | None:
-    """Returns Retry-After in seconds, at most LONGEST_REST. Chargebee sends a number; a date counts as none."""
+    """Returns the seconds in the Retry-After header, at most LONGEST_REST, or None if the header is not a whole number.
+
+    Chargebee sends a number of seconds, so a date is ignored.
+    """
     value = answer.headers.get("Retry-After", "")
     if not (value.isascii() and value.isdigit()):
         return None
     seconds = float(value[:MAX_DIGITS])
     if seconds > LONGEST_REST:
-        logger.warning("A Retry-After of {} seconds, shortened to {:g}", value[:MAX_DIGITS], LONGEST_REST)
+        logger.warning("Chargebee's Retry-After of {} s was shortened to {:g} s", value[:MAX_DIGITS], LONGEST_REST)
     return min(seconds, LONGEST_REST)

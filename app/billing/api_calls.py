@@ -1,4 +1,4 @@
-"""Makes one call of Chargebee's API: waits for a slot, sets the deadline, repeats the call if it fails."""
+"""Makes a call to Chargebee's API: waits for a slot of the rate limit, sets a deadline, and repeats a failed call."""
 
 import asyncio
 import random
@@ -16,18 +16,21 @@ from app.errors import ChargebeeUnavailable
 from app.sqs.failures import without_tracebacks
 
 ATTEMPTS = 3
-# A page of a hundred events with long invoices fits.
+# The longest accepted answer. A page of a hundred events with long invoices is shorter.
 MAX_BYTES = 8 * 1024 * 1024
-PAUSE = 0.5  # seconds before the second attempt, doubled before the third; up to half of it is random
+# Seconds before the second attempt; the third attempt waits twice as long. Each pause is shortened by a random part, at
+# most by half.
+PAUSE = 0.5
 TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
-# Chargebee's limit is per minute; after a 429 without Retry-After, all workers rest for a part of it.
+# Seconds that all workers rest after a 429 without Retry-After: a part of the minute that Chargebee's limit counts.
 REST = 5.0
 
 
 class Caller:
-    """The attempt that makes the calls, and what it has asked of Chargebee. Calls that only read need no subclass.
+    """Records the calls that an attempt makes to Chargebee. `Lease` is the subclass for attempts at an event.
 
-    `begun`: a call was made. `unanswered`: a writing call got no answer, so Chargebee may still be executing it.
+    `begun`: whether the attempt has made a call. `unanswered`: whether a call that changes an invoice got no
+    answer, so that Chargebee may still be executing the call.
     """
 
     def __init__(self, event_id: str = "") -> None:
@@ -35,7 +38,10 @@ class Caller:
         self.begun = self.unanswered = False
 
     async def allowance(self, seconds: float) -> float:
-        """Returns the deadline for a call of `seconds`. Raises BillingFailed if the attempt may make none."""
+        """Returns the deadline of the next call in seconds, at most `seconds`.
+
+        Raises BillingFailed if no call is allowed.
+        """
         return seconds
 
     def begin(self) -> None:
@@ -45,12 +51,16 @@ class Caller:
         self.unanswered = True
 
     def have_answer(self) -> None:
-        """Settles earlier unanswered calls as well, because retries have the same key."""
+        """Clears `unanswered`: all tries of a call have the same idempotency key, so one answer is enough."""
         self.unanswered = False
 
 
 class ApiCalls:
-    """Calls of one site. `counted`: calls per operation, repetitions included. `lease` and `timeout` in seconds."""
+    """Makes the API calls to one site.
+
+    `timeout`: the deadline of one try; `lease`: the time limit for all tries of one call, both in seconds. `counted`:
+    the number of tries by operation.
+    """
 
     def __init__(
         self, session: aiohttp.ClientSession, rate_limit: SharedRateLimit, timeout: float, lease: float
@@ -60,9 +70,10 @@ class ApiCalls:
         self.counted: Counter[str] = Counter()
 
     async def make(self, caller: Caller, operation: str, path: str, **request: Any) -> Mapping[str, Any]:
-        """Returns the JSON object of the answer; `request`: aiohttp's options. Raises InvalidState, BillingFailed.
+        """Makes a call, at most ATTEMPTS times, and returns the JSON object of the answer.
 
-        The attempts end within one lease, because the idempotency key must outlive them.
+        `request`: the options for aiohttp. All tries end within one lease, because Chargebee must still remember the
+        idempotency key of the first try. Raises InvalidState, BillingFailed.
         """
         began: float | None = None
         for attempt in range(ATTEMPTS):
@@ -88,7 +99,7 @@ class ApiCalls:
         while True:
             slot = await self._rate_limit.slot(patience)
             seconds = await caller.allowance(self._timeout)
-            if self._rate_limit.is_valid(slot):  # a slow renewal of the lease may have outlasted the slot
+            if self._rate_limit.is_valid(slot):  # the slot may be over if renewing the lease was slow
                 return seconds
 
     async def _attempt(

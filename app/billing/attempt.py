@@ -1,6 +1,6 @@
-"""One attempt at a pending invoice, under its lease: find, reserve, charge, close.
+"""Bills one pending invoice under a lease: finds, reserves and charges the billable events, and closes the invoice.
 
-An attempt may end after any step. README.md says why the next attempt charges nothing twice.
+An attempt may fail after any step. README.md in this folder explains why the next attempt charges nothing twice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from app.events import Invoice
 
 
 class BillingAttempt:
-    """One attempt. `occurred_at`: the event's time in unix seconds."""
+    """One attempt to bill an invoice. `occurred_at`: the time of Chargebee's event, in unix seconds."""
 
     def __init__(self, table: Table, chargebee: Chargebee, lease: Lease, invoice: Invoice, occurred_at: int) -> None:
         self._chargebee, self._lease, self._invoice = chargebee, lease, invoice
@@ -26,11 +26,16 @@ class BillingAttempt:
         self._billables = Billables(table, invoice.customer_id, invoice.id)
 
     async def bill(self) -> tuple[bool, list[Update]]:
-        """Returns whether the invoice is closed, and the updates that mark events as billed. Raises BillingFailed."""
+        """Charges and closes the invoice.
+
+        Returns whether the invoice is closed, and the updates that mark the billable events as billed. Raises
+        BillingFailed.
+        """
         try:
             return await self._bill()
         except Unprocessable as error:
-            if error.code == "invoice_not_found":  # so it has no charges, and another invoice may have them
+            if error.code == "invoice_not_found":
+                # The invoice does not exist, so its reserved events were not charged: another invoice may charge them.
                 await self._billables.free_all()
             raise
 
@@ -39,10 +44,11 @@ class BillingAttempt:
         lines = found.line_items if found else self._invoice.line_items
         billables = await self._find(lines)
         reserved = [billable for billable in billables if billable.invoice_id is not None]
-        if reserved and found is None:  # an earlier attempt may have charged them
+        if reserved and found is None:  # an earlier attempt may have charged these events
             found = await self._retrieve()
         if found is not None and not found.is_pending:
-            # Events that came after an earlier attempt's reservation are too late; without a reservation, all are.
+            # The closed invoice has only charges of events that an earlier attempt has reserved. Later events do not
+            # belong to this invoice. If no event is reserved, all events count as missing on the invoice.
             return await self._finish_closed(found, reserved or billables)
         own = reserved + await self._billables.reserve(without(billables, reserved))
         try:
@@ -50,11 +56,14 @@ class BillingAttempt:
         except InvalidState:
             found = await self._retrieve()
             if found.is_pending:
-                raise ChargebeeUnavailable("The invoice is pending, but not open", "invalid_state") from None
+                raise ChargebeeUnavailable("Chargebee refuses to change the pending invoice", "invalid_state") from None
             return await self._finish_closed(found, own)
 
     async def _charge(self, own: list[Billable], there: list[Billable]) -> tuple[bool, list[Update]]:
-        """Adds the charges that are not `there`, and closes. Raises InvalidState, BillingFailed."""
+        """Charges the events of `own` that are not in `there` (already on the invoice), and closes the invoice.
+
+        Returns the same as `bill`. Raises InvalidState, BillingFailed.
+        """
         for billable in without(own, there):
             await self._chargebee.add_charge(self._lease, self._invoice.id, billable)
         if not own and not self._invoice.line_items:
@@ -65,13 +74,17 @@ class BillingAttempt:
         return True, self._billables.billed(own)
 
     async def _finish_closed(self, found: FoundInvoice, own: list[Billable]) -> tuple[bool, list[Update]]:
-        """Ends the attempt at an invoice that an earlier attempt or someone else has closed. Raises Unprocessable."""
+        """Returns the same as `bill`, for an invoice that an earlier attempt or someone else has closed.
+
+        Raises Unprocessable if the invoice is voided, or if the charge of an event of `own` is not on the invoice.
+        """
         if found.status == VOIDED:
             raise Unprocessable("The invoice has been voided", "invoice_voided")
         there = self._charged([one for one in own if one.invoice_id is not None], found)
         billed = self._billables.billed(there)
         if missing := without(own, there):
-            # A closed invoice takes no charges, so a person decides. Another invoice of the period may charge them.
+            # Chargebee adds no charges to a closed invoice, so a person must decide. The missing events become free,
+            # because another invoice whose period contains them may charge them.
             await self._billables.free(missing)
             await self._billables.mark(billed)
             detail = f"The invoice was closed without {len(missing)} of {len(own)} charges"

@@ -1,7 +1,7 @@
-"""Finds the billable events of a customer in the table, reserves them for an invoice, and marks them as billed.
+"""Finds a customer's billable events in the table, reserves the events for an invoice, and marks the events as billed.
 
-A reservation precedes the charge: an event without `invoice_id` was never charged. An event that is reserved for
-another invoice is never charged on this one, even if the periods of both overlap.
+Each event is reserved before it is charged, so an event without `invoice_id` was never charged. An event that is
+reserved for another invoice is never charged on this invoice, even if the periods of the two invoices overlap.
 """
 
 import time
@@ -22,11 +22,14 @@ class Billables:
         self._customer, self._invoice = customer_id, invoice_id
 
     async def find(self, period: Period) -> list[Billable]:
-        """Returns the events that no other invoice has. Raises Unprocessable for a bad item, TableUnavailable."""
+        """Returns the events of the period that no other invoice has reserved.
+
+        Raises TableUnavailable, or Unprocessable if an item is invalid.
+        """
         first, last = between(period)
         items = self._table.query(
             KeyConditionExpression="#pk = :customer AND #sk BETWEEN :first AND :last",
-            # An `invoice_id` that is no text needs a person, so `chargeable` rejects the item.
+            # Items whose `invoice_id` is empty or not a string match, too: `chargeable` rejects such items.
             FilterExpression="attribute_not_exists(#invoice_id) OR #invoice_id IN (:invoice, :empty)"
             " OR NOT attribute_type(#invoice_id, :text)",
             ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
@@ -42,7 +45,10 @@ class Billables:
         return [chargeable(self._customer, item) async for item in items]
 
     async def reserve(self, billables: Sequence[Billable]) -> list[Billable]:
-        """Returns the events that are now reserved; another invoice may have been faster. Raises TableUnavailable."""
+        """Reserves the events and returns the reserved ones, without those that another invoice has reserved meanwhile.
+
+        Raises TableUnavailable.
+        """
         reserved: list[Billable] = []
         for start in range(0, len(billables), TRANSACTION):
             reserved += await self._reserve(billables[start : start + TRANSACTION])
@@ -63,15 +69,18 @@ class Billables:
         return billables
 
     async def free(self, billables: Sequence[Billable]) -> None:
-        """Removes the reservations of events that are not on the invoice. Raises TableUnavailable."""
+        """Removes the reservations of `billables`, which must not be on the invoice. Raises TableUnavailable."""
         for billable in billables:
             try:
                 await self._table.update(self._freed(billable))
             except ConditionFailed:
-                continue  # not reserved for this invoice any more, or billed
+                continue  # the event is billed, or no longer reserved for this invoice
 
     async def free_all(self) -> None:
-        """Removes all reservations of the invoice, whatever their period. Raises TableUnavailable."""
+        """Removes the invoice's reservations of all periods, except for billed events.
+
+        Raises TableUnavailable, or Unprocessable if an item is invalid.
+        """
         items = self._table.query(
             KeyConditionExpression="#pk = :customer AND begins_with(#sk, :billable)",
             FilterExpression="#invoice_id = :invoice AND attribute_not_exists(#billed_at)",
@@ -85,7 +94,7 @@ class Billables:
         await self.free([chargeable(self._customer, item) async for item in items])
 
     def billed(self, billables: Sequence[Billable]) -> list[Update]:
-        """Returns the updates that mark the events as billed, after the invoice is closed."""
+        """Returns the updates that mark the events as billed. Write the updates only after the invoice is closed."""
         return [
             self._update(billable, "SET #billed_at = :now", "#invoice_id = :invoice", now=int(time.time()))
             for billable in billables
@@ -93,7 +102,10 @@ class Billables:
         ]
 
     async def mark(self, updates: Sequence[Update]) -> None:
-        """Writes updates that `billed` has returned, if the event does not end with them. Raises TableUnavailable."""
+        """Writes `updates`, which `billed` has returned, for an attempt that fails. Raises TableUnavailable.
+
+        If an attempt succeeds, `Lease.finish` writes the updates instead.
+        """
         for start in range(0, len(updates), TRANSACTION):
             await self._table.write(updates[start : start + TRANSACTION])
 

@@ -1,8 +1,8 @@
-"""The blocking clients of the billing work, for v01: boto3, and Chargebee's own SDK. Each call blocks its thread.
+"""Does the billing work of v01 with blocking clients: boto3 and Chargebee's own SDK. Each call blocks its thread.
 
-Failures are BillingUnavailable: Chargebee sends the webhook again, and the work continues from where it stopped. Every
-step may be repeated. Each charge has an idempotency key, which Chargebee keeps for 30 minutes, and a reference in the
-line's description, which stays.
+If a step fails, BillingUnavailable is raised. Then Chargebee sends the webhook again, and the work begins again. Every
+step may be repeated, because each charge has an idempotency key and a reference. Chargebee keeps the key for 30
+minutes. The reference is in the description of the charge's line and stays on the invoice.
 """
 
 import time
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import chargebee
     from types_boto3_dynamodb import DynamoDBClient
 
-CONFLICT = "invalid_state_for_request"  # most likely, the invoice is already closed
+CONFLICT = "invalid_state_for_request"  # Chargebee's code: most likely, the invoice is already closed
 PENDING = "pending"
 FREE_OR_OWN = "attribute_exists(#pk) AND (attribute_not_exists(#invoice_id) OR #invoice_id = :invoice)"
 ATTEMPTS = 2
@@ -34,16 +34,17 @@ TABLE_SECONDS = 10.0
 
 
 class InvoiceState(NamedTuple):
-    """The invoice at Chargebee: whether it is pending, and all of its lines."""
+    """The state of an invoice at Chargebee: whether the invoice is pending, and all of its line items."""
 
     pending: bool
     lines: list[Line]
 
 
 class BlockingBilling:
-    """The steps of the work for an event with an invoice. Every step may raise BillingUnavailable.
+    """The steps of the billing work for an event with an invoice. Every step may raise BillingUnavailable.
 
-    Until 1.3.0 this release charged without reserving, so an unreserved event may be on the invoice, too.
+    Until 1.3.0, v01 did not reserve billable events before charging. So a billable event without a reservation may also
+    be on the invoice.
     """
 
     def __init__(self, dynamodb: "DynamoDBClient", table: str, site: "chargebee.Chargebee") -> None:
@@ -52,7 +53,10 @@ class BlockingBilling:
         self._invoices: Any = site.Invoice
 
     def read(self, event: Event) -> InvoiceState:
-        """Retrieves the invoice, because an earlier attempt may have changed it, and a long one has more lines."""
+        """Retrieves the state of the invoice from Chargebee.
+
+        An earlier attempt may have changed the invoice, and the event may lack some lines of a long invoice.
+        """
         lines: list[Line] = []
         page: dict[str, Any] = {}
         while True:
@@ -65,7 +69,10 @@ class BlockingBilling:
             page = {"line_items_offset": offset}
 
     def unbilled(self, event: Event, state: InvoiceState) -> list[Billable]:
-        """Returns the period's events that no other invoice has. If the invoice is closed: those that are on it."""
+        """Returns the billable events of the period that no other invoice has reserved.
+
+        If the invoice is closed, returns only those events whose charges are on the invoice.
+        """
         invoice = _invoice(event)
         with failing("DynamoDB"):
             first, last = charges.between(period(state.lines, invoice.line_items, event.occurred_at))
@@ -82,7 +89,7 @@ class BlockingBilling:
         return free_or_own if state.pending else charges.charged(free_or_own, added(state.lines, invoice.line_items))
 
     def add(self, event: Event, state: InvoiceState, billables: Sequence[Billable]) -> None:
-        """Adds the charges that the invoice does not have yet, with one call for each."""
+        """Reserves and charges each event that is not on the invoice yet, with one API call for each charge."""
         there = charges.charged(billables, added(state.lines, _invoice(event).line_items))
         for billable in charges.without(billables, there):
             reserved = self._reserved(event, billable)
@@ -91,7 +98,7 @@ class BlockingBilling:
                 self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", reserved))
 
     def _reserved(self, event: Event, billable: Billable) -> Billable:
-        """Reserves the event for the invoice, unless an earlier attempt has done so."""
+        """Reserves the event for the invoice, unless an earlier attempt has reserved it. Returns the reserved event."""
         if billable.invoice_id is not None:
             return billable
         now = int(time.time())
@@ -99,7 +106,7 @@ class BlockingBilling:
         return replace(billable, reserved_at=now)
 
     def close(self, event: Event, state: InvoiceState) -> None:
-        """Closes the invoice, unless another call has closed it."""
+        """Closes the invoice, unless the invoice is already closed."""
         if state.pending:
             try:
                 with failing("Chargebee"):
@@ -109,7 +116,7 @@ class BlockingBilling:
                     raise
 
     def mark(self, event: Event, billables: Sequence[Billable]) -> None:
-        """Writes to the table which invoice has the events, with one call for each."""
+        """Marks each event in the table as billed on the invoice, with one call for each event."""
         for billable in billables:
             self._update(event, billable, "SET #invoice_id = :invoice, #billed_at = :now", int(time.time()))
 
@@ -121,11 +128,11 @@ class BlockingBilling:
 
 
 def build_billing(access: BillingAccess) -> BlockingBilling:
-    """Builds a client of boto3's default session and one of Chargebee's SDK. Neither makes a call yet.
+    """Builds a client of boto3's default session, and a client of Chargebee's SDK. Neither client makes a call yet.
 
-    Both have time-outs for connecting and for each read, so only an answer that arrives slowly, piece by piece, has no
-    deadline. boto3 repeats a call once. The SDK's own repetition is off, because it sleeps for Chargebee's whole
-    Retry-After and never gives up on a 429.
+    Both clients have time-outs for connecting and for each read. So only an answer that arrives slowly, piece by piece,
+    has no deadline. boto3 repeats a failed call once. The retries of the SDK are off, because the SDK sleeps for the
+    whole Retry-After, and repeats a call without limit after a 429.
     """
     config = Config(
         connect_timeout=TABLE_SECONDS / ATTEMPTS,

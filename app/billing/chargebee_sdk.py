@@ -1,4 +1,4 @@
-"""Builds a client of Chargebee's SDK, which blocks, and translates the errors of v01's blocking clients."""
+"""Builds a client of Chargebee's blocking SDK, and translates the errors of v01's blocking clients."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +15,10 @@ IDEMPOTENCY_KEY = chargebee.Chargebee.idempotency_header
 
 
 def open_site(access: BillingAccess) -> "chargebee.Chargebee":
-    """Returns a client of the site, which makes no call yet.
+    """Returns the SDK's client for the site. The client makes no call yet.
 
-    The call's time-out is halved, because the SDK has one time-out for connecting and another one for each read.
+    Each time-out is half of APP_CHARGEBEE_TIMEOUT, because the SDK has one time-out for connecting and another one for
+    each read.
     """
     scheme = urlsplit(access.site_url).scheme
     seconds: Any = access.call_timeout / 2
@@ -28,8 +29,9 @@ def open_site(access: BillingAccess) -> "chargebee.Chargebee":
         connection_time_out=seconds,
         read_time_out=seconds,
     )
-    # The SDK derives the endpoint from the name of a site, and reads `verify_ca_certs` from the class, not from the
-    # object: without it, the SDK rejects http (chargebee 3.29, http_request.py).
+    # The SDK has no option for a whole URL, because it derives the endpoint from the name of a site. The SDK reads
+    # `verify_ca_certs` from the class. While the value is true, the SDK replaces http by https (chargebee 3.29,
+    # http_request.py).
     site.env.api_endpoint = f"{access.site_url}/api/{site.env.API_VERSION}"
     chargebee.Chargebee.verify_ca_certs = scheme == "https"
     return site
@@ -37,11 +39,14 @@ def open_site(access: BillingAccess) -> "chargebee.Chargebee":
 
 @contextmanager
 def failing(what: str) -> Iterator[None]:
-    """Turns any error of a client into BillingUnavailable, or into InvalidEvent if the invoice can never be billed."""
+    """Raises BillingUnavailable for any error of a client, or InvalidEvent if the invoice can never be billed.
+
+    `what`: the name of the called service, for the log.
+    """
     try:
         yield
     except Unprocessable as error:
-        if error.code != "invalid_period":  # a person can correct the table's item
+        if error.code != "invalid_period":  # a person can correct the item in the table
             raise BillingUnavailable("The billing work could not be done; send it again", error.code) from None
         invalid: FieldError = {"loc": ["content", "invoice"], "msg": error.detail, "type": error.code}
         raise InvalidEvent("The invoice cannot be billed", [invalid]) from None

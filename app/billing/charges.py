@@ -1,10 +1,15 @@
-"""Billable events, and the functions that make and recognise their charges on an invoice. Pure.
+"""Defines billable events, and makes and recognises their charges on an invoice, without I/O.
 
-Chargebee keeps an idempotency key for 30 minutes and redelivers an event for 3 days 7 hours. After those minutes, only
-the invoice itself shows what is on it, so each charge's description ends with the billable event's reference:
-` [billable:<id>@<occurred_at>]`. Plans and add-ons may have any name, so a line counts as our charge only if it
-is an ad-hoc line that came after the event, has the amount of a billable event that was reserved for this invoice
-before, and ends with its reference.
+Chargebee redelivers an event for 3 days 7 hours, but keeps an idempotency key for only 30 minutes. After 30 minutes,
+only the invoice shows which billable events were charged. So the description of each charge ends with the reference of
+the billable event: ` [billable:<id>@<occurred_at>]`.
+
+A plan or an add-on may have any name, even one that ends like a reference. So a line counts as a charge of this service
+only if all of these conditions are met:
+
+- The line is an ad-hoc line that Chargebee's event did not contain.
+- The line has the amount of a billable event that was reserved for this invoice before.
+- The line's description ends with the reference of that billable event.
 """
 
 import hashlib
@@ -20,7 +25,7 @@ from app.errors import Unprocessable
 DESCRIPTION_LENGTH = 250
 # https://apidocs.chargebee.com/docs/api/idempotency
 KEY_LENGTH = 100
-# No bracket and no space, so that a reference has one reading.
+# An id has no brackets or spaces, so that a reference can be read in only one way.
 _ID = re.compile(r"[^\s\[\]]{1,100}")
 _IN_A_HEADER = re.compile(r"[A-Za-z0-9_.:@-]+")
 
@@ -29,8 +34,8 @@ _IN_A_HEADER = re.compile(r"[A-Za-z0-9_.:@-]+")
 class Billable:
     """A billable event of a customer. `amount`: minor units; `occurred_at`, `reserved_at`, `billed_at`: unix seconds.
 
-    `invoice_id`: the invoice that it is reserved for, or charged on; no other invoice may charge it. Id and time
-    identify it together, as in the table's key: two events with one id and two times are two events.
+    `invoice_id`: the invoice that the event is reserved for or charged on; no other invoice may charge the event. `id`
+    and `occurred_at` together identify an event, as in the table's key. Two different events may have the same `id`.
     """
 
     id: str
@@ -46,11 +51,11 @@ class Billable:
         return f"{self.id}@{self.occurred_at}"
 
     def require_chargeable(self) -> None:
-        """Raises Unprocessable if Chargebee could never take the charge, or the charge could not be recognised."""
+        """Raises Unprocessable if Chargebee would never accept the charge, or if the charge could not be recognised."""
         if self.amount < 1:
             raise Unprocessable(f"The billable event {self.id} has an amount below 1", "invalid_amount")
         if not _ID.fullmatch(self.id):
-            raise Unprocessable("A billable event's id is longer than 100 or has spaces or brackets", "invalid_id")
+            raise Unprocessable("A billable event's id has over 100 characters, or spaces, or brackets", "invalid_id")
 
 
 def billable_key(customer_id: str, billable: Billable) -> Key:
@@ -58,7 +63,7 @@ def billable_key(customer_id: str, billable: Billable) -> Key:
 
 
 def between(period: Period) -> tuple[str, str]:
-    """Returns the sort keys that BETWEEN takes. No item has the upper key, because real keys end in `#<id>`."""
+    """Returns the two sort keys for BETWEEN. No item has the upper key, because real keys end in `#<id>`."""
     return _from(period.start), _from(period.end + 1)
 
 
@@ -67,7 +72,10 @@ def _from(seconds: int) -> str:
 
 
 def chargeable(customer_id: str, item: Item) -> Billable:
-    """Returns the billable event of an item. Raises Unprocessable if it cannot be charged, or not be found again."""
+    """Converts an item of the table to a billable event.
+
+    Raises Unprocessable if the event cannot be charged, or if the item is inconsistent.
+    """
     try:
         billable = Billable(
             id=item["id"]["S"],
@@ -79,7 +87,7 @@ def chargeable(customer_id: str, item: Item) -> Billable:
             billed_at=number(item, "billed_at"),
         )
     except (KeyError, ValueError):
-        raise Unprocessable("A billable event in the table lacks an attribute", "invalid_billable") from None
+        raise Unprocessable("A billable event lacks an attribute, or has a wrong one", "invalid_billable") from None
     billable.require_chargeable()
     if item["sk"] != billable_key(customer_id, billable)["sk"] or billable.invoice_id == "":
         raise Unprocessable(
@@ -89,15 +97,21 @@ def chargeable(customer_id: str, item: Item) -> Billable:
 
 
 def is_of_another(item: Item, invoice_id: str) -> bool:
-    """Returns whether another invoice has the billable event. `chargeable` rejects an `invoice_id` that is no text."""
+    """Returns whether the billable event is reserved for another invoice, or charged on another invoice.
+
+    Returns False if `invoice_id` is not a string, because `chargeable` then rejects the item.
+    """
     return item.get("invoice_id", {}).get("S") not in (None, "", invoice_id)
 
 
 def idempotency_key(event_id: str, operation: str, billable: Billable | None = None) -> str:
-    """Returns `<event id>-<operation>[@<occurred_at>-<billable id>]`, at most 100 characters that a header may hold.
+    """Returns the idempotency key of a call: `<event id>-<operation>[@<occurred_at>-<billable id>]`.
 
-    An id that does not fit is replaced by its SHA-256, shortened to 128 bits. Versions until 1.3.0 left out the time,
-    and wrote no `reserved_at`: their reservations keep that key, because Chargebee may still execute one of the calls.
+    The key has at most 100 characters, all of which are allowed in a header. A billable id that does not fit is
+    replaced by its SHA-256 hash, shortened to 128 bits.
+
+    Versions until 1.3.0 used keys without the time and reservations without `reserved_at`. Such a reservation keeps its
+    key without the time, because Chargebee may still execute a call with that key.
     """
     start = f"{event_id}-{operation}"
     if billable is None:
@@ -111,16 +125,17 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
 
 
 def described(billable: Billable) -> str:
-    """Returns the charge's description: the text, cut if it is too long, and the reference."""
+    """Returns the charge's description: the event's description, shortened if it is too long, and the reference."""
     reference = f" [billable:{billable.reference}]"
     return _cut(billable.description, DESCRIPTION_LENGTH - _length(reference)) + reference
 
 
 def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billable]:
-    """Returns the events of `reserved` that are on the invoice; `lines`: the ad-hoc lines that came after the event.
+    """Returns the events of `reserved` whose charges are on the invoice.
 
-    A line is the charge of an event if it ends with the event's reference and has its amount. Until 1.3.0 a reference
-    was the id alone, ` [<id>]`. Each line accounts for one event.
+    `lines`: the invoice's ad-hoc lines that Chargebee's event did not contain. A line is the charge of a billable event
+    if the line ends with the event's reference and has the event's amount. Until 1.3.0, a reference had only the id,
+    ` [<id>]`. Each line matches at most one event.
     """
     ends = [(line.description.rpartition(" ")[2], line.unit_amount) for line in lines]
     found: list[Billable] = []
@@ -141,7 +156,7 @@ def without(billables: Iterable[Billable], others: Iterable[Billable]) -> list[B
 
 
 def _length(text: str) -> int:
-    """Returns the length in UTF-16 units, as Java counts; it is never less than the number of characters."""
+    """Returns the length in UTF-16 code units, as Java counts; never less than the number of characters."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

@@ -1,4 +1,4 @@
-"""Calls the table by aioboto3, with one client per process and a deadline for every call."""
+"""Calls the DynamoDB table with aioboto3. Each process has one client, and every call has a deadline."""
 
 import asyncio
 import time
@@ -21,15 +21,21 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 CALL_SECONDS = 5.0
-CONFLICT_PAUSES = (0.05, 0.2)  # seconds
+CONFLICT_PAUSES = (0.05, 0.2)  # seconds before the second and the third try of a transaction
 TRANSACTION = 100  # the most actions that TransactWriteItems takes
-# DynamoDB can never take such a value. "… does not match the schema" is the deployment's fault, not the event's.
+# With these codes, DynamoDB rejects a value that no table can store. If the message says "does not match the schema",
+# the table has wrong keys: a person must correct the deployment, and the event can be retried.
 INVALID = frozenset({"ValidationException", "ValidationError"})
-# TransactWriteItems needs no ClientRequestToken: botocore adds one to each call, so its repetitions are idempotent.
+# Calls of TransactWriteItems pass no ClientRequestToken, because botocore adds a token. So botocore's retries of a call
+# are idempotent.
 
 
 class ConditionFailed(Exception):
-    """A condition was not met. `items`: for each update, the item that failed its condition, else None."""
+    """The condition of at least one update was not met.
+
+    `items` has an entry for each update: None if the update's condition was met, otherwise the item in the table. The
+    entry is {} if the table has no such item.
+    """
 
     def __init__(self, items: Sequence[Item | None]) -> None:
         super().__init__("a condition was not met")
@@ -37,7 +43,7 @@ class ConditionFailed(Exception):
 
 
 class Table:
-    """One table. `calls`: number of calls per operation."""
+    """A DynamoDB table. `calls`: the number of calls by operation."""
 
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._client = client
@@ -60,13 +66,17 @@ class Table:
             try:
                 await self._call("TransactWriteItems", TransactItems=actions)
                 return
-            except TableUnavailable as error:  # another write of one of the items was under way; botocore gives up
+            except TableUnavailable as error:
                 if error.code != "TransactionConflict" or pause is None:
                     raise
+                # Another call was writing one of the items at the same time. botocore does not retry this error.
                 await asyncio.sleep(pause)
 
     async def write(self, updates: Sequence[Update]) -> None:
-        """Writes one update by UpdateItem, which costs half, or several by `transact`. Raises the same errors."""
+        """Writes several updates with `transact`, or one update with UpdateItem, which costs half as much.
+
+        Raises ConditionFailed, TableUnavailable.
+        """
         await (self.update(updates[0]) if len(updates) == 1 else self.transact(updates))
 
     async def query(self, **parameters: Any) -> AsyncIterator[Item]:
@@ -81,7 +91,7 @@ class Table:
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     async def get_all(self, keys: Sequence[dict[str, Any]]) -> list[Item]:
-        """Returns the items that exist, of at most 100 keys. Raises TableUnavailable."""
+        """Returns the items with these keys (at most 100), without keys that have no item. Raises TableUnavailable."""
         found: list[Item] = []
         request: Any = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
         while request:
@@ -96,7 +106,7 @@ class Table:
             async with asyncio.timeout(CALL_SECONDS):
                 answer = await getattr(self._client, xform_name(operation))(**parameters)
             if not answer["ResponseMetadata"].get("RequestId"):
-                raise NotAcknowledgedError  # otherwise a proxy's page would count as a condition that was met
+                raise NotAcknowledgedError  # a proxy's page must not count as a successful write
             return answer
         except Exception as error:
             _raise(error)
@@ -108,7 +118,10 @@ def now_ms() -> int:
 
 
 def _raise(error: Exception) -> None:
-    """Raises ConditionFailed, Unprocessable or TableUnavailable. botocore raises anything if an answer is not AWS's."""
+    """Raises ConditionFailed, Unprocessable or TableUnavailable instead of `error`.
+
+    `error` may be any exception, because botocore raises unexpected ones if an answer is not from AWS.
+    """
     without_tracebacks(error)
     if isinstance(error, ClientError):
         response: Any = error.response
@@ -122,13 +135,13 @@ def _raise(error: Exception) -> None:
             raise ConditionFailed(failed) from error
         code = next((str(reason["Code"]) for reason in reasons if reason.get("Code", "None") != "None"), code_of(error))
         if code in INVALID and "schema" not in str(error):
-            raise Unprocessable("DynamoDB can never take this event", "table_validation") from error
+            raise Unprocessable("DynamoDB can never store a value of this event", "table_validation") from error
         raise TableUnavailable("DynamoDB has refused a call", code) from error
     raise TableUnavailable("DynamoDB cannot be reached, or is slow", code_of(error)) from error
 
 
 def client_config(connections: int) -> AioConfig:
-    """Returns the client's time-outs and retries, which fit into CALL_SECONDS."""
+    """Returns the client's time-outs and retries. `Table` limits a call and its retries to CALL_SECONDS together."""
     return AioConfig(
         connect_timeout=CALL_SECONDS / ATTEMPTS,
         read_timeout=CALL_SECONDS,
@@ -139,7 +152,7 @@ def client_config(connections: int) -> AioConfig:
 
 @asynccontextmanager
 async def open_table(name: str, connections: int) -> AsyncIterator[Table]:
-    """Yields the table; its client connects on the first call. `connections`: at most so many at a time."""
+    """Yields the table. Its client connects on the first call and has at most `connections` connections."""
     async with aioboto3.Session().client("dynamodb", config=client_config(connections)) as client:
         free_attempts(client)
         yield Table(client, name)

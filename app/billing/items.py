@@ -1,7 +1,7 @@
-"""The keys of the table's items, and the updates of an event's claim and of an invoice's item. Pure.
+"""Builds the keys of the table's items, and the updates of an event's claim and of an invoice's item, without I/O.
 
-The table's keys `pk` and `sk` are strings. README.md beside this file has the design. Times are in unix ms, `expires`
-in unix seconds.
+README.md in this folder describes the items. The key attributes `pk` and `sk` are strings. Times are in unix ms, except
+for `expires`, which is in unix seconds.
 """
 
 import re
@@ -37,9 +37,10 @@ def typed(value: Value) -> dict[str, str]:
 
 
 class Update:
-    """A conditional change of one item. Attributes are written `#name`, because several names are reserved words.
+    """A conditional change of one item.
 
-    `values`: the value of each `:name` in the change and in the condition.
+    `change` and `condition` write an attribute as `#name`, because several names are reserved words of DynamoDB.
+    `values`: the value of each `:name` in `change` and `condition`.
     """
 
     def __init__(self, key: Key, change: str, condition: str, /, **values: Value) -> None:
@@ -62,7 +63,10 @@ class Update:
 
 
 def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
-    """Claims an event. `free`: a claim whose lease ended before this time may be taken over."""
+    """Returns the update that claims an event for `owner` until the time `until`.
+
+    The update may take over an earlier claim whose lease ended before the time `free`.
+    """
     return Update(
         claim_key(event_id),
         "SET #owner = :owner, #lease_until = :until, #status = :working, #expires_at = :expires ADD #attempts :one",
@@ -77,7 +81,7 @@ def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> 
 
 
 def recorded(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
-    """Marks an event as done that needs no work, and so had no claim."""
+    """Returns the update that marks an event without work as done. Such an event needs no claim."""
     return Update(
         claim_key(event_id),
         "SET #owner = :owner, #status = :done, #outcome = :outcome, #expires_at = :expires",
@@ -92,7 +96,11 @@ def recorded(event_id: str, owner: str, outcome: str, *, expires: int) -> Update
 def take_invoice(
     invoice_id: str, event_id: str, owner: str, version: int | None, *, until: int, free: int, expires: int
 ) -> Update:
-    """Leases an invoice. The same event may lease it again at once, because that event is claimed."""
+    """Returns the update that leases an invoice to an event, unless a version newer than `version` was processed.
+
+    The update may take over an earlier lease that ended before the time `free`, or that the same event has. Only one
+    attempt can have the claim on the event, so no other attempt uses the event's lease.
+    """
     unless_leased = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
     unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
     return Update(
@@ -109,13 +117,13 @@ def take_invoice(
 
 
 def renewals(event_id: str, invoice_id: str | None, owner: str, until: int) -> list[Update]:
-    """Extends the lease of an event, and of its invoice if `invoice_id` is given."""
+    """Returns the updates that extend the lease of an event, and of its invoice if `invoice_id` is given."""
     keys = [claim_key(event_id)] + ([invoice_key(invoice_id)] if invoice_id is not None else [])
     return [Update(key, "SET #lease_until = :until", "#owner = :owner", until=until, owner=owner) for key in keys]
 
 
 def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
-    """Marks a claimed event as done."""
+    """Returns the update that marks a claimed event as done."""
     return Update(
         claim_key(event_id),
         "SET #status = :done, #outcome = :outcome, #lease_until = :ended, #expires_at = :expires REMOVE #code",
@@ -130,7 +138,7 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
 
 
 def processed(invoice_id: str, owner: str, version: int | None, *, expires: int) -> Update:
-    """Ends the lease of the invoice. `version` is processed from now on, and older versions are superseded."""
+    """Returns the update that ends the invoice's lease and stores `version`, if given, as the processed version."""
     change, known = "SET #lease_until = :ended, #expires_at = :expires", {}
     if version is not None:
         change, known = f"{change}, #resource_version = :version", {"version": version}
@@ -138,7 +146,10 @@ def processed(invoice_id: str, owner: str, version: int | None, *, expires: int)
 
 
 def released(event_id: str, invoice_id: str | None, owner: str, code: str) -> list[Update]:
-    """Ends the lease of an event that is not done, and of its invoice if `invoice_id` is given. `code`: the cause."""
+    """Returns the updates that end the lease of a failed event, and of its invoice if `invoice_id` is given.
+
+    `code`: the cause of the failure, for the event's claim.
+    """
     change, owned = "SET #lease_until = :ended", "#owner = :owner"
     claim = Update(claim_key(event_id), f"{change}, #code = :code", owned, ended=0, code=code, owner=owner)
     if invoice_id is None:

@@ -1,11 +1,12 @@
-"""The lease of an attempt on an event and on its invoice: claims, renews and ends it.
+"""Claims, renews and ends the lease that an attempt has on an event and on the event's invoice.
 
-Each attempt has its own token, which is the owner in the table. So two attempts of one process are two owners, and an
-attempt recognises its own claim if the answer to the claim was lost.
+Each attempt has its own token, which the table stores as the lease's owner. So two attempts of one process are two
+owners. If the answer to a claim is lost, the attempt recognises its own claim by the token.
 
-The owner writes a lease's end by its own clock, and others read it by theirs. The owner counts on its monotonic clock,
-from before the call that wrote the end. Others wait longer than the written end, by SKEW of a lease. So the clocks of
-two workers may differ by a twelfth of APP_BILLING_LEASE: 5 s of 60 s.
+The owner writes the lease's end into the table by its system clock. The owner itself measures the lease with its
+monotonic clock, starting before the call that writes the end. Other workers compare the end with their own system
+clocks, and wait longer by SKEW times the lease's length. So the system clocks of two workers may differ by a twelfth of
+APP_BILLING_LEASE, which is 5 s for a lease of 60 s.
 """
 
 import asyncio
@@ -20,12 +21,13 @@ from app.billing.items import Item, Update, number, text
 from app.errors import ClaimedElsewhere
 
 SKEW = 1 / 12
-# SQS keeps a message for at most 14 days; Chargebee redelivers for 3 days 7 hours.
+# The table keeps a claim for longer than an event can be repeated. SQS keeps a message for at most 14 days, and
+# Chargebee redelivers an event for 3 days 7 hours.
 KEPT_SECONDS = 15 * 24 * 3600
 
 
 class AlreadyDone(Exception):
-    """An earlier attempt has done the event."""
+    """An earlier attempt has done the work of the event."""
 
 
 class Superseded(Exception):
@@ -33,7 +35,10 @@ class Superseded(Exception):
 
 
 class Lease(Caller):
-    """One attempt's lease of an event, for `seconds` at a time; `take_invoice` adds the invoice to the lease."""
+    """The lease of one attempt on an event, and after `take_invoice` also on the event's invoice.
+
+    `seconds`: how long the lease lasts after the claim and after each renewal.
+    """
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
         super().__init__(event_id)
@@ -46,11 +51,11 @@ class Lease(Caller):
 
     @property
     def remaining(self) -> float:
-        """Returns the seconds until others may take over."""
+        """Returns the seconds until the lease ends, or a negative number after its end."""
         return self._ends - time.monotonic()
 
     async def record(self, outcome: str) -> None:
-        """Marks the event as done at once, because there is no work. Raises AlreadyDone, TableUnavailable."""
+        """Marks an event without work as done, without a claim. Raises AlreadyDone, TableUnavailable."""
         try:
             await self._table.update(items.recorded(self.event_id, self.token, outcome, expires=_expires()))
         except ConditionFailed:
@@ -70,7 +75,10 @@ class Lease(Caller):
         self._ends = sent + self.seconds
 
     async def take_invoice(self, invoice_id: str, version: int | None) -> None:
-        """Leases the invoice against its other events. Raises Superseded, ClaimedElsewhere, TableUnavailable."""
+        """Leases the invoice, so that no other event of the invoice is processed at the same time.
+
+        Raises Superseded, ClaimedElsewhere, TableUnavailable.
+        """
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
             await self._table.update(items.take_invoice(invoice_id, self.event_id, self.token, version, **times))
@@ -82,7 +90,7 @@ class Lease(Caller):
         self._invoice_id = invoice_id
 
     async def renew(self) -> None:
-        """Renews the lease. Raises ClaimedElsewhere if it is lost, TableUnavailable."""
+        """Renews the lease. Raises TableUnavailable, or ClaimedElsewhere if the lease is lost."""
         async with self._renewing:
             sent = time.monotonic()
             try:
@@ -93,9 +101,9 @@ class Lease(Caller):
             self._ends = sent + self.seconds
 
     async def allowance(self, seconds: float) -> float:
-        """Returns the deadline for a call of `seconds`, at most the lease's end. Renews a lease that is shorter.
+        """Returns the deadline of the next call, in seconds: `seconds`, or less if the lease ends earlier.
 
-        Raises ClaimedElsewhere, TableUnavailable.
+        Renews the lease before, if less than `seconds` remain. Raises ClaimedElsewhere, TableUnavailable.
         """
         if self.remaining < seconds:
             await self.renew()
@@ -104,7 +112,10 @@ class Lease(Caller):
         return min(seconds, self.remaining)
 
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
-        """Marks the event as done, and writes `updates` of other items. Raises ClaimedElsewhere, TableUnavailable."""
+        """Marks the event as done, ends the lease, and writes `updates`, which change other items.
+
+        Raises ClaimedElsewhere, TableUnavailable.
+        """
         last = [items.done(self.event_id, self.token, outcome, expires=_expires())]
         if self._invoice_id is not None:
             last.append(items.processed(self._invoice_id, self.token, version, expires=_expires()))
@@ -117,11 +128,14 @@ class Lease(Caller):
         except ConditionFailed as failed:
             claim = failed.items[len(many)] if len(failed.items) > len(many) else None
             if claim and text(claim, "status") == "done" and text(claim, "owner") == self.token:
-                return  # an earlier call succeeded, but its answer was lost
+                return  # an earlier try of this call succeeded, but its answer was lost
             raise lost() from None
 
     async def release(self, code: str) -> None:
-        """Ends the lease, but keeps an invoice that an unanswered call may still change. Raises TableUnavailable."""
+        """Ends the lease of a failed attempt. Raises TableUnavailable.
+
+        If Chargebee may still execute an unanswered call, the invoice stays leased until the end of the lease.
+        """
         invoice_id = None if self.unanswered else self._invoice_id
         try:
             await self._table.write(items.released(self.event_id, invoice_id, self.token, code))
@@ -135,7 +149,10 @@ class Lease(Caller):
         return now_ms() - round(1000 * SKEW * self.seconds)
 
     def _require_owner(self, item: Item, detail: str) -> None:
-        """Raises ClaimedElsewhere unless this attempt owns `item`: an unanswered first try may have succeeded."""
+        """Raises ClaimedElsewhere unless this attempt owns `item`.
+
+        The attempt owns the item if an earlier try of the same call succeeded, but its answer was lost.
+        """
         if text(item, "owner") != self.token:
             left = max(0, (number(item, "lease_until") or 0) - self._free()) / 1000
             raise ClaimedElsewhere(detail, "claimed_elsewhere", retry_after=left)
@@ -146,4 +163,4 @@ def _expires() -> int:
 
 
 def lost() -> ClaimedElsewhere:
-    return ClaimedElsewhere("The lease was not kept", "lease_lost")
+    return ClaimedElsewhere("The attempt has lost its lease", "lease_lost")

@@ -1,25 +1,25 @@
-"""The line items of an invoice: tells ad-hoc lines from others, and derives the billing period. Pure."""
+"""Finds an invoice's ad-hoc lines, and derives the billing period from the other lines, without I/O."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from app.errors import Unprocessable
 
-# add_charge makes lines of this type: https://apidocs.chargebee.com/docs/api/invoices, line_items.entity_type
+# The type of the lines that add_charge adds: https://apidocs.chargebee.com/docs/api/invoices, line_items.entity_type
 ADHOC = "adhoc"
-# The last second that a period may end at: the table's sort keys have ten digits for the time.
+# The latest end of a period, in unix seconds, because the table's sort keys have ten digits for the time.
 LATEST_SECOND = 9_999_999_998
 
 
 class Period(NamedTuple):
-    """A billing period, `start` and `end` included, in unix seconds."""
+    """A billing period from `start` to `end`, both included, in unix seconds."""
 
     start: int
     end: int
 
 
 class Line(Protocol):
-    """A line item of an event or of Chargebee's answer. `unit_amount`: minor units."""
+    """A line item in an event or in Chargebee's answer. `unit_amount` is in minor units."""
 
     @property
     def unit_amount(self) -> int: ...
@@ -34,7 +34,7 @@ class Line(Protocol):
 
 
 def added(lines: Iterable[Line], first_lines: Iterable[Line]) -> list[Line]:
-    """Returns the ad-hoc lines that are not among those of the event, so that they came after the event."""
+    """Returns the ad-hoc lines that were added to the invoice after the event, whose lines are `first_lines`."""
     first = {_identity(line) for line in first_lines}
     return [line for line in lines if line.entity_type == ADHOC and _identity(line) not in first]
 
@@ -42,9 +42,11 @@ def added(lines: Iterable[Line], first_lines: Iterable[Line]) -> list[Line]:
 def period(lines: Iterable[Line], first_lines: Sequence[Line], occurred_at: int) -> Period:
     """Returns the billing period: from the earliest start to the latest end of the subscription's lines.
 
-    The subscription's lines are all that are not ad-hoc, whatever they are called. An invoice without them has the
-    period of `first_lines`, those of the event, which Chargebee wrote before any charge was added; an invoice without
-    a line has everything until `occurred_at`. Raises Unprocessable for a period that no billable event can be in.
+    The subscription's lines are all lines that are not ad-hoc, whatever type they have. If `lines` has no such line,
+    the function uses `first_lines` instead: all lines of the event, from before any charge was added. If the event has
+    no line either, the period is all time until `occurred_at`.
+
+    Raises Unprocessable if no billable event can be in the period.
     """
     counted = [line for line in lines if line.entity_type != ADHOC] or first_lines
     found = Period(0, occurred_at)

@@ -1,4 +1,4 @@
-"""Processes an event under its claim. However often an event is processed, its work is done once."""
+"""Claims an event and does its billing work. The work is done once, however often the event is processed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterable
@@ -26,18 +26,19 @@ BATCH = 100  # the most keys that BatchGetItem takes
 
 
 class Billing:
-    """The billing work of one process. `owner`: its name among the workers."""
+    """The billing work of one process. `owner`: the name of this process in the table."""
 
     def __init__(self, table: Table, chargebee: Chargebee, owner: str, lease_seconds: float) -> None:
         self.table, self.chargebee = table, chargebee
         self._owner, self._lease_seconds = owner, lease_seconds
 
     async def process(self, event: Event) -> Outcome:
-        """Does the work of `event` and returns the outcome. If cancelled, releases the claim. Raises BillingFailed.
+        """Does the work of `event` and returns the outcome. Releases the claim if cancelled. Raises BillingFailed.
 
-        `closed`: the invoice is closed, now or by an earlier attempt. `recorded`: there was nothing to do (another
-        type, or an invoice without lines and charges). `already`: the event was done before. `superseded`: a newer
-        version of its invoice was processed before.
+        - `closed`: the invoice is closed, now or by an earlier attempt.
+        - `recorded`: there was nothing to do, because the event has another type, or no line and no charge.
+        - `already`: an earlier attempt has done the work of this event.
+        - `superseded`: a newer version of the invoice was processed before.
         """
         invoice = event.content.invoice
         wanted = invoice if event.event_type == PENDING_INVOICE_CREATED else None
@@ -59,7 +60,10 @@ class Billing:
             raise
 
     async def done(self, event_ids: Iterable[str]) -> set[str]:
-        """Returns which events were processed, as far back as claims are kept. Raises TableUnavailable."""
+        """Returns the ids of those events whose work is done. Raises TableUnavailable.
+
+        Claims expire after 15 days, so events that were processed earlier are missing in the result.
+        """
         ids = list(dict.fromkeys(event_ids))
         found: set[str] = set()
         for start in range(0, len(ids), BATCH):
@@ -81,23 +85,27 @@ class Billing:
 
 
 async def while_leased(lease: Lease, work: Coroutine[Any, Any, T]) -> T:
-    """Returns the result of `work`. If the lease is lost, cancels `work` and raises ClaimedElsewhere."""
+    """Runs `work` while renewing the lease, and returns the result of `work`.
+
+    If the lease is lost, cancels `work` and raises ClaimedElsewhere.
+    """
     working, renewing = asyncio.create_task(work), asyncio.create_task(keep_leased(lease))
     try:
         await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            renewing.result()  # raises
+            renewing.result()  # raises, because renewing ends only with an error
         return working.result()
     finally:
         for task in (working, renewing):
             task.cancel()
         await asyncio.wait({working, renewing})
-        # A task refers to its error, whose traceback refers to this frame: the cycle would outlive the event.
+        # Each task refers to its error, and the error's traceback refers to this frame. Deleting the names breaks this
+        # cycle, which would otherwise stay in memory after the event.
         del working, renewing, task
 
 
 async def keep_leased(lease: Lease) -> None:
-    """Renews the lease until it is cancelled. Raises ClaimedElsewhere if the lease is lost."""
+    """Renews the lease again and again, until the task is cancelled. Raises ClaimedElsewhere if the lease is lost."""
     usual = pause = lease.seconds / RENEWALS
     while True:
         await asyncio.sleep(pause)
@@ -111,17 +119,17 @@ async def keep_leased(lease: Lease) -> None:
 
 
 async def _release(lease: Lease, code: str) -> None:
-    """Releases the lease, so that the next attempt need not wait for its end. If this fails, the attempt waits."""
+    """Releases the lease, so that the next attempt need not wait until the lease ends. Ignores failures."""
     try:
         async with asyncio.timeout(RELEASE_SECONDS):
             await lease.release(code)
     except (BillingFailed, TimeoutError):
-        logger.debug("The claim of {} was not released: it ends with its lease", lease.event_id)
+        logger.debug("The claim on event {} was not released, and ends with its lease", lease.event_id)
 
 
 @asynccontextmanager
 async def open_billing(access: BillingAccess, owner: str) -> AsyncIterator[Billing]:
-    """Yields the billing work; its clients connect on the first call."""
+    """Yields the billing work. Its clients connect on the first call."""
     async with AsyncExitStack() as stack:
         table = await stack.enter_async_context(open_table(access.table, access.connections))
         rate_limit = SharedRateLimit(table, access.rate)

@@ -1,13 +1,14 @@
-"""The rate limit that all workers share: each reserves slots for its API calls in the DynamoDB table.
+"""Limits the API calls of all workers together: each worker reserves slots for its calls in the DynamoDB table.
 
-The algorithm is GCRA without a burst (https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm). Slots are
-(60 + SLACK) / limit seconds apart, so 60 s + SLACK contain no more slots than the limit. A call is made within LATE of
-its slot; the rest of SLACK is for delays of the network and differences of the workers' clocks. So workers can use
+A slot is a time at which one call may be made. The algorithm is GCRA without a burst
+(https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm). Slots are (60 + SLACK) / limit seconds apart, so a period
+of 60 s + SLACK contains no more slots than the limit. A call is made at most LATE seconds after its slot. The remaining
+SLACK allows for network delays and for differences between the workers' clocks. So the workers can use
 60 / (60 + SLACK) = 95 % of the limit.
 
-One write reserves the slots of all callers that ask at the same time, as in group commit. Callers that wait for their
-slots will soon ask again, so a write reserves one more slot for each of them, within AHEAD seconds. Unused slots are
-lost, so nothing is reserved in advance if calls are rare.
+One write reserves slots for all callers of a process that ask at the same time, as in group commit. A caller that is
+waiting for the time of its slot will soon ask again. So the write reserves one more slot for each such caller, but at
+most as many as fit into AHEAD seconds. Unused slots are lost, so no extra slot is reserved if calls are rare.
 """
 
 import asyncio
@@ -26,20 +27,21 @@ TRIES = 20  # writes per batch
 
 @dataclass
 class _Waiting:
-    """A caller that waits. `patience` in seconds, `slot` in unix ms."""
+    """A caller that waits for a slot. `patience`: the longest wait in seconds; `slot`: the slot's time in unix ms."""
 
     patience: float
     slot: "asyncio.Future[float]"
 
 
 class SharedRateLimit:
-    """The limit of the Chargebee plan, in API calls per minute."""
+    """The rate limit of all workers. `per_minute`: the limit of the Chargebee plan, in API calls per minute."""
 
     def __init__(self, table: Table, per_minute: int) -> None:
         self.interval = (WINDOW + SLACK) / per_minute
         self._slots = Slots(table, self.interval)
         self.patience = self._slots.patience
-        # The end of the last rest, in unix ms and by the monotonic clock, because the system clock may be corrected.
+        # After a 429, all workers rest. The end of the rest is stored in unix ms and as a time of the monotonic clock,
+        # because the system clock may be corrected meanwhile.
         self._not_before = self._rest_ends = 0.0
         self._waiting: list[_Waiting] = []
         self._sleeping = 0
@@ -49,7 +51,7 @@ class SharedRateLimit:
     async def slot(self, patience: float) -> float:
         """Waits for a slot and returns its time, in unix ms. The slot is valid for LATE seconds.
 
-        Raises ChargebeeUnavailable if the wait would be longer than `patience` seconds, TableUnavailable.
+        Raises TableUnavailable, or ChargebeeUnavailable if the wait would be longer than `patience` seconds.
         """
         while True:
             at = await self._reserve(patience)
@@ -58,17 +60,20 @@ class SharedRateLimit:
                 await asyncio.sleep((at - now_ms()) / 1000)
                 if self.is_valid(at):
                     return at
-                await asyncio.sleep(self.interval)  # a corrected clock must not cause one write after the other
+                await asyncio.sleep(self.interval)  # avoids a fast loop of writes if the system clock was corrected
             finally:
                 self._sleeping -= 1
 
     def is_valid(self, slot: float) -> bool:
-        """Returns whether the slot may be used: it is not over, and no 429 has stopped all workers since."""
+        """Returns whether a call may use the slot: the slot is not over, and not within a rest after a 429."""
         resting = slot < self._not_before and time.monotonic() < self._rest_ends
         return not resting and now_ms() - slot <= 1000 * LATE
 
     async def push_back(self, seconds: float) -> None:
-        """Makes all workers rest for `seconds`, except for slots reserved before. Raises TableUnavailable."""
+        """Makes all workers rest for `seconds` after a 429. Raises TableUnavailable.
+
+        Other workers still use the slots that they have already reserved.
+        """
         self._not_before = max(self._not_before, now_ms() + 1000 * seconds)
         self._rest_ends = max(self._rest_ends, time.monotonic() + seconds + LATE)
         await self._slots.rest(self._not_before)
@@ -81,10 +86,10 @@ class SharedRateLimit:
         return await waiting.slot
 
     async def _serve(self) -> None:
-        """Serves the waiting callers with one write, then those that came meanwhile."""
+        """Reserves slots for the waiting callers, at most MAX_SLOTS with one write, until no caller is waiting."""
         while self._waiting:
             batch, self._waiting = self._waiting[:MAX_SLOTS], self._waiting[MAX_SLOTS:]
-            batch = [waiting for waiting in batch if not waiting.slot.done()]  # a cancelled caller has no need
+            batch = [waiting for waiting in batch if not waiting.slot.done()]  # a cancelled caller needs no slot
             try:
                 await self._serve_batch(batch)
             except BaseException as error:  # no caller may wait for ever
@@ -102,11 +107,11 @@ class SharedRateLimit:
             first = await self._slots.take(slots, max(waiting.patience for waiting in batch))
             if first is not None:
                 self._spare.extend(first + 1000 * number * self.interval for number in range(slots))
-        # The condition of each write failed, or its slots were too late.
+        # In every try, another worker was faster, or the reserved slots were already over.
         _fail(batch, TableUnavailable("The rate limit's item cannot be written", "budget_contended"))
 
     def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Assigns the spare slots in order, and returns the callers without one."""
+        """Assigns the reserved slots to callers in order, and returns the callers that got no slot."""
         for number, waiting in enumerate(batch):
             while self._spare and not self.is_valid(self._spare[0]):
                 self._spare.popleft()
@@ -117,7 +122,7 @@ class SharedRateLimit:
         return []
 
     def _without_impatient(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Fails the callers whose slot would be too late, and returns the others."""
+        """Raises ChargebeeUnavailable for each caller whose slot would be too late, and returns the other callers."""
         wait = self._slots.wait()
         error = ChargebeeUnavailable("The limit of API calls is reached", "rate_limit_reached", retry_after=wait)
         _fail([waiting for waiting in batch if waiting.patience < wait], error)
@@ -128,4 +133,4 @@ def _fail(batch: list[_Waiting], error: BaseException) -> None:
     for waiting in batch:
         if not waiting.slot.done():
             waiting.slot.set_exception(error)
-            waiting.slot.exception()  # marks the exception as retrieved, which a cancelled caller never does
+            waiting.slot.exception()  # marks the exception as retrieved; a cancelled caller never retrieves it

@@ -28,8 +28,9 @@ def table(name: str) -> dict[str, Any]:
 
 
 def set_up(name: str, *, dry_run: bool = False) -> list[str]:
-    """Creates the table and its TTL if they are missing. Returns what was done, or would be done, in two lines.
+    """Creates the table if it is missing, and enables its TTL.
 
+    Returns two lines that say what was done, or what would be done if `dry_run` is set.
     The AWS SDK's variables set the endpoint, the region and the credentials. Raises ConfigurationError.
     """
     client: DynamoDBClient = boto3.client("dynamodb", config=CONFIG)

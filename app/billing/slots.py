@@ -1,4 +1,4 @@
-"""The rate limit's item in the table: the time of the next free slot, which every worker moves forward."""
+"""Updates the rate limit's item in the table, which has the time of the next free slot for all workers."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,15 +12,16 @@ from app.billing.items import RATE, Item, Update, Value
 from app.errors import TableUnavailable, Unprocessable
 
 MAX_SLOTS = 100  # per write
-# There is no item yet, or its time is no number.
+# A condition that is met if the item does not exist yet, or if its time is not a number.
 _NONE = "attribute_not_exists(#next_at) OR NOT attribute_type(#next_at, :number)"
-# The longest wait for a slot before an event's first call, in seconds and in slots. Later in the event's work it is
-# BEGUN times longer, because giving up would cost another retrieval of the invoice.
+# The longest wait for a slot before an event's first call: PATIENCE seconds, or PATIENCE_SLOTS slots if that is longer.
+# After the first call, the longest wait is BEGUN times as long, because a failure would cost another retrieval of the
+# invoice.
 PATIENCE, PATIENCE_SLOTS, BEGUN = 30.0, 3, 10
 
 
 class Slots:
-    """The slots, `interval` seconds apart. `next`: the next free slot as last seen, in unix ms."""
+    """Reserves slots, which are `interval` seconds apart. `next`: the last known next free slot, in unix ms."""
 
     def __init__(self, table: Table, interval: float) -> None:
         self._table = table
@@ -28,19 +29,20 @@ class Slots:
         self.next = 0.0
 
     def patience(self, *, begun: bool) -> float:
-        """Returns the seconds that a caller waits for a slot; `begun`: after its event's first call."""
+        """Returns the longest wait for a slot in seconds. `begun`: whether the event's first call was made."""
         patience = max(PATIENCE, PATIENCE_SLOTS * self.interval)
         return patience * BEGUN if begun else patience
 
     def wait(self) -> float:
-        """Returns the seconds until the next free slot, as last seen; 0 if its time cannot be right."""
+        """Returns the seconds until the next free slot, or 0 if `next` is so far ahead that it must be wrong."""
         seconds = (self.next - now_ms()) / 1000
         return seconds if seconds <= self._farthest() else 0.0
 
     async def take(self, number: int, patience: float) -> float | None:
-        """Reserves `number` slots. Returns the first, in unix ms, or None if another worker has moved `next`.
+        """Reserves `number` slots and returns the time of the first slot, in unix ms. Raises TableUnavailable.
 
-        Raises TableUnavailable.
+        Returns None if another worker has changed the item since the last call; then the caller may try again.
+        `patience`: the longest wait of the callers, in seconds.
         """
         now, block = now_ms(), 1000 * number * self.interval
         if self.next < now:
@@ -48,7 +50,7 @@ class Slots:
             values: dict[str, Value] = {"now": _decimal(now), "after": _decimal(now + block), "number": "N"}
         elif self.next > now + 1000 * self._farthest():
             logger.warning(
-                "The next call to Chargebee was planned in {:.0f} s, which cannot be right: the slots begin again now",
+                "The next slot for a call to Chargebee is {:.0f} s ahead, which must be wrong: slots begin again now",
                 (self.next - now) / 1000,
             )
             change, condition = "SET #next_at = :after", "#next_at > :farthest"
@@ -64,30 +66,30 @@ class Slots:
         return self.next - block
 
     async def rest(self, until: float) -> None:
-        """Leaves no slot free before `until`, unix ms. Slots that other workers have reserved already are still used.
+        """Makes all slots before `until` (unix ms) unavailable. Raises TableUnavailable.
 
-        Raises TableUnavailable.
+        Other workers still use the slots that they have already reserved.
         """
         earlier = f"#next_at < :until OR {_NONE}"
-        with suppress(ConditionFailed):  # another worker rests for longer
+        with suppress(ConditionFailed):  # the next free slot is not before `until` anyway
             await self._write("SET #next_at = :until", earlier, {"until": _decimal(until), "number": "N"})
 
     def _farthest(self) -> float:
-        """Returns the seconds to the farthest slot that a worker with a right clock can have, with a margin."""
+        """Returns how far ahead, in seconds, a worker with a correct clock can reserve a slot, plus a margin."""
         return self.patience(begun=True) + MAX_SLOTS * self.interval + 2 * LONGEST_REST
 
     async def _write(self, change: str, condition: str, values: Mapping[str, Value]) -> Item:
-        """Raises ConditionFailed, TableUnavailable."""
+        """Updates the item and returns its new attributes. Raises ConditionFailed, TableUnavailable."""
         try:
             return await self._table.update(Update(RATE, change, condition, **values))
-        except Unprocessable as error:  # no event is at fault: a person has changed the item
+        except Unprocessable as error:  # the item is wrong, not an event: a person has changed it
             raise TableUnavailable("The rate limit's item is damaged", "budget_damaged") from error
 
 
 def _decimal(ms: float) -> Decimal:
-    return Decimal(f"{ms:.3f}")  # at high limits an interval is shorter than a millisecond
+    return Decimal(f"{ms:.3f}")  # with a high rate limit, an interval is shorter than 1 ms
 
 
 def _next_at(item: Item) -> float:
-    """Returns 0 if there is no number, which the next write replaces."""
+    """Returns the time of the next free slot, or 0 if the item has no number. The next write replaces such a value."""
     return float(item.get("next_at", {}).get("N", 0.0))
