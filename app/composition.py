@@ -1,4 +1,4 @@
-"""Translates Settings into the values that the packages below take, if both processes need them."""
+"""Translates Settings into the values that app.billing and app.sqs take, for the web process, worker and commands."""
 
 from app.billing.access import BillingAccess
 from app.settings import Settings
@@ -13,7 +13,7 @@ def billing_access(settings: Settings) -> BillingAccess:
     assert settings.chargebee_api_key is not None
     return BillingAccess(
         settings.billing_table,
-        # An event's work and the renewal of its lease may call the table at the same time.
+        # Each event needs two connections: its work and the renewal of its lease may call the table at the same time.
         connections=2 * settings.worker_concurrency,
         site_url=settings.chargebee_url.rstrip("/"),
         api_key=settings.chargebee_api_key,

@@ -21,8 +21,9 @@
     │       └── TableUnavailable      DynamoDB unreachable, throttled, slow or failing
     └── LabUnavailable                an experiment of the lab has no database, no upstream, or a full pool
 
-The tree says what an error means. `app.web.problems` has the HTTP answer to each refusal, `lab.application.problems`
-the lab's answers. `app.worker` decides whether a failed message is retried or becomes a dead letter.
+The tree says what an error means. `app.web.problems` translates each refusal into an HTTP response, and
+`lab.application.problems` does so for the lab. `app.worker` decides whether a failed message is retried or becomes a
+dead letter.
 """
 
 from collections.abc import Sequence
@@ -34,11 +35,14 @@ class InvoiceWebhookError(Exception):
 
 
 class ConfigurationError(InvoiceWebhookError):
-    """A person has to correct the configuration; `str()` has a line for each wrong value."""
+    """A person has to correct the configuration. `str()` of the error has a line for each wrong value."""
 
 
 class FieldError(TypedDict):
-    """A validation error in a body: location ([] is the whole body), message and pydantic's type, without the value."""
+    """A validation error in a body, without the wrong value.
+
+    `loc`: the path to the value, or [] for the whole body; `msg`: the message; `type`: pydantic's type of the error.
+    """
 
     loc: list[str | int]
     msg: str
@@ -62,7 +66,7 @@ class BodyTimeout(WebhookRefused):
 
 
 class BodyTooLarge(WebhookRefused):
-    """The body is too large. `unread`: the client may still be sending."""
+    """The body is too large. `unread`: whether the client may still be sending the body."""
 
     def __init__(self, detail: str, *, unread: bool = True) -> None:
         super().__init__(detail)
@@ -94,9 +98,10 @@ class Overloaded(TemporarilyUnavailable):
 
 
 class QueueUnavailable(TemporarilyUnavailable):
-    """SQS did not acknowledge the message. `cause`, for the log only: SQS's code or the client's exception.
+    """SQS did not acknowledge the message. `cause`: SQS's code or the client's exception, for the log only.
 
-    `sent`: whether a call to SQS contained the message. If so, it may be in the queue, because the answer may be lost.
+    `sent`: whether a call to SQS contained the message. If so, the message may be in the queue, because SQS may have
+    accepted it although the answer was lost.
     """
 
     def __init__(self, detail: str, cause: str, *, sent: bool = True) -> None:
@@ -106,7 +111,7 @@ class QueueUnavailable(TemporarilyUnavailable):
 
 
 class BillingUnavailable(TemporarilyUnavailable):
-    """The billing work failed within the request. `cause`, for the log only: the name of the failure."""
+    """The billing work failed within the request. `cause`: the name of the failure, for the log only."""
 
     def __init__(self, detail: str, cause: str) -> None:
         super().__init__(detail)
@@ -127,7 +132,7 @@ class Unprocessable(BillingFailed):
 
 
 class Postponed(BillingFailed):
-    """A retry may succeed. `retry_after`: seconds, if the other service has named them."""
+    """A retry may succeed. `retry_after`: the seconds to wait, or None if the other service has not named a time."""
 
     def __init__(self, detail: str, code: str, retry_after: float | None = None) -> None:
         super().__init__(detail, code)
@@ -147,4 +152,4 @@ class TableUnavailable(Postponed):
 
 
 class LabUnavailable(InvoiceWebhookError):
-    """An experiment cannot run now; `str()` says what to do."""
+    """An experiment cannot run now. `str()` of the error says what to do."""

@@ -1,8 +1,8 @@
-"""Pydantic models of a Chargebee event: strict in the fields that the service needs, open in all others.
+"""Defines Pydantic models of a Chargebee event. The models validate only the fields that the service needs.
 
 Shapes and required fields: Chargebee API v2, https://apidocs.chargebee.com/docs/api/events and
 https://apidocs.chargebee.com/docs/api/invoices. Chargebee extends enumerations without notice, so their values are
-plain strings. Fields that are not named here are allowed and not validated.
+plain strings. The models allow all other fields, and ignore them.
 """
 
 from typing import Annotated, Any, Literal, Self
@@ -15,12 +15,12 @@ from app.validation_errors import refuse, refuse_constants
 PENDING_INVOICE_CREATED = "pending_invoice_created"
 
 EventId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
-# Both become SQS message attributes, which may not be empty or contain control characters.
+# EventType and ApiVersion become SQS message attributes, which may not be empty or contain control characters.
 EventType = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 ApiVersion = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,20}$")]
 # Chargebee documents both ids as "string, max chars=50".
 CustomerId = Annotated[str, Field(min_length=1, max_length=50)]
-# The id becomes a segment of a URL's path; control characters, or only dots, would change the path.
+# The id becomes a segment of a URL's path. Control characters, or an id of only dots, would change the path.
 InvoiceId = Annotated[
     str, Field(min_length=1, max_length=50, pattern=r"^[^\x00-\x1f\x7f]*[^.\x00-\x1f\x7f][^\x00-\x1f\x7f]*$")
 ]
@@ -66,13 +66,16 @@ class Invoice(_Open):
 
     @property
     def version(self) -> int | None:
-        """Orders the events of this invoice: a larger version is newer. None if Chargebee has sent no valid one."""
+        """Returns the version of the invoice, or None if Chargebee has sent no valid version.
+
+        A larger version is newer, so versions show the order of an invoice's events.
+        """
         version = self.resource_version
         return version if type(version) is int and 0 <= version <= MOST_VERSION else None
 
     @property
     def is_truncated(self) -> bool:
-        """Whether the invoice has more line items than the event contains."""
+        """Returns whether the invoice has more line items than the event contains."""
         return self.line_items_next_offset is not None
 
 
@@ -113,7 +116,7 @@ class Event(Envelope):
     @model_validator(mode="after")
     def _has_its_invoice(self) -> Self:
         if self.event_type == PENDING_INVOICE_CREATED and self.content.invoice is None:
-            raise PydanticCustomError("missing_invoice", "A pending_invoice_created event has content.invoice")
+            raise PydanticCustomError("missing_invoice", "A pending_invoice_created event needs content.invoice")
         return self
 
 

@@ -1,4 +1,4 @@
-"""Turns validation errors of a body into InvalidEvent, without values of the body."""
+"""Translates validation errors of a body into InvalidEvent, which contains no values of the body."""
 
 import json
 from typing import NoReturn
@@ -21,7 +21,7 @@ def refuse(error: ValidationError) -> NoReturn:
     if first["type"] != "json_invalid":
         detail = "The body is not a Chargebee event"
     elif first["msg"].startswith(_TOO_DEEP):
-        # The parser stopped there, so the body may still be valid JSON.
+        # The parser stops at this depth, so the body may still be valid JSON.
         first["type"], first["msg"] = "json_too_deep", first["msg"].replace("Invalid JSON", "JSON nested too deeply", 1)
         detail = "The body is nested too deeply"
     else:
@@ -30,7 +30,7 @@ def refuse(error: ValidationError) -> NoReturn:
 
 
 def refuse_constants(body: bytes) -> None:
-    """Raises InvalidEvent if the body has NaN or Infinity as a value; inside a string, both are plain text."""
+    """Raises InvalidEvent if the body has NaN or Infinity as a value. Both words are allowed inside a string."""
 
     def constant(name: str) -> NoReturn:
         error: FieldError = {"loc": [], "msg": f"Invalid JSON: {name} is not a JSON number", "type": "json_invalid"}

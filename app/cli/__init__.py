@@ -1,4 +1,4 @@
-"""The command line. Each command has a file, which is imported only when the command is called."""
+"""The command line `python -m app`. Each command has its own module, which is imported only when it is needed."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,10 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Commands(click.Group):
-    """A group of commands, each in the module of its name in `package`. `moved`: old names and their new commands."""
+    """A group of commands. The package `package` has a module of the same name for each command.
+
+    `moved`: old names of commands, with the commands that replace them.
+    """
 
     def __init__(self, *, package: str, names: Sequence[str], moved: Mapping[str, str] | None = None, **options: Any):
         super().__init__(context_settings=CONTEXT, **options)
@@ -57,7 +60,10 @@ def cli() -> None:
 
 
 def run(command: click.Command, name: str) -> None:
-    """Runs the command line `name`. Prints a ConfigurationError as one line per wrong value, without a traceback."""
+    """Runs `command`, which calls itself `name` in its help.
+
+    If a ConfigurationError is raised, prints one line for each wrong value, without a traceback, and exits with 2.
+    """
     try:
         command(prog_name=name)
     except ConfigurationError as error:

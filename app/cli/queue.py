@@ -16,27 +16,30 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 @click.command()
 @click.option("--peek", is_flag=True, help="Show the messages without removing them.")
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many to show.")
+@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many messages to show.")
 @click.option(
     "--json", "as_json", is_flag=True, help="With --peek: one JSON line per message, with attributes and body."
 )
 def queue(peek: bool, limit: int, as_json: bool) -> None:
     """Count the messages in a queue, or show them with --peek.
 
-    The queue is that of APP_SQS_QUEUE_URL. --peek receives the messages, which counts towards maxReceiveCount, so a
-    queue with a dead-letter queue is rejected.
+    APP_SQS_QUEUE_URL names the queue. --peek receives the messages, and each receive counts towards maxReceiveCount.
+    So --peek rejects a queue that has a dead-letter queue.
     """
     url = load_settings().require_queue_url()
     inspector = QueueInspector(url)
     counts = inspector.counts()
     say(f"{url}: {counts.waiting:,} messages waiting, {counts.in_flight:,} in flight, {counts.delayed:,} delayed")
     if peek:
-        say("warning: --peek receives the messages of a real queue, and each receive counts")
+        say("warning: --peek receives the messages of a real queue, and SQS counts each receive")
         show(inspector.receive(limit), as_json)
 
 
 def show(messages: Iterable[Seen], as_json: bool) -> None:
-    """Writes bodies to standard output, byte for byte, and everything else to standard error."""
+    """Writes the body of each message to standard output, byte for byte, and its attributes to standard error.
+
+    With `as_json`, writes one JSON line per message to standard output.
+    """
     for message in messages:
         if as_json:
             click.echo(json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False))

@@ -39,21 +39,21 @@ class Duration(click.ParamType[int]):
 
 
 @click.command()
-@click.option("--since", type=Duration(), default="3d", show_default=True, help="How old the compared events may be.")
+@click.option("--since", type=Duration(), default="3d", show_default=True, help="Compare events younger than this.")
 @click.option(
     "--settled",
     type=Duration(),
     default="15m",
     show_default=True,
-    help="Skip younger events, which may still be on their way.",
+    help="Skip events younger than this, because they may not be processed yet.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the missing events, and enqueue none.")
 def reconcile(since: int, settled: int, dry_run: bool) -> None:
     """Compare Chargebee's List Events with the events that were processed, and enqueue the missing ones.
 
     Only events of the types in APP_EVENT_TYPES are enqueued, to APP_SQS_QUEUE_URL, as the webhook does. An event in
-    the dead-letter queue counts as missing. Claims are kept for 15 days: an older event counts as missing, but is not
-    charged twice.
+    the dead-letter queue counts as missing. The table keeps for 15 days which events were processed. An older event
+    counts as missing, but is not charged twice.
 
     APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """
@@ -73,7 +73,8 @@ async def _compare(settings: Settings, access: BillingAccess, since: int, until:
     address = QueueAddress.at(settings.require_queue_url())
     sending = nullcontext() if dry_run else open_queue(address, send_limits(settings))
     owner = f"reconcile-{uuid.uuid4().hex[:8]}"
-    # Nothing tells how many events there are. They come in the order of their times, so the time shows the progress.
+    # The number of events is not known in advance. The API returns events in the order of their times, so the bar
+    # shows the time of the last event.
     bar = click.progressbar(length=until - since, label="Events", file=sys.stderr)
     async with open_billing(access, owner) as billing, sending as queue:
         with bar:

@@ -18,12 +18,13 @@ from app.worker.redrive import redrive as move
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Count the messages by reason, and move none.")
-@click.option("--limit", type=click.IntRange(min=1), help="Move at most this many, without a task of SQS.")
+@click.option("--limit", type=click.IntRange(min=1), help="Move at most this many messages, one by one.")
 def redrive(dry_run: bool, limit: int | None) -> None:
     """Move the messages of APP_DEAD_LETTER_QUEUE_URL back to APP_SQS_QUEUE_URL.
 
-    On AWS, a task of SQS moves them. With --limit, and on emulators without such tasks, this command sends each
-    message without the reason's attributes, and then deletes it. --dry-run receives each message once, and releases it.
+    On AWS, SQS itself moves the messages (StartMessageMoveTask). With --limit, and on emulators without that call, this
+    command sends each message to the queue, and then deletes the dead letter. The sent message does not have the
+    attributes with the reason. --dry-run receives each message once, and then releases the message.
     """
     settings = load_settings()
     configure_logging(settings)

@@ -9,7 +9,7 @@ from app.sqs.sdk import require_sdk
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Show what would be done.")
+@click.option("--dry-run", is_flag=True, help="Show what the command would do, and change nothing.")
 def setup(dry_run: bool) -> None:
     """Create the DynamoDB table of the billing work, with its TTL. An existing table stays as it is.
 

@@ -21,12 +21,12 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 def web() -> None:
     """Serve POST /webhooks/chargebee and put each webhook on SQS.
 
-    APP_SQS_QUEUE_URL, APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set. v01 has no queue and needs
-    APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY instead of the first. Region, credentials and
-    endpoint of AWS are configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
+    APP_SQS_QUEUE_URL, APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set. v01 has no queue: instead of
+    APP_SQS_QUEUE_URL, it needs APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY. The AWS SDK's variables,
+    such as AWS_DEFAULT_REGION, set the region, the credentials and the endpoint.
 
-    SIGTERM drains the process (see APP_DRAIN_DELAY) and then stops it. Ctrl-C stops it when the requests in flight are
-    finished. A second signal ends it at once.
+    SIGTERM drains the process (see APP_DRAIN_DELAY) and then stops it. Ctrl-C stops the process when the requests in
+    flight are finished. A second signal ends the process at once.
     """
     settings = load_settings()
     configure_logging(settings)

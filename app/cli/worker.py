@@ -28,10 +28,10 @@ def worker() -> None:
     """Receive the messages of the queue, and close their invoices.
 
     APP_SQS_QUEUE_URL, APP_DEAD_LETTER_QUEUE_URL, APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY must be
-    set. Region, credentials and endpoint of AWS are configured as for any AWS SDK: AWS_DEFAULT_REGION and so on.
+    set. The AWS SDK's variables, such as AWS_DEFAULT_REGION, set the region, the credentials and the endpoint.
 
-    After SIGTERM or Ctrl-C, the worker receives no more messages, finishes the messages in work, and releases the
-    others, within APP_GRACEFUL_TIMEOUT. A second signal ends it at once.
+    After SIGTERM or Ctrl-C, the worker receives no more messages, finishes the messages that it is processing, and
+    releases the others, within APP_GRACEFUL_TIMEOUT. A second signal ends the worker at once.
     """
     work()
 
@@ -39,7 +39,7 @@ def worker() -> None:
 def work(*, retry: float = BASE_SECONDS) -> None:
     """Runs a worker with the environment's settings. Raises ConfigurationError.
 
-    `retry`: the longest delay of the first retry, in seconds.
+    `retry`: the longest delay before the first retry of a message, in seconds.
     """
     settings = load_settings()
     configure_logging(settings)
