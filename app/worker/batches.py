@@ -1,7 +1,7 @@
-"""Batched deletes and releases: collects entries for a short time into batches of ten, and repeats those that fail.
+"""Sends deletes and changes of visibility timeouts to SQS in batches of ten, and repeats the entries that fail.
 
-If a delete does not arrive, SQS delivers the message again, and the worker finds its event done: a delete may be
-repeated, the work may not.
+If a delete does not reach SQS, SQS delivers the message again. The worker then finds that the event is done, and
+deletes the message without repeating the work.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ LONGEST_PAUSE_SECONDS = 5.0
 class Batches(Generic[Entry]):
     """`call` sends at most ten entries and returns, for each, None or a FailedEntry.
 
-    `on_end` receives each entry that succeeded or failed for good. Any other failed entry is sent again in a later
-    batch, as long as `is_wanted` returns True.
+    `on_end` receives each entry that succeeded, or whose failure is final. Any other failed entry is sent again in a
+    later batch. Entries for which `is_wanted` returns False are dropped before each batch.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Batches(Generic[Entry]):
         self._closed = False
 
     def close(self) -> None:
-        """Drops the waiting entries and sends no more, because the process ends now."""
+        """Drops the waiting entries and accepts no further ones, because the process ends now."""
         self._closed = True
         self._waiting.clear()
 
@@ -54,14 +54,14 @@ class Batches(Generic[Entry]):
             self._start_in(COLLECT_SECONDS)
 
     async def flush(self) -> None:
-        """Sends at once, without collecting, until no entry is left. The caller sets the deadline."""
+        """Sends the waiting entries at once, and returns when none is left. The caller sets the deadline."""
         while self._waiting or self._calls:
             if self._waiting and not self._failures:
                 self._start()
             if self._calls:
                 await asyncio.wait(self._calls, timeout=COLLECT_SECONDS)
             else:
-                await asyncio.sleep(COLLECT_SECONDS)  # between two attempts
+                await asyncio.sleep(COLLECT_SECONDS)  # until the timer starts the next attempt
 
     def _start_in(self, seconds: float) -> None:
         if self._timer is None:
@@ -102,7 +102,7 @@ class Batches(Generic[Entry]):
 
 
 class Deleter:
-    """Deletes messages that are done. Calls `on_room` after each one, because it is not in flight any more."""
+    """Deletes messages that are done. Calls `on_room` after each delete, because it makes room for a message."""
 
     def __init__(self, queue: ConsumedQueue, in_flight: InFlight, on_room: Callable[[], None]) -> None:
         self._queue, self._in_flight, self._on_room = queue, in_flight, on_room
@@ -110,7 +110,7 @@ class Deleter:
         self.flush, self.close = self._batches.flush, self._batches.close
 
     def delete(self, message: InFlightMessage) -> None:
-        """Deletes `message` with the next batch. Until then, the heartbeat extends it."""
+        """Deletes `message` with the next batch. Until then, the heartbeat extends its visibility timeout."""
         message.begin_delete()
         self._batches.add(message)
 
@@ -138,7 +138,7 @@ class Releaser:
         self.flush, self.close = self._batches.flush, self._batches.close
 
     def release(self, message: InFlightMessage, seconds: int = 0) -> None:
-        """Ends the extensions of `message`; the next batch makes it visible in `seconds`."""
+        """Ends the heartbeat's extensions of `message`. The next batch makes the message visible after `seconds`."""
         self._in_flight.remove(message)
         self._batches.add((message, seconds))
 

@@ -14,12 +14,12 @@ from app.worker.handle import MessageHandler
 from app.worker.in_flight import InFlight, InFlightMessage
 from app.worker.received_message import ReceivedMessage
 
-# A cancelled task releases the claim of its event within this time.
+# A cancelled task may take this long to release the claim of its event.
 CANCEL_SECONDS = 3.0
 
 
 class Consumer:
-    """Begins ready messages while fewer than `concurrency` are in work. Calls `on_room` after each one."""
+    """Starts a task for each ready message, at most `concurrency` at a time. Calls `on_room` after each task."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Consumer:
         return len(self._working)
 
     def take(self, messages: list[ReceivedMessage]) -> None:
-        """Takes messages that were just received. While stopping, it releases them at once."""
+        """Adds received messages to the waiting ones. While the worker stops, releases all waiting messages at once."""
         for received in messages:
             if (message := self._in_flight.add(received)) is not None:
                 self._handler.order.add(message)
@@ -49,7 +49,10 @@ class Consumer:
         self._begin()
 
     def lose(self, message: InFlightMessage, code: str) -> None:
-        """Cancels the task of `message`, which another worker may have, or releases the messages behind it."""
+        """Cancels the task of `message`, because another worker may have received the message.
+
+        If `message` has no task yet, releases the later messages of its FIFO group.
+        """
         logger.bind(message_id=message.received.message_id, cause=code).warning("Another worker may have a message")
         if message.task is not None:
             message.task.cancel()
@@ -57,12 +60,12 @@ class Consumer:
             self._handler.release(self._handler.order.give_up(message))
 
     def stop(self) -> None:
-        """Begins no further message, and releases the waiting ones."""
+        """Starts no further task, and releases the waiting messages."""
         self._stopping = True
         self._handler.release(self._handler.order.clear())
 
     async def finish(self, seconds: float) -> None:
-        """Waits at most `seconds` for the messages in work; cancels and releases the others."""
+        """Waits at most `seconds` for the messages in work. Then cancels their tasks, which releases them."""
         if self._working:
             await asyncio.wait(self._working, timeout=seconds)
         for task in self._working:

@@ -1,4 +1,4 @@
-"""The worker's calls to SQS by aioboto3: each has a deadline, and the observers receive its record."""
+"""The worker's calls to SQS with aioboto3. Each call has a deadline, and the observers receive the call's record."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -25,21 +25,21 @@ from app.worker.received_message import ReceivedMessage
 if TYPE_CHECKING:
     from types_aiobotocore_sqs import SQSClient
 
-MAX_ENTRIES = 10  # per batch, and per receive
-POLL_SECONDS = 20  # SQS's maximum
+MAX_ENTRIES = 10  # SQS's maximum for a batch and for a receive
+POLL_SECONDS = 20  # SQS's maximum for a long poll
 ATTEMPTS = 2
 CONNECTIONS = 64
 
 
 class FailedEntry(NamedTuple):
-    """A failed entry of a batch. `final`: SQS calls it the sender's fault, so a repetition changes nothing."""
+    """A failed entry of a batch. `final`: SQS reports it as the sender's fault, so a retry would fail again."""
 
     code: str
     final: bool
 
 
 class ConsumedQueue:
-    """One queue. The first call that succeeds resolves its URL. Every method may raise any exception."""
+    """One queue. The first successful call finds and keeps the queue's URL. Every method may raise any exception."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, call_timeout: float, observe: ObserveCall) -> None:
         self.name, self.fifo = address.name, address.fifo
@@ -48,7 +48,10 @@ class ConsumedQueue:
         self._url: str | None = None
 
     async def receive(self, most: int, visibility: int, wait: int = POLL_SECONDS) -> list[ReceivedMessage]:
-        """Receives up to `most` (ten) messages, hidden for `visibility` seconds; waits up to `wait` for the first."""
+        """Receives up to `most` messages, ten at the most, and hides them from other workers for `visibility` seconds.
+
+        If the queue is empty, SQS waits up to `wait` seconds for a message.
+        """
         answer = await self._call(
             "ReceiveMessage",
             0,
@@ -62,12 +65,15 @@ class ConsumedQueue:
         return [ReceivedMessage.of(message) for message in answer.get("Messages", [])]
 
     async def delete(self, receipt_handles: Sequence[str]) -> list[FailedEntry | None]:
-        """Deletes at most ten messages."""
+        """Deletes at most ten messages and returns, for each, None or a FailedEntry."""
         entries = [{"Id": str(number), "ReceiptHandle": handle} for number, handle in enumerate(receipt_handles)]
         return _failed_entries(await self._call("DeleteMessageBatch", len(entries), Entries=entries), entries)
 
     async def change_visibility(self, changes: Sequence[tuple[str, int]]) -> list[FailedEntry | None]:
-        """Hides at most ten messages from now on: `changes` has each receipt handle with its seconds."""
+        """Sets the visibility timeouts of at most ten messages and returns, for each, None or a FailedEntry.
+
+        `changes`: the receipt handle of each message, and for how many seconds from now SQS hides the message.
+        """
         entries = [
             {"Id": str(number), "ReceiptHandle": handle, "VisibilityTimeout": seconds}
             for number, (handle, seconds) in enumerate(changes)
@@ -75,28 +81,28 @@ class ConsumedQueue:
         return _failed_entries(await self._call("ChangeMessageVisibilityBatch", len(entries), Entries=entries), entries)
 
     async def send(self, parameters: Mapping[str, Any]) -> None:
-        """Sends one message and returns when SQS has acknowledged it. `parameters`: SendMessage's, without QueueUrl."""
+        """Sends one message and returns when SQS has acknowledged it. `parameters`: SendMessage's, except QueueUrl."""
         answer = await self._call("SendMessage", 1, **parameters)
         require_acknowledgement(answer, parameters["MessageBody"], fifo=self.fifo)
 
     async def attributes(self, *names: str) -> dict[str, str]:
-        """Returns the attributes of the queue that have these names."""
+        """Returns the queue's attributes with these names."""
         answer = await self._call("GetQueueAttributes", 0, AttributeNames=list(names))
         return dict(answer.get("Attributes", {}))
 
     async def start_move(self, source: str, destination: str, most: int) -> None:
-        """Starts a task that moves all messages from one ARN to the other, at most `most` per second."""
+        """Starts a task of SQS that moves all messages from one queue to another (ARNs), at most `most` per second."""
         await self._call(
             "StartMessageMoveTask", 0, SourceArn=source, DestinationArn=destination, MaxNumberOfMessagesPerSecond=most
         )
 
     async def last_move(self, source: str) -> dict[str, Any]:
-        """Returns the newest task that moves messages from that ARN."""
+        """Returns the newest task that moves messages from the queue with the ARN `source`."""
         answer = await self._call("ListMessageMoveTasks", 0, SourceArn=source, MaxResults=1)
         return dict(answer["Results"][0])
 
     async def _call(self, operation: str, messages: int, longer: float = 0, **parameters: Any) -> dict[str, Any]:
-        """Makes one call and returns its answer. The deadline is the call time-out plus `longer` seconds."""
+        """Makes one call and returns its answer. Its deadline is the call time-out plus `longer` seconds."""
         record = CallRecord(operation, messages)
         try:
             async with asyncio.timeout(self._call_timeout + longer):
@@ -120,7 +126,10 @@ class ConsumedQueue:
 
 
 def _failed_entries(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[FailedEntry | None]:
-    """Returns, for each entry, None or the failure. An entry in neither list or in both lists of the answer failed."""
+    """Returns, for each entry, None or the failure.
+
+    An entry failed unless the answer lists it under Successful, and only there.
+    """
     failed = {
         entry["Id"]: FailedEntry(str(entry.get("Code")), final=entry.get("SenderFault") is True)
         for entry in answer.get("Failed", [])
@@ -134,13 +143,13 @@ def _failed_entries(answer: Mapping[str, Any], entries: Sequence[Mapping[str, An
 async def open_queues(
     source: QueueAddress, dead_letters: QueueAddress, call_timeout: float, connections: int | None, observe: ObserveCall
 ) -> AsyncIterator[tuple[ConsumedQueue, ConsumedQueue]]:
-    """Yields the source queue and the dead-letter queue. Makes no call, because SQS may be down.
+    """Yields the queue and its dead-letter queue. Makes no call, so that the worker can start while SQS is down.
 
-    `call_timeout`: seconds for one API call, retries included; a long poll may take POLL_SECONDS longer.
+    `call_timeout`: seconds for one API call, including retries. A long poll may take POLL_SECONDS longer.
     """
     config = AioConfig(
-        connect_timeout=call_timeout / ATTEMPTS,  # of one attempt
-        read_timeout=POLL_SECONDS + call_timeout,  # of a long poll
+        connect_timeout=call_timeout / ATTEMPTS,  # for each attempt to connect
+        read_timeout=POLL_SECONDS + call_timeout,  # a long poll may wait POLL_SECONDS for its answer
         max_pool_connections=connections or CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )

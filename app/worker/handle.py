@@ -17,9 +17,9 @@ from app.worker.order import MessageOrder
 from app.worker.retry import retry_delay
 
 Process = Callable[[Event], Awaitable[str]]
-"""Does the work of an event and returns its outcome. Raises BillingFailed. May be cancelled, and called again."""
+"""Does the work of an event and returns the outcome. Raises BillingFailed. May be cancelled, and then called again."""
 
-# The worker's own outcomes. `process` returns the outcome of a message that is done.
+# The outcomes that the worker sets itself. If the work succeeds, `process` returns the outcome.
 RETRIED, DEAD_LETTER, LOST, RETURNED = "retried", "dead_letter", "lost", "returned"
 IGNORED = "ignored"
 NOT_AN_EVENT = "not_an_event"
@@ -27,7 +27,7 @@ NO_DEAD_LETTER = "dead_letter_queue"
 
 
 class MessageHandler(NamedTuple):
-    """Handles one message at a time for each task; a failed message takes the later ones of its FIFO group along.
+    """Handles one message per task. If a message fails, the later messages of its FIFO group are released with it.
 
     `wanted`: APP_EVENT_TYPES, as for the webhook; `first_retry`: the longest delay of the first retry, in seconds.
     """
@@ -46,10 +46,10 @@ class MessageHandler(NamedTuple):
         An unexpected exception is logged with its traceback and retried, because the next version may repair the bug.
         """
         try:
-            # The parser rejects a lone surrogate, which no JSON in UTF-8 has.
+            # The bytes of a lone surrogate are not valid UTF-8, so the parser rejects a message that contains one.
             record.event = event = parse_event(message.received.body.encode(errors="surrogatepass"), self.wanted)
         except InvalidEvent as error:
-            # The detail names the wrong places of the body, and never a value.
+            # The detail names the invalid fields of the body, and never a value.
             where = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors[:3])
             await self._dead_letter(message, record, NOT_AN_EVENT, f"{error.detail}: {where}")
             return
@@ -69,7 +69,10 @@ class MessageHandler(NamedTuple):
             self._complete(message, record, outcome)
 
     def abandon(self, message: InFlightMessage, record: MessageRecord) -> None:
-        """Ends a message whose task was cancelled, because another worker has it or shall have it at once."""
+        """Ends a message whose task was cancelled, because another worker may have the message or this worker stops.
+
+        Releases the later messages of its FIFO group, and the message itself unless another worker may have it.
+        """
         record.outcome = LOST if message.lost else RETURNED
         behind = self.order.give_up(message)
         self.release(behind if message.lost else [message, *behind])
@@ -80,7 +83,7 @@ class MessageHandler(NamedTuple):
             self.releaser.release(message)
 
     async def _dead_letter(self, message: InFlightMessage, record: MessageRecord, code: str, detail: str) -> None:
-        """Sends the dead letter, then deletes the message. A failure in between doubles the letter, and loses none."""
+        """Sends the dead letter, then deletes the message. A failure in between may duplicate the letter."""
         event_id = None if record.event is None else record.event.id
         try:
             letter = dead_letter(message.received, code, detail, event_id, fifo=self.dead_letters.fifo)

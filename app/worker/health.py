@@ -14,7 +14,7 @@ from app.errors import ConfigurationError
 HEAD_BYTES = 8 * 1024
 HEAD_SECONDS = 5.0
 Probe = Callable[[], str | None]
-"""Returns None if the probe succeeds, else the reason."""
+"""Returns None if the probe succeeds, otherwise the reason for its failure."""
 
 
 class Probes:

@@ -13,14 +13,14 @@ from app.worker.consumed_queue import MAX_ENTRIES, ConsumedQueue
 from app.worker.received_message import ReceivedMessage
 from app.worker.retry import longest_visibility, pause
 
-EXTENSIONS = 3  # per APP_WORKER_VISIBILITY, so that an extension that fails can be repeated twice
+EXTENSIONS = 3  # in each APP_WORKER_VISIBILITY, so that two more extensions follow if one fails
 
 
 class InFlightMessage:
-    """A message from its receive to its end. Times are of the loop's clock.
+    """A message from its receive until it is deleted or released. Times are in seconds of the event loop's clock.
 
-    `hidden_until`: the end of the visibility timeout that SQS has confirmed. `deleting`: a delete is under way, so SQS
-    may reject an extension because the message is deleted. `lost`: another worker may have the message.
+    `hidden_until`: the end of the visibility timeout that SQS has confirmed. `deleting`: a delete has begun, so SQS may
+    reject an extension because the message no longer exists. `lost`: another worker may have the message.
     """
 
     def __init__(self, received: ReceivedMessage, visibility: float) -> None:
@@ -30,7 +30,7 @@ class InFlightMessage:
         self.lost = False
 
     def receive(self, received: ReceivedMessage, visibility: float) -> None:
-        """Notes a receive, maybe a repeated one. Only the newest receipt handle is sure to be valid."""
+        """Notes the first or a repeated receive. Only the newest receipt handle is certainly valid."""
         self.received = received
         self.received_at = asyncio.get_running_loop().time()
         self.hidden_until = self.received_at + visibility
@@ -59,7 +59,7 @@ class InFlightMessage:
 class InFlight:
     """All messages in flight, by message id. `on_lost` receives each message that another worker may have, and why.
 
-    Whoever changes visibility timeouts holds `visibility_lock`, so that no extension overtakes a release.
+    Every change of visibility timeouts acquires `visibility_lock`, so that no extension overtakes a release.
     """
 
     def __init__(self, queue: ConsumedQueue, visibility: int, on_lost: Callable[[InFlightMessage, str], None]) -> None:
@@ -73,7 +73,10 @@ class InFlight:
         return len(self._messages)
 
     def add(self, received: ReceivedMessage) -> InFlightMessage | None:
-        """Adds a message. Returns None if it is in flight already: SQS may deliver one twice, even to one worker."""
+        """Adds a message and returns it. Returns None if the message is in flight already.
+
+        SQS may deliver a message twice, even to the same worker.
+        """
         known = self._messages.get(received.message_id)
         if known is not None:
             known.receive(received, self._visibility)
@@ -82,11 +85,14 @@ class InFlight:
         return message
 
     def remove(self, message: InFlightMessage) -> None:
-        """Ends the extensions of a message that is deleted, or about to be released."""
+        """Removes a message that was deleted or will be released, so that the heartbeat no longer extends it."""
         self._messages.pop(message.received.message_id, None)
 
     async def heartbeat(self) -> None:
-        """Extends until it is cancelled: every third of APP_WORKER_VISIBILITY, and sooner after a failure."""
+        """Extends the visibility timeouts until the task is cancelled.
+
+        Waits a third of APP_WORKER_VISIBILITY between two extensions, and less after a failure.
+        """
         failures = 0
         interval = self._visibility / EXTENSIONS
         while True:
@@ -94,9 +100,9 @@ class InFlight:
             failures = 0 if await self.extend_all() else failures + 1
 
     async def extend_all(self) -> bool:
-        """Extends every message; calls `on_lost` for each one whose receipt handle SQS rejects.
+        """Extends the visibility timeout of every message. Calls `on_lost` for each message that SQS no longer extends.
 
-        Returns whether SQS has answered for all of them.
+        Returns whether SQS has answered for all messages.
         """
         for message in list(self._messages.values()):
             if not longest_visibility(message.age()):
@@ -131,10 +137,10 @@ class InFlight:
             self._on_lost(message, code)
 
     def _lose_expired(self) -> None:
-        """Loses each waiting message whose visibility timeout has ended, because SQS could not be reached in time.
+        """Treats each waiting message whose visibility timeout has ended as lost, because SQS did not answer in time.
 
-        Messages in work stay: their work may end before another worker begins, and the claim of the event keeps that
-        worker away.
+        Messages in work are not lost: their work may end before another worker receives them. If another worker does,
+        the claim of the event prevents duplicate work.
         """
         for message in list(self._messages.values()):
             if message.task is None and not message.is_hidden():

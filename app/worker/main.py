@@ -1,4 +1,4 @@
-"""The worker's composition root, the only module of the worker that reads Settings."""
+"""The worker's composition root. No other module of the worker reads Settings."""
 
 import asyncio
 import signal
@@ -32,9 +32,10 @@ def run(
     prefetch: int = PREFETCH,
     retry: float = BASE_SECONDS,
 ) -> None:
-    """Runs the worker until a signal ends it; the caller has configured logging. Raises ConfigurationError.
+    """Runs the worker until a signal ends it. The caller configures logging before. Raises ConfigurationError.
 
-    `prefetch`: messages that wait while all tasks are busy; `retry`: the longest delay of the first retry, in seconds.
+    `prefetch`: how many messages may wait while all tasks are busy; `retry`: the longest delay, in seconds, of a
+    message's first retry.
     """
     factory = uvloop.new_event_loop if settings.loop == "uvloop" else asyncio.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner, suppress(asyncio.CancelledError):
@@ -42,7 +43,7 @@ def run(
 
 
 def open_queues_of(settings: Settings, observe: ObserveCall) -> OpenQueues:
-    """Returns the queue and the dead-letter queue of the settings, to be opened. Raises ConfigurationError."""
+    """Returns a context manager that opens the settings' queue and dead-letter queue. Raises ConfigurationError."""
     source = QueueAddress.at(settings.require_queue_url())
     dead_letters = QueueAddress.at(settings.require_dead_letter_queue_url())
     return open_queues(source, dead_letters, settings.sqs_timeout, settings.sqs_max_connections, observe)
@@ -83,9 +84,9 @@ def _on_signals(worker: Worker) -> None:
 
     def on_signal(number: signal.Signals) -> None:
         if worker.not_ready() is None:
-            # A user at a terminal does not wait for the poll under way; its messages stay hidden for a while.
+            # After Ctrl-C, the user should not wait for the current poll. Its messages stay hidden until they time out.
             worker.stop(patient=number != signal.SIGINT)
-        elif number != signal.SIGHUP:  # closing the terminal sends it as well, which is no reason to hurry
+        elif number != signal.SIGHUP:  # a closing terminal sends SIGHUP as well, which must not end the worker at once
             logger.warning("Second signal: ending now")
             worker.close()
             task.cancel()

@@ -1,7 +1,8 @@
-"""Decides which waiting message may be processed. On a FIFO queue, that is one of each group, in order of receipt.
+"""Decides which waiting messages may be processed: on a FIFO queue, one of each group, in the order of receipt.
 
-One answer of SQS may hold several messages of a group; SQS then delivers none of that group until all of them are
-deleted or visible again. So while one of them is in flight, the others may be released and still come after it:
+One answer of SQS may contain several messages of a group. SQS then delivers no message of this group until each of them
+is deleted or visible again. So the worker may release the later messages while the first one is in flight: SQS delivers
+them only afterwards.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html
 """
 
@@ -11,7 +12,10 @@ from app.worker.in_flight import InFlightMessage
 
 
 class MessageOrder:
-    """The waiting messages. Those in `_ready` may be taken; those in `_behind` wait for one of their group."""
+    """The waiting messages.
+
+    A message in `_ready` may be processed. A message in `_behind` waits for an earlier message of its group.
+    """
 
     def __init__(self, *, fifo: bool) -> None:
         self._fifo = fifo
@@ -32,11 +36,11 @@ class MessageOrder:
         self._ready.append(message)
 
     def take(self) -> InFlightMessage | None:
-        """Returns the next message to process."""
+        """Removes and returns the next message to process, or None."""
         return self._ready.popleft() if self._ready else None
 
     def complete(self, message: InFlightMessage) -> None:
-        """Makes the next message of the group ready, because `message`, which was taken, is done."""
+        """Makes the next message of the group ready, because `message` is done."""
         group = self._group(message)
         if group is None or group not in self._behind:
             return
@@ -46,9 +50,9 @@ class MessageOrder:
             del self._behind[group]
 
     def give_up(self, message: InFlightMessage) -> list[InFlightMessage]:
-        """Removes `message`, which was taken or waits and is not done, and the messages that must come after it.
+        """Removes `message` and the later messages of its group, and returns the later messages.
 
-        Returns the latter.
+        `message` is not done: it waits, or its processing has failed or was cancelled.
         """
         group = self._group(message)
         if message in self._ready:
@@ -65,7 +69,7 @@ class MessageOrder:
         return later
 
     def clear(self) -> list[InFlightMessage]:
-        """Removes and returns all waiting messages, those of each group in their order."""
+        """Removes and returns all waiting messages. The messages of a group keep their order."""
         waiting = [*self._ready, *(message for group in self._behind.values() for message in group)]
         self._ready.clear()
         self._behind.clear()

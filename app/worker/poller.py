@@ -1,4 +1,4 @@
-"""Polls SQS for as many messages as there is room for, until it is stopped."""
+"""Polls SQS for as many messages as the worker has room for, until `stop` is called."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,10 @@ LONGEST_PAUSE_SECONDS = 15.0
 
 
 class Poller:
-    """Polls once at a time. `room` returns for how many messages; `take` receives the messages of each poll."""
+    """Makes one poll at a time.
+
+    `room` returns how many messages the worker has room for. `take` receives the messages of each poll.
+    """
 
     def __init__(
         self,
@@ -33,16 +36,16 @@ class Poller:
         self._answered_at = self._loop.time()
 
     def wake(self) -> None:
-        """Ends the wait for room, because there may be some now."""
+        """Ends the wait for room, because the worker may have room for messages now."""
         self._wake.set()
 
     def stop(self) -> None:
-        """Begins no further poll. `take` still receives the messages of the poll that is under way."""
+        """Starts no further poll. `take` still receives the messages of the current poll."""
         self._stopped.set()
         self._wake.set()
 
     def idle(self) -> float:
-        """Returns the seconds since the poller last began or ended a poll, or found no room for one."""
+        """Returns the seconds since the poller last started or ended a poll, or last found that there is no room."""
         return self._loop.time() - self._active_at
 
     def since_answer(self) -> float:

@@ -1,4 +1,4 @@
-"""A message in an answer of ReceiveMessage.
+"""A message as ReceiveMessage returns it.
 
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Message.html
 """
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 class ReceivedMessage(NamedTuple):
     """One message. `attributes`: the message attributes with their types, as SQS returns them.
 
-    `receive_count`: how many times the message was received, this time included. `sent_at`: seconds since the epoch.
+    `receive_count`: how many times the message was received, including this time. `sent_at`: seconds since the epoch.
     `group`: the MessageGroupId, which a message of a standard queue may have as well.
     """
 
@@ -25,7 +25,7 @@ class ReceivedMessage(NamedTuple):
 
     @classmethod
     def of(cls, message: Mapping[str, Any]) -> Self:
-        """Returns a message of the answer. Raises KeyError or ValueError if the answer is not SQS's."""
+        """Parses one message of the answer. Raises KeyError or ValueError if it does not have SQS's format."""
         system = message.get("Attributes", {})
         sent = system.get("SentTimestamp")
         return cls(
@@ -39,13 +39,14 @@ class ReceivedMessage(NamedTuple):
         )
 
     def text(self, name: str) -> str | None:
-        """Returns the message attribute of that name."""
+        """Returns the value of the message attribute `name`, or None if it is missing, empty or not a string."""
         value = self.attributes.get(name, {}).get("StringValue")
         return value if isinstance(value, str) and value else None
 
     def waited(self, now: float) -> float | None:
-        """Returns the seconds from the webhook's arrival (`received_at`), else from the send, until `now`.
+        """Returns how many seconds the message has waited, or None if the start of the wait is unknown.
 
+        The wait starts at the webhook's arrival (`received_at`), or at `sent_at` if this is missing or invalid.
         `now`: seconds since the epoch.
         """
         since = self.sent_at

@@ -1,8 +1,8 @@
-"""Compares Chargebee's events with the processed ones, and enqueues the missing events.
+"""Compares Chargebee's events with the processed events, and enqueues the missing ones.
 
-This recovers events that no retry brings back. The service rejected their webhooks for longer than Chargebee redelivers
-(3 days 7 hours), or their messages outlived the queue's retention. If an event is enqueued twice, its claim in the
-table makes sure that it is done once.
+This recovers events that no retry recovers: the service rejected the webhook for longer than Chargebee redelivers it
+(3 days 7 hours), or the queue's retention period ended before a worker processed the message. If an event is enqueued
+twice, its claim in the table ensures that the work is done only once.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ BATCH = 100
 ATTEMPTS = 5
 LONGEST_PAUSE_SECONDS = 10.0
 DoneOf = Callable[[Iterable[str]], Awaitable[set[str]]]
-"""Returns which of these event ids were processed."""
+"""Returns those of the given event ids that were processed."""
 Send = Callable[[Message], Awaitable[None]]
 
 
 class Summary(NamedTuple):
-    """`seen`: number of events; `missing`: ids that were not processed; `invalid`: ids that the webhook rejects."""
+    """`seen`: number of events; `missing`: unprocessed ids; `invalid`: ids whose event the webhook rejects."""
 
     seen: int
     missing: list[str]
@@ -34,7 +34,7 @@ class Summary(NamedTuple):
 
 
 def filters(wanted: frozenset[str], since: int, until: int) -> dict[str, str]:
-    """Returns the query of List Events for a time range, in unix seconds.
+    """Returns the query parameters of List Events. `since` and `until` are in unix seconds.
 
     https://apidocs.chargebee.com/docs/api/events/list-events
     """
@@ -54,9 +54,10 @@ async def reconcile(
     fifo: bool,
     progress: Callable[[int], None],
 ) -> Summary:
-    """Compares all `events`, in the order of their times, and enqueues the missing ones if `send` is given.
+    """Compares all `events`, which are sorted by time, and enqueues the missing events if `send` is not None.
 
-    `progress` receives the time of the last compared event, in unix seconds. Raises BillingFailed and QueueUnavailable.
+    `progress` receives the time, in unix seconds, of the last event of each batch.
+    Raises BillingFailed and QueueUnavailable.
     """
     seen = 0
     missing: list[str] = []

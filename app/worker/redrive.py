@@ -1,7 +1,8 @@
 """Moves dead letters back to the queue, by a task of SQS (StartMessageMoveTask) or one by one.
 
-One by one, each message is sent without the reason's attributes, and then deleted: a failure in between doubles the
-message and loses none. SQS's own task has no limit and keeps the reason's attributes, which the worker ignores.
+`move_one_by_one` sends each message without the attributes of the reason, and then deletes the dead letter. A failure
+in between may duplicate a message, but never loses one. SQS's task cannot be limited to a number of messages, and keeps
+the attributes of the reason, which the worker ignores.
 """
 
 import asyncio
@@ -22,21 +23,25 @@ VISIBILITY_SECONDS = 120
 WAIT_SECONDS = 2
 TASK_SECONDS = 2.0  # between two requests for a task's status
 MAX_MOVED_PER_SECOND = 500  # SQS's maximum
-# The codes of emulators without such tasks, and of SQS if no queue uses this one as its dead-letter queue.
+# Error codes of StartMessageMoveTask: from emulators without such tasks, and from SQS if the source is not the
+# dead-letter queue of any queue.
 NO_TASK = ("UnsupportedOperation", "InvalidAction", "UnknownOperation", "ResourceNotFoundException", "404", "501")
 Progress = Callable[[int, int], None]
 """Receives the number of messages moved, and the number to move."""
 
 
 class DeadLetterCounts(NamedTuple):
-    """The dead letters that a redrive would move, by reason. `not_counted`: messages past the limit."""
+    """The number of dead letters for each reason. `not_counted`: dead letters beyond the limit."""
 
     by_reason: dict[str, int]
     not_counted: int
 
 
 async def count_by_reason(dead: ConsumedQueue, limit: int | None) -> DeadLetterCounts:
-    """Receives each message once, which counts towards maxReceiveCount, and releases all of them at the end."""
+    """Counts the dead letters that a redrive with `limit` would move.
+
+    Receives each message once, which counts towards maxReceiveCount, and makes all of them visible again afterwards.
+    """
     total = await _visible(dead)
     seen = [message async for messages in _received(dead, min(total, limit or total)) for message in messages]
     for start in range(0, len(seen), MAX_ENTRIES):
@@ -46,14 +51,20 @@ async def count_by_reason(dead: ConsumedQueue, limit: int | None) -> DeadLetterC
 
 
 async def redrive(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> int:
-    """Moves at most `limit` messages and returns how many. Raises ConfigurationError and the client's errors."""
+    """Moves at most `limit` messages (None: all messages) and returns the number of messages moved.
+
+    Raises ConfigurationError and the client's errors.
+    """
     if limit is None and (started := await _start(queue, dead)):
         return await _follow(dead, started, progress)
     return await move_one_by_one(queue, dead, limit, progress)
 
 
 async def move_one_by_one(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> int:
-    """Moves as many messages as the queue has now, because a running worker may dead-letter them again meanwhile."""
+    """Moves at most `limit` messages, and returns the number of messages moved.
+
+    Moves no more messages than the queue has at the start, because a running worker may dead-letter them again.
+    """
     total = await _visible(dead)
     total = min(total, limit or total)
     moved = 0
@@ -70,10 +81,10 @@ async def move_one_by_one(queue: ConsumedQueue, dead: ConsumedQueue, limit: int 
 
 
 def redriven(message: ReceivedMessage, *, fifo: bool) -> dict[str, Any]:
-    """Returns the parameters of SendMessage for the original message, without the reason.
+    """Returns the parameters of SendMessage for the original message, without the attributes of the reason.
 
-    The deduplication id is the dead letter's message id: SQS would drop the event's id for five minutes. It drops a
-    repeated redrive of the same dead letter.
+    On a FIFO queue, the deduplication id is the dead letter's message id, so SQS drops a repeated redrive of the same
+    dead letter. With the event's id, SQS would drop the message for five minutes after the webhook was enqueued.
     """
     return parameters(
         message, {name: value for name, value in message.attributes.items() if name not in REASON_ATTRIBUTES}, fifo=fifo
@@ -81,7 +92,7 @@ def redriven(message: ReceivedMessage, *, fifo: bool) -> dict[str, Any]:
 
 
 async def _received(dead: ConsumedQueue, number: int) -> AsyncIterator[list[ReceivedMessage]]:
-    """Yields the messages of each receive, until there were `number` messages or the queue is empty."""
+    """Yields the messages of each receive, until it has received `number` messages or the queue is empty."""
     left = number
     while left > 0 and (messages := await dead.receive(min(left, MAX_ENTRIES), VISIBILITY_SECONDS, WAIT_SECONDS)):
         yield messages
@@ -93,7 +104,7 @@ async def _visible(queue: ConsumedQueue) -> int:
 
 
 async def _start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
-    """Starts a task and returns the dead-letter queue's ARN, or None if the endpoint has no such tasks."""
+    """Starts a task of SQS and returns the dead-letter queue's ARN, or None if such a task is not possible."""
     source = (await dead.attributes("QueueArn"))["QueueArn"]
     destination = (await queue.attributes("QueueArn"))["QueueArn"]
     try:

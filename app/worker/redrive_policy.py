@@ -1,7 +1,8 @@
 """Warns if the queue's own redrive policy would move messages that the worker would still process.
 
-Each receive counts towards maxReceiveCount, even if the message was released, or its worker killed. The worker itself
-dead-letters messages that can never succeed, with a reason. The policy is left for what the worker cannot see.
+Each receive counts towards maxReceiveCount, even if the worker released the message or was killed. The worker itself
+dead-letters messages that can never succeed, with a reason. So the policy is needed only for failures that the worker
+cannot detect.
 """
 
 import json
@@ -15,16 +16,16 @@ WANTED_RECEIVES = 1000  # SQS's maximum
 
 
 async def check(queue: ConsumedQueue) -> bool:
-    """Warns of a maxReceiveCount below WANTED_RECEIVES. Returns whether SQS has answered."""
+    """Logs a warning if maxReceiveCount is below WANTED_RECEIVES. Returns whether SQS has answered."""
     try:
         policy = (await queue.attributes("RedrivePolicy")).get("RedrivePolicy")
     except Exception as error:
-        logger.debug("The redrive policy is not known: {}", code_of(error))
+        logger.debug("SQS did not return the redrive policy: {}", code_of(error))
         return False
     if policy is not None and (count := _receives(policy)) is not None and count < WANTED_RECEIVES:
         logger.warning(
-            "{}: its redrive policy has maxReceiveCount {}, wanted is {}: SQS would move messages that are only late"
-            " to the dead-letter queue",
+            "{}: the redrive policy's maxReceiveCount is {}, but should be {}: SQS would move messages that are only"
+            " late to the dead-letter queue",
             queue.name,
             count,
             WANTED_RECEIVES,

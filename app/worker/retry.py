@@ -1,6 +1,6 @@
-"""How long a failed message stays hidden, and how long the worker waits before it calls SQS again.
+"""Computes how long a failed message stays hidden, and how long the worker waits before it calls SQS again.
 
-Full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+The delays have full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
 """
 
 import math
@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 BASE_SECONDS = 30.0
 MAX_SECONDS = 900.0
-# "The 12-hour limit starts from when Amazon SQS returns the message": extensions do not begin it again.
+# "The 12-hour limit starts from when Amazon SQS returns the message": an extension does not restart it.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
 VISIBILITY_SECONDS = 12 * 3600
-# A call takes time to reach SQS, and the limit shrinks meanwhile.
+# Subtracted from the limit, because time passes until the call reaches SQS.
 MARGIN_SECONDS = 60
 
 Uniform = Callable[[float, float], float]
@@ -28,8 +28,9 @@ def retry_delay(
 ) -> int:
     """Returns the whole seconds until a failed message becomes visible again.
 
-    `age`: seconds since the last receive; `base`: the longest delay after the first receive. If the other side named a
-    Retry-After, the delay is one to two times as long, whatever `receive_count` is, so that messages return spread out.
+    `age`: seconds since the last receive; `base`: the longest delay after the first receive, in seconds.
+    `retry_after`: the seconds of a Retry-After header, or None. With `retry_after`, the delay is one to two times as
+    long, whatever `receive_count` is, so that not all messages return at the same time.
     """
     if retry_after is not None and retry_after > 0:
         seconds = math.ceil(uniform(retry_after, 2 * retry_after))
@@ -45,10 +46,10 @@ def longest_delay(receive_count: int, base: float = BASE_SECONDS) -> float:
 
 
 def longest_visibility(age: float) -> int:
-    """Returns the longest visibility timeout that SQS accepts for a message received `age` seconds ago; 0 for none."""
+    """Returns the longest visibility timeout that SQS accepts for a message received `age` seconds ago, or 0."""
     return max(int(VISIBILITY_SECONDS - MARGIN_SECONDS - age), 0)
 
 
 def pause(failures: int, longest: float, uniform: Uniform = random.uniform) -> float:
-    """Returns the seconds to wait before the next call to SQS, after so many failures in a row."""
+    """Returns the seconds to wait, at most `longest`, before the next call to SQS after `failures` failed calls."""
     return uniform(0.0, min(longest, 0.25 * 2.0 ** min(failures, 10)))

@@ -20,19 +20,21 @@ from app.worker.poller import Poller
 from app.worker.received_message import ReceivedMessage
 from app.worker.retry import pause
 
-# Messages that wait while others are in work, so that no task waits for a poll.
+# How many messages may wait for a free task, so that no task waits for a poll.
 PREFETCH = 10
-# The part of the grace that is kept for the last deletes and releases.
+# When the worker stops, it reserves a part of APP_GRACEFUL_TIMEOUT for its last calls to SQS, which delete and release
+# messages: LAST_SECONDS, or the share LAST_PART if that is shorter.
 LAST_SECONDS, LAST_PART = 5.0, 1 / 3
-# Messages in flight only because their deletes are under way; past this number, the worker polls no more.
+# How many messages may be in flight beyond `concurrency` and `prefetch`, because their deletes are not confirmed yet.
 MAX_DELETING = 2 * MAX_ENTRIES
 
 
 class WorkerLimits(NamedTuple):
-    """A worker's limits. `concurrency` messages are in work, and `prefetch` messages wait. Times in seconds.
+    """A worker's limits. At most `concurrency` messages are in work, and `prefetch` messages wait. Times in seconds.
 
-    `visibility`: how long SQS hides a message after a receive or an extension. `first_retry`: the longest delay of the
-    first retry. `idle`: how long without a poll means not alive. `grace`: how long `run` may take after `stop`.
+    `visibility`: how long SQS hides a message after a receive or an extension. `first_retry`: the longest delay of a
+    message's first retry. `idle`: the worker counts as not alive after this time without a poll. `grace`: the longest
+    time that `run` may take after `stop` is called.
     """
 
     concurrency: int
@@ -44,7 +46,10 @@ class WorkerLimits(NamedTuple):
 
 
 class Worker:
-    """Receives messages and processes those of the `wanted` event types. Create it on the event loop; run it once."""
+    """Receives messages and processes those of the `wanted` event types. Create it on the event loop; run it once.
+
+    `queues`: the queue, and its dead-letter queue.
+    """
 
     def __init__(
         self,
@@ -69,12 +74,15 @@ class Worker:
         self.consumer = Consumer(self.in_flight, handler, limits.concurrency, observers, self._poller.wake)
 
     def stop(self, *, patient: bool = True) -> None:
-        """Begins no further poll. `patient`: waits for the poll under way, whose messages would stay hidden."""
+        """Starts no further poll. If `patient` is True, `run` waits until the current poll ends.
+
+        If the worker cancels a poll, the messages of this poll stay hidden until their visibility timeouts end.
+        """
         self._patient = patient
         self._stopping.set()
 
     def close(self) -> None:
-        """Drops the deletes and releases that wait, because the process ends now."""
+        """Drops the deletes and releases that were not sent yet, because the process ends now."""
         self._deleter.close()
         self._releaser.close()
 
@@ -83,7 +91,7 @@ class Worker:
         return self._poller.since_answer()
 
     def not_alive(self) -> str | None:
-        """Returns why the process should be restarted, or None."""
+        """Returns why the process should be restarted, or None if the worker is alive."""
         idle = self._poller.idle()
         return f"The last poll was {idle:.0f} s ago" if idle > self._limits.idle else None
 
@@ -91,7 +99,10 @@ class Worker:
         return "This process is stopping" if self._stopping.is_set() else None
 
     async def run(self) -> None:
-        """Runs until `stop`, and then for at most `grace` seconds. An exception of a part is a bug, and is raised."""
+        """Runs until `stop` is called, and then for at most `grace` seconds.
+
+        Raises an exception of the poller or of the heartbeat, which would be a bug.
+        """
         polling, beating = asyncio.create_task(self._poller.run()), asyncio.create_task(self.in_flight.heartbeat())
         checking = asyncio.create_task(self._check_policy())
         stopped = asyncio.create_task(self._stopping.wait())
@@ -110,7 +121,7 @@ class Worker:
         grace = self._limits.grace
         deadline = perf_counter() + grace
         finishing = grace - min(LAST_SECONDS, grace * LAST_PART)
-        logger.info("Stopping: {} in work, {} released", self.consumer.working, len(self.order))
+        logger.info("Stopping: {} messages in work, {} released", self.consumer.working, len(self.order))
         self._poller.stop()
         self.consumer.stop()
         if not self._patient:
@@ -121,7 +132,7 @@ class Worker:
             async with asyncio.timeout(max(deadline - perf_counter(), 0)):
                 await asyncio.gather(self._releaser.flush(), self._deleter.flush())
         except TimeoutError:
-            logger.warning("{} messages were not released in time", len(self.in_flight))
+            logger.warning("Time is up with {} messages in flight: SQS may deliver them again", len(self.in_flight))
 
     async def _check_policy(self) -> None:
         failures = 0
@@ -130,7 +141,7 @@ class Worker:
             await asyncio.sleep(pause(failures, POLL_SECONDS))
 
     def _room(self) -> int:
-        """Returns how many messages the next poll may ask for; 0 until it is worth a call."""
+        """Returns how many messages the next poll may ask for, or 0 if they are too few to be worth a call."""
         most = self._limits.concurrency + self._limits.prefetch
         free = min(
             most - self.consumer.working - len(self.order),
