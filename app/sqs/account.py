@@ -1,8 +1,8 @@
 """The configuration of the AWS SDK: region, endpoint, CA bundle, and credentials, which expire.
 
-botocore finds them in the environment, in files, and from the metadata services of EC2, ECS and EKS (IRSA, Pod
-Identity). botocore blocks, so an Account is made and used in threads. Neither the event loop nor the interpreter waits
-for these threads when the process ends.
+botocore reads the configuration from the environment, from files, and from the metadata services of EC2, ECS and EKS
+(IRSA, Pod Identity). botocore blocks, so threads create and use an Account. When the process ends, neither the event
+loop nor the interpreter waits for the threads of `in_background`.
 """
 
 import asyncio
@@ -29,16 +29,19 @@ Result = TypeVar("Result")
 
 
 def require_direct(address: QueueAddress) -> None:
-    """Raises ConfigurationError if SQS is behind a proxy, which the lean client does not support."""
-    if getproxies():  # rare: only then is a client built, which knows SQS's endpoint and makes no call
+    """Raises ConfigurationError if SQS is behind a proxy, because the lean client does not support proxies."""
+    if getproxies():  # only then, because building an Account takes time
         Account(address, 1.0)
 
 
 class Account:
-    """SQS as configured for this process. `endpoint` is the split URL, `ca_bundle` the path of a file."""
+    """The SQS configuration of this process. `endpoint`: SQS's URL in parts; `ca_bundle`: the path of a file."""
 
     def __init__(self, address: QueueAddress, deadline: float) -> None:
-        """Builds botocore's client. Raises ConfigurationError if SQS is behind a proxy."""
+        """Builds botocore's client. Raises ConfigurationError if SQS is behind a proxy.
+
+        `deadline`: seconds for one call, including ATTEMPTS attempts.
+        """
         attempt_timeout = deadline / ATTEMPTS
         config = Config(
             connect_timeout=attempt_timeout,
@@ -59,7 +62,7 @@ class Account:
             )
 
     def credentials(self) -> Credentials:
-        """Returns the current credentials, renewed if they expire soon. Raises botocore's errors."""
+        """Returns the current credentials, and renews them if they expire soon. Raises botocore's errors."""
         found = self._session.get_credentials()
         if found is None:
             raise NoCredentialsError
@@ -72,17 +75,17 @@ class Account:
 
 
 async def in_background(call: Callable[[], Result]) -> Result:
-    """Runs `call` in a daemon thread of its own, and returns or raises what `call` does.
+    """Runs `call` in a new daemon thread, and returns its result or raises its exception.
 
-    A closing event loop would wait for a thread of `asyncio.to_thread`. If SQS does not answer, that is until botocore
-    times out.
+    `asyncio.to_thread` would delay the end of the process: an event loop that closes waits for such threads. If SQS
+    does not answer, the loop would wait until botocore times out.
     """
     return await _started(call)
 
 
 def _started(call: Callable[[], Result]) -> "asyncio.Future[Result]":
     future: Future[Result] = Future()
-    future.set_running_or_notify_cancel()  # a cancelled caller does not cancel it from now on
+    future.set_running_or_notify_cancel()  # from now on, nothing can cancel this future
     threading.Thread(target=_run, args=[call, future], daemon=True).start()
     return asyncio.wrap_future(future)
 
@@ -93,4 +96,4 @@ def _run(call: Callable[[], Result], future: Future[Result]) -> None:
     except Exception as error:
         future.set_exception(error)
     finally:
-        del future  # the error's traceback holds this frame: a cycle would outlive the call
+        del future  # breaks a reference cycle: the future, its error, the error's traceback, this frame

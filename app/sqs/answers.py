@@ -17,13 +17,13 @@ _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "Un
 
 
 class SqsError(Exception):
-    """A response with another status than 200. `code` is SQS's error code."""
+    """SQS answered with a status other than 200. `code` is SQS's error code."""
 
     def __init__(self, response: HttpResponse) -> None:
         self.code = _code(response)
         super().__init__(self.code)
         self._status, self._date = response.status, response.headers.get(b"date")
-        self._plain = self.code.rpartition(".")[2]  # of AWS.SimpleQueueService.…
+        self._plain = self.code.rpartition(".")[2]  # without the prefix AWS.SimpleQueueService.
 
     @property
     def transient(self) -> bool:
@@ -37,12 +37,15 @@ class SqsError(Exception):
 
     @property
     def clock_offset(self) -> float | None:
-        """SQS's time minus this machine's, in seconds, if the time in the signature can be the cause of the error."""
+        """SQS's time minus this machine's time, in seconds.
+
+        None if the time in the signature cannot be the cause of the error, or if the response has no valid date.
+        """
         if self._plain not in _SKEWED or self._date is None:
             return None
         try:
             return parsedate_to_datetime(self._date.decode("ascii", "replace")).timestamp() - time.time()
-        except (ValueError, OverflowError):  # no date, or numbers that are too long for one
+        except (ValueError, OverflowError):  # not a date, or a date that is out of range
             return None
 
 
@@ -60,7 +63,7 @@ def parsed(response: HttpResponse) -> dict[str, Any]:
 
 
 def _code(response: HttpResponse) -> str:
-    """Returns the error code as botocore reads it: the older protocol's code, if the response has one."""
+    """Returns the same error code as botocore: the code of the older query protocol, if the response has one."""
     if (compatible := response.headers.get(b"x-amzn-query-error")) is not None:
         return compatible.partition(b";")[0].decode("ascii", "replace")
     try:

@@ -37,7 +37,7 @@ class BlockingQueue:
         self._resolving = threading.Lock()
 
     def resolve(self) -> str:
-        """Returns the queue's URL, which SQS is asked for once (GetQueueUrl). Raises QueueUnavailable."""
+        """Returns the queue's URL, and keeps it after the first successful GetQueueUrl. Raises QueueUnavailable."""
         with self._resolving:
             if self._url is None:
                 parameters: Any = self._address.parameters()
@@ -60,7 +60,7 @@ class BlockingQueue:
 
     @contextmanager
     def _observed(self, record: CallRecord) -> Iterator[CallRecord]:
-        """Completes the record of one call, and turns what the call raises into this project's errors."""
+        """Completes the record of one call, and translates the call's exceptions into this project's errors."""
         try:
             yield record
             record.code = None
@@ -73,11 +73,12 @@ class BlockingQueue:
 
 
 def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved) -> BlockingQueue:
-    """Returns the queue with a client of boto3's default session; no call is made yet.
+    """Returns the queue with a client of boto3's default session. Makes no call.
 
-    Ten pooled connections are botocore's default, as published: it opens further ones if threads need them, and closes
-    them after their call. `observe` receives the record of each call, in the thread that made the call.
-    The deadline is only approximate: botocore's time-outs are per attempt, and separate for connect and read.
+    The connection pool has ten connections by default. The published service used the same default of botocore. If more
+    threads need a connection, botocore opens more connections, and closes each of them after its call.
+    `observe` receives the record of each call, in the thread that made the call.
+    The deadline is only approximate: botocore has separate time-outs for connecting and reading, and for each attempt.
     """
     attempt_timeout = limits.deadline / ATTEMPTS
     config = Config(

@@ -1,7 +1,7 @@
 """A kept-alive HTTP/1.1 connection, which carries one request and its response at a time.
 
-After anything but a complete response to its own request, the connection is closed and never used again. So a late
-response cannot reach another caller.
+If a request does not end with its complete response, the connection is closed and never used again. So a late response
+cannot reach another caller.
 """
 
 import asyncio
@@ -11,7 +11,8 @@ from typing import NamedTuple, cast
 
 import httptools
 
-# Head and body together. SQS's longest response to ten entries has some 5 kB, its longest error a few kB.
+# Maximum size of head and body together. SQS's longest response to ten entries has about 5 kB, its longest error a few
+# kB.
 MAX_ANSWER_BYTES = 64 * 1024
 _TOO_LONG = f"The answer is longer than {MAX_ANSWER_BYTES} bytes"
 
@@ -29,7 +30,7 @@ class HttpResponse(NamedTuple):
 
 
 class Connection(asyncio.Protocol):
-    """One connection. The parser calls the methods on_…."""
+    """One connection. httptools' parser calls the methods whose names begin with `on_`."""
 
     def __init__(self) -> None:
         self._answered: asyncio.Future[HttpResponse] | None = None
@@ -41,11 +42,11 @@ class Connection(asyncio.Protocol):
 
     async def request(self, head: bytes, body: bytes) -> HttpResponse:
         """Sends a request and returns its response. Closes the connection if cancelled. Raises ConnectionError."""
-        if not self.usable:  # closed just after it was opened: nothing would end the wait for a response
+        if not self.usable:  # the server has closed it already: nothing would end the wait for a response
             raise AnswerError("The connection was closed before the request")
         self._answered = asyncio.get_running_loop().create_future()
         self._received = 0
-        self._transport.write(head + body)  # in one write, because each write becomes a TLS record
+        self._transport.write(head + body)  # in one call, because each call of `write` makes a TLS record
         try:
             return await self._answered
         except BaseException:
@@ -59,8 +60,8 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport does not inherit from it
-        self._parser = httptools.HttpResponseParser(self)  # not before, because connection_lost breaks the cycle
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport is no subclass
+        self._parser = httptools.HttpResponseParser(self)  # here, because connection_lost breaks the cycle
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.usable = False
@@ -72,7 +73,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> None:
         self.usable = False
         if self._until_end and self._ended():
-            self.on_message_complete()  # httptools does not pass the end on to llhttp, which would call it
+            self.on_message_complete()  # llhttp would call this method, but httptools does not tell it about the end
 
     def data_received(self, data: bytes) -> None:
         if self._answered is None:
@@ -107,7 +108,7 @@ class Connection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         self._until_end = False
         status = self._parser.get_status_code()
-        if status < HTTPStatus.OK:  # 100 Continue: the final response follows
+        if status < HTTPStatus.OK:  # such as 100 Continue: the final response follows
             return
         self.usable = self.usable and self._parser.should_keep_alive()
         if self._answered is None or self._answered.done():
@@ -116,7 +117,10 @@ class Connection(asyncio.Protocol):
             self._answered.set_result(HttpResponse(status, self._headers, bytes(self._body)))
 
     def _ended(self) -> bool:
-        """Returns whether the server ended the connection: over TLS it sends close_notify, which no attacker can."""
+        """Returns whether the server ended the connection.
+
+        Over TLS, the server sends close_notify, which an attacker cannot send in its place.
+        """
         tls: ssl.SSLObject | None = self._transport.get_extra_info("ssl_object")
         try:
             return tls is None or not tls.read(1)

@@ -9,14 +9,14 @@ from app.sqs.message import has_digest_of, has_message_id
 
 
 class NotAcknowledgedError(Exception):
-    """A 200 that acknowledges another message or none, as from a proxy or an endpoint that is not SQS."""
+    """A 200 does not acknowledge the message, for example because a proxy or a server other than SQS sent it."""
 
 
 def require_acknowledgement(answer: Mapping[str, Any], body: str, *, fifo: bool) -> None:
     """Raises NotAcknowledgedError unless `answer` (of SendMessage) has a MessageId, and the MD5 of `body`.
 
-    On a FIFO queue the MD5 is not compared: for an event that is sent again, SQS may answer with the MD5 of its first
-    body. botocore parses the body of any 200 into a dictionary, and does not check its members.
+    On a FIFO queue, the MD5 is not compared: if an event is sent again, SQS may answer with the MD5 of the first body.
+    botocore parses the body of any 200 into a dictionary, and does not check the members.
     """
     if not (has_message_id(answer) and (fifo or has_digest_of(body, answer))):
         raise NotAcknowledgedError
@@ -33,7 +33,7 @@ def require_queue_url(answer: Mapping[str, Any]) -> str:
 def code_of(error: Exception) -> str:
     """Returns SQS's error code, or the name of the exception that the client raised.
 
-    It may be any exception: for a response that is not SQS's, botocore raises TypeError, KeyError and more.
+    `error` may be any exception: if a response is not SQS's, botocore raises TypeError, KeyError and others.
     """
     if not isinstance(error, ClientError):
         return type(error).__name__
@@ -41,9 +41,9 @@ def code_of(error: Exception) -> str:
 
 
 def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
-    """Returns how often botocore repeated the call that ended with an answer or an exception.
+    """Returns how often botocore repeated a call. `found`: the answer or the exception that ended the call.
 
-    An exception without an answer does not contain that number: then all `attempts` were made.
+    An HTTPClientError does not contain this number, but botocore raises it only after the last of `attempts`.
     """
     if isinstance(found, HTTPClientError):
         return attempts - 1
@@ -55,8 +55,8 @@ def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
 def without_tracebacks(error: Exception) -> Exception:
     """Returns `error` after removing the tracebacks of `error` and of the errors that caused it.
 
-    botocore and aiohttp raise errors that a frame of their traceback refers to. Such a cycle would keep the frames of
-    the whole call, and so its messages, until the garbage collector runs.
+    botocore and aiohttp raise errors to which a frame of the error's own traceback refers. Such a reference cycle would
+    keep the frames of the whole call, and so the call's messages, in memory until the garbage collector runs.
     """
     link: BaseException | None = error
     while link is not None:
@@ -66,10 +66,11 @@ def without_tracebacks(error: Exception) -> Exception:
 
 
 def free_attempts(client: Any) -> None:
-    """Removes the tracebacks of the errors after which `client`, of aioboto3, repeats a call.
+    """Makes `client` (of aioboto3) remove the traceback of each error after which it repeats a call.
 
-    In Python 3.13, the frame of a finished coroutine still refers to its caller's. So the error of each attempt is in a
-    cycle with the frames of the whole call, which `without_tracebacks` cannot reach. `needs-retry` is botocore's event:
+    In Python 3.13, the frame of a finished coroutine still refers to the frame of its caller. So the error of each
+    attempt is in a reference cycle with the frames of the whole call, and `without_tracebacks` cannot reach this error.
+    `needs-retry` is an event of botocore:
     https://botocore.amazonaws.com/v1/documentation/api/latest/topics/events.html
     """
     client.meta.events.register("needs-retry", _free_attempt)

@@ -1,7 +1,8 @@
 """Group commit: webhooks that wait at the same time go to SQS in one SendMessageBatch.
 
-A bounded number of calls is in flight. A free slot sends what is waiting at once. There is no timer, so an idle service
-adds no latency. A busy one batches by itself, because what arrives while every slot is taken is sent together.
+The number of calls in flight is limited: each call takes a slot. A free slot sends the waiting webhooks at once. There
+is no timer, so group commit adds no latency while the service is idle. While the service is busy, all slots are taken.
+The webhooks that arrive meanwhile wait, and are sent together.
 """
 
 import asyncio
@@ -39,8 +40,8 @@ class GroupCommit:
     async def send(self, message: Message) -> None:
         """Returns when SQS has acknowledged `message`. The message is sent even if the caller is cancelled.
 
-        Raises InvalidEvent, or QueueUnavailable at the latest at the deadline, which includes waiting. With `sent`, the
-        message may have been enqueued nevertheless.
+        Raises InvalidEvent, or QueueUnavailable at the latest at the deadline, which includes waiting. If the
+        error's `sent` is True, the message may have been enqueued nevertheless.
         """
         pending = PendingSend(message, self._deadline)
         pending.expiry = asyncio.get_running_loop().call_at(pending.deadline, self._expire, pending)
@@ -49,7 +50,7 @@ class GroupCommit:
         try:
             await pending.sent
         finally:
-            # The future holds the error, whose traceback holds this frame: a cycle would outlive the webhook.
+            # Breaks a reference cycle of the future, its error, the error's traceback, and this frame.
             del pending
 
     async def close(self, seconds: float) -> None:
@@ -65,7 +66,7 @@ class GroupCommit:
         await asyncio.gather(*self._sending, return_exceptions=True)
 
     def _expire(self, pending: PendingSend) -> None:
-        """Rejects a send whose deadline has passed. A call with its message continues for the other callers."""
+        """Rejects a send whose deadline has passed. A call that contains its message continues."""
         if not pending.in_call:
             self._waiting.remove(pending)  # in constant time, because the earliest deadline is first in the queue
         pending.resolve(too_late("Timeout", sent=pending.in_call))
@@ -78,7 +79,10 @@ class GroupCommit:
             task.add_done_callback(self._free_slot)
 
     def _drop_late(self) -> None:
-        """Rejects sends with hardly any time left: a late answer would make the redelivery a duplicate."""
+        """Rejects sends with less than LEAST_SHARE of their deadline left.
+
+        SQS could accept such a message after its webhook was rejected. The redelivery would then be a duplicate.
+        """
         latest = asyncio.get_running_loop().time() + LEAST_SHARE * self._deadline
         while self._waiting and self._waiting[0].deadline < latest:
             self._expire(self._waiting[0])
@@ -100,7 +104,7 @@ class GroupCommit:
         return batch
 
     async def _send(self, batch: list[PendingSend]) -> None:
-        """Sends `batch`, and resolves or rejects each of its sends, whatever is raised."""
+        """Sends `batch`, and resolves or rejects each of its sends, even after an unexpected exception."""
         try:
             for pending, outcome in zip(batch, await self._call(batch), strict=True):
                 pending.resolve(outcome)
@@ -109,8 +113,8 @@ class GroupCommit:
         except WebhookRefused as error:
             reject_all(batch, error)
         finally:
-            reject_all(batch, too_late("Cancelled", sent=True))  # sends that have no answer by now
-            batch.clear()  # as in `send`, because the error's traceback holds this frame, too
+            reject_all(batch, too_late("Cancelled", sent=True))  # sends that are still without a result
+            batch.clear()  # breaks a reference cycle, as in `send`
 
     async def _call(self, batch: list[PendingSend]) -> list[WebhookRefused | None]:
         messages = [pending.message for pending in batch]
@@ -142,7 +146,7 @@ class GroupCommit:
 async def open_group_commit(
     queue: BatchQueue, limits: SendLimits, observe: ObserveCall = unobserved
 ) -> AsyncIterator[GroupCommit]:
-    """Opens group commit on `queue`, and flushes at the end. `observe` receives the record of each call."""
+    """Yields a group commit on `queue`, and flushes it afterwards. `observe` receives the record of each call."""
     group_commit = GroupCommit(queue, limits, observe)
     try:
         yield group_commit

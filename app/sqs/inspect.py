@@ -46,10 +46,10 @@ class QueueInspector:
         return Counts(*(int(attributes[f"ApproximateNumberOfMessages{suffix}"]) for suffix in suffixes))
 
     def receive(self, limit: int) -> Iterator[Seen]:
-        """Yields up to `limit` messages, which stay visible. Each receive counts towards a redrive policy.
+        """Yields up to `limit` messages, which stay visible. Each receive counts towards a redrive policy's limit.
 
-        Raises ConfigurationError for a queue with a redrive policy, because enough receives would move its messages to
-        the dead-letter queue.
+        Raises ConfigurationError for a queue with a redrive policy, because repeated receives would move its
+        messages to the dead-letter queue.
         """
         if "RedrivePolicy" in self._attributes():
             raise ConfigurationError(

@@ -1,7 +1,7 @@
 """The lean client: SendMessageBatch and nothing else, without a general-purpose AWS client on the webhook's path.
 
-botocore does what it is good at, in a thread: region, endpoint, CA bundle, credentials, the queue's URL. The
-rest is a body of JSON, a signature, and a kept-alive connection.
+botocore, in a thread, finds the region, the endpoint, the CA bundle, the credentials and the queue's URL. This client
+only adds a JSON body, a signature, and a kept-alive connection.
 """
 
 import asyncio
@@ -31,12 +31,12 @@ BACKOFF_SECONDS = 0.1
 WARM_SECONDS = 3.0
 # botocore renews credentials that expire within 15 minutes.
 RENEW_SECONDS = 60.0
-# A signature is valid for five minutes.
+# The clock offset is corrected if it exceeds this, because a signature is valid for five minutes.
 SKEW_SECONDS = 240.0
 
 
 class LeanQueue:
-    """One queue. `warm`, or the first call that succeeds, finds the queue's URL and the credentials."""
+    """One queue. `warm` finds the queue's URL and the credentials. If it fails, `send_batch` finds them."""
 
     def __init__(self, account: Account, limits: SendLimits) -> None:
         self._account = account
@@ -52,7 +52,7 @@ class LeanQueue:
         self._preparing = asyncio.Lock()
         self._credentials: Credentials | None = None
         self._url: str | None = None
-        self._clock_offset = 0.0  # SQS's time minus this machine's, if they differ by minutes
+        self._clock_offset = 0.0  # SQS's time minus this machine's time, if they differ by minutes
         self._entries = Entries()
 
     async def warm(self) -> None:
@@ -64,7 +64,7 @@ class LeanQueue:
             logger.warning("No connection to SQS yet: {}", code_of(error))
 
     async def renew(self) -> None:
-        """Renews the credentials before they expire, so that no webhook waits for that."""
+        """Renews the credentials before they expire, so that no webhook waits for the renewal."""
         while True:
             await asyncio.sleep(RENEW_SECONDS)
             with suppress(Exception):  # a call with expired credentials renews them as well
@@ -76,7 +76,7 @@ class LeanQueue:
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
-        """Sends a batch as `BatchQueue.send_batch` says."""
+        """Sends at most ten messages: see `BatchQueue.send_batch`."""
         entries = self._entries.of(messages)
         try:
             async with asyncio.timeout_at(deadline):
@@ -95,7 +95,7 @@ class LeanQueue:
                 self._url = await in_background(self._account.queue_url)
 
     async def _call(self, body: bytes, record: CallRecord) -> dict[str, Any]:
-        """Returns SQS's answer to a SendMessageBatch, after at most ATTEMPTS with full jitter between them."""
+        """Returns SQS's answer to a SendMessageBatch. Makes at most ATTEMPTS attempts, with full jitter."""
         for attempt in range(1, ATTEMPTS + 1):
             offset = self._clock_offset
             try:
@@ -116,9 +116,10 @@ class LeanQueue:
         return parsed(await self._connections.request(head, body))
 
     async def _corrected(self, error: SqsError, signed_with: float) -> bool:
-        """Returns whether clock or credentials caused the error, and are correct now, perhaps after another call.
+        """Corrects the credentials or the clock offset if they caused the error. Returns whether to retry the request.
 
-        `signed_with` is the clock's offset, in seconds, that the request was signed with.
+        `signed_with`: the clock offset, in seconds, with which the request was signed. Another call may have corrected
+        the offset since then.
         """
         if error.expired:
             self._credentials = await in_background(self._account.credentials)
@@ -132,7 +133,7 @@ class LeanQueue:
 
 @asynccontextmanager
 async def open_lean(address: QueueAddress, limits: SendLimits) -> AsyncIterator[LeanQueue]:
-    """Opens the queue, with warm connections if SQS can be reached. They live as long as the context."""
+    """Yields the queue, with open connections if SQS can be reached, and closes it when the context ends."""
     queue = LeanQueue(await asyncio.to_thread(Account, address, limits.deadline), limits)
     renewing = asyncio.create_task(queue.renew())
     try:

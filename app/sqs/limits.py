@@ -6,9 +6,9 @@ from typing import NamedTuple
 class SendLimits(NamedTuple):
     """Limits on sending to one queue.
 
-    `deadline`: seconds from the complete body to SQS's acknowledgement, waiting and retries included.
-    `connections`: the size of the connection pool; None is the client's default.
-    `calls`: SendMessageBatch calls in flight. `call_bytes`: the maximum size of one call.
+    `deadline`: seconds from the complete body to SQS's acknowledgement, including waiting and retries.
+    `connections`: the size of the connection pool, or None for the client's default.
+    `calls`: the maximum number of SendMessageBatch calls in flight. `call_bytes`: the maximum bytes of one such call.
     """
 
     deadline: float = 10.0

@@ -1,7 +1,7 @@
 """Makes the SQS message of an event, and recognises the answers of SQS that acknowledge it.
 
-The message's body is the exact text received. Its attributes are for consumers that route without parsing the body;
-`traceparent` is for consumers that continue the webhook's trace.
+The message's body is the webhook's body, unchanged. The attributes are for consumers that route messages without
+parsing the body. The attribute `traceparent` is for consumers that continue the webhook's trace.
 Limits: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 """
 
@@ -15,15 +15,15 @@ from app.errors import FieldError, InvalidEvent
 from app.events import Event
 from app.telemetry.trace import current
 
-# SQS accepts XML 1.0 characters. JSON has no raw control characters and UTF-8 no surrogates, so these two are all that
-# valid JSON can contain and SQS rejects.
+# SQS accepts only the characters of XML 1.0. JSON has no raw control characters, and UTF-8 has no surrogates. So these
+# two are the only characters that valid JSON may contain and SQS rejects.
 _REFUSED = ("\ufffe", "\uffff")
 # "MessageGroupId can include alphanumeric characters and punctuation", at most 128 of them.
 _GROUP_ID = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}")
 
 
 class Message(NamedTuple):
-    """A message. Only messages for FIFO queues have the two ids.
+    """A message. Only messages for FIFO queues have `group_id` and `deduplication_id`.
 
     `size` is the number of bytes that count towards SQS's limits: the body, and each attribute's name, type and value.
     """
@@ -35,7 +35,10 @@ class Message(NamedTuple):
     deduplication_id: str | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """Returns the parameters of SendMessage without QueueUrl, which are an entry of SendMessageBatch without Id."""
+        """Returns the parameters of SendMessage, except QueueUrl.
+
+        An entry of SendMessageBatch has the same parameters, and an Id.
+        """
         parameters: dict[str, Any] = {
             "MessageBody": self.body,
             "MessageAttributes": {
@@ -57,7 +60,7 @@ class Seen(NamedTuple):
 def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime | None = None) -> Message:
     """Returns the message for `event` with its `body`. Raises InvalidEvent for characters that SQS rejects."""
     text = body.decode()
-    # Two searches: a regular expression for both takes a hundred times as long.
+    # Two searches, because one regular expression for both characters takes a hundred times as long.
     if _REFUSED[0] in text or _REFUSED[1] in text:
         _refuse(text)
     attributes = {
@@ -86,7 +89,7 @@ def has_message_id(answer: Mapping[str, Any]) -> bool:
 
 
 def has_digest_of(body: str, answer: Mapping[str, Any]) -> bool:
-    """Returns whether `answer` (of SendMessage) has the MD5 of `body`, as only the answer to its own call does."""
+    """Returns whether `answer` (of SendMessage) has the MD5 of `body`, so that it answers the right call."""
     digest: object = answer.get("MD5OfMessageBody")
     return digest == hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()
 
@@ -103,7 +106,10 @@ def _refuse(text: str) -> NoReturn:
 
 
 def _group_id(event: Event) -> str:
-    """Returns the customer's id, which keeps the customer's invoices in order, or the event's id without an invoice."""
+    """Returns the customer's id, so that the events of a customer stay in order.
+
+    If SQS does not accept the customer's id, returns its hash. If the event has no invoice, returns the event's id.
+    """
     if event.content.invoice is None:
         return event.id
     customer_id = event.content.invoice.customer_id

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 CONNECTIONS = 64
-# Connections opened before the first webhook: the published load needs so many, and each costs a TLS handshake.
+# `warm` opens this many connections, because each one costs a TLS handshake, and the published load needs eight.
 WARM_CONNECTIONS = 8
 WARM_SECONDS = 3.0
 
 
 class NativeQueue:
-    """One queue. `warm`, or the first send that succeeds, asks SQS for the queue's URL, which is kept."""
+    """One queue. `warm`, or the first send that succeeds, asks SQS for the queue's URL and keeps it."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, deadline: float, observe: ObserveCall) -> None:
         self._client = client
@@ -51,7 +51,7 @@ class NativeQueue:
         """Finds the URL and opens connections. Logs a warning if SQS is down after WARM_SECONDS."""
         parameters: Any = self._address.parameters()
         try:
-            # If a call fails, the group cancels the others: one that outlives the client could open a connection.
+            # If a call fails, the group cancels the others, which could open connections after the client closes.
             async with asyncio.timeout(WARM_SECONDS), asyncio.TaskGroup() as group:
                 calls = [group.create_task(self._client.get_queue_url(**parameters)) for _ in range(WARM_CONNECTIONS)]
             self._url = require_queue_url(calls[0].result())
@@ -81,7 +81,7 @@ class NativeQueue:
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
-        """Sends a batch as `BatchQueue.send_batch` says."""
+        """Sends at most ten messages: see `BatchQueue.send_batch`."""
         entries: list[Any] = self._entries.of(messages)
         try:
             async with asyncio.timeout_at(deadline):
@@ -104,7 +104,7 @@ class NativeQueue:
 def client_config(limits: SendLimits) -> AioConfig:
     """Returns the client's time-outs and retries."""
     return AioConfig(
-        # A part of the deadline, so that time for another attempt is left if the network drops the SYN.
+        # Only a part of the deadline, so that another attempt is possible if the network drops the SYN packet.
         connect_timeout=limits.deadline / ATTEMPTS,
         read_timeout=limits.deadline,
         max_pool_connections=limits.connections or CONNECTIONS,
@@ -116,9 +116,9 @@ def client_config(limits: SendLimits) -> AioConfig:
 async def open_queue(
     address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved
 ) -> AsyncIterator[NativeQueue]:
-    """Opens the queue, with warm connections if SQS can be reached. They live as long as the context.
+    """Yields the queue, with open connections if SQS can be reached, and closes it when the context ends.
 
-    `observe` receives the record of each SendMessage. Group commit observes each SendMessageBatch.
+    `observe` receives the record of each SendMessage. Group commit has its own `observe` for each SendMessageBatch.
     """
     async with aioboto3.Session().client("sqs", config=client_config(limits)) as client:
         free_attempts(client)

@@ -7,7 +7,7 @@ from app.sqs.message import Message
 
 
 class PendingSend:
-    """One call of `send`, which ends at the latest at `deadline` of the loop's clock."""
+    """One call of `send`, which ends at the latest at `deadline`, a time of the event loop's clock."""
 
     __slots__ = ("deadline", "expiry", "in_call", "message", "sent")
 
@@ -22,14 +22,14 @@ class PendingSend:
     def resolve(self, refused: WebhookRefused | None) -> None:
         """Resolves the caller's future, or rejects it with `refused`; later calls have no effect."""
         if self.expiry is not None:
-            self.expiry.cancel()  # even if the caller was cancelled, and waits no longer
+            self.expiry.cancel()  # even if the caller was cancelled and no longer waits
         if self.sent.done():
             return
         if refused is None:
             self.sent.set_result(None)
         else:
             self.sent.set_exception(refused)
-            self.sent.exception()  # marks it as retrieved, which a cancelled caller never does
+            self.sent.exception()  # marks it as retrieved, because a cancelled caller never retrieves it
 
 
 def reject_all(batch: list[PendingSend], error: WebhookRefused) -> None:

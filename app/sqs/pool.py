@@ -7,7 +7,7 @@ from app.sqs.connection import Connection, HttpResponse
 
 
 class Connections:
-    """One connection for each request in flight, kept open for the next requests."""
+    """Connections to one endpoint: one for each request in flight, and idle ones for the next requests."""
 
     def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, connect_timeout: float) -> None:
         self._host, self._port, self._tls = host, port, tls
@@ -53,7 +53,10 @@ class Connections:
             connection.abort()
 
     def _take(self) -> Connection | None:
-        """Returns the connection used last, because the server may have closed the others, or None."""
+        """Returns the idle connection that was used last, or None if no connection is usable.
+
+        The server may have closed connections that were idle for longer.
+        """
         while self._idle:
             connection = self._idle.pop()
             if connection.usable:

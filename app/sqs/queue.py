@@ -11,14 +11,14 @@ from app.telemetry.record import CallRecord
 
 
 class QueueAddress(NamedTuple):
-    """The arguments of GetQueueUrl, which searches the caller's own account if `account` is None."""
+    """The name and account of a queue. If `account` is None, GetQueueUrl searches the caller's own account."""
 
     name: str
     account: str | None
 
     @classmethod
     def at(cls, url: str) -> Self:
-        """Returns the address in a queue's URL: the last segment, and the account if the segment before it is one."""
+        """Returns the address in a queue's URL: the last segment is the name; the segment before may be an account."""
         *_, account, name = url.split("/")
         return cls(name, account if re.fullmatch(r"\d{12}", account) else None)
 
@@ -33,13 +33,13 @@ class QueueAddress(NamedTuple):
 
 
 class Entries:
-    """Makes the entries of SendMessageBatch. No two calls share an id, so an answer can acknowledge one call only."""
+    """Makes the entries of SendMessageBatch. Each call has new ids, so an answer cannot acknowledge another call."""
 
     def __init__(self) -> None:
         self._calls = count()
 
     def of(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        """Returns an entry for each message of the next call."""
+        """Returns the entries of the next call, one for each message."""
         call = next(self._calls)
         return [{"Id": f"{call}-{number}", **message.parameters()} for number, message in enumerate(messages)]
 
@@ -54,9 +54,9 @@ class BatchQueue(Protocol):
     ) -> list[WebhookRefused | None]:
         """Sends at most ten messages and returns, for each, None or why SQS did not acknowledge it.
 
-        `deadline` is a time of the loop's clock that includes all attempts. A message that the answer does not mention
-        counts as not acknowledged. `record` receives the codes and the number of retries. Raises BatchRefused if SQS
-        rejects the call because of its entries, and QueueUnavailable if there is no answer in time.
+        `deadline`: the time, on the event loop's clock, when the last attempt must end. A message that the answer does
+        not mention counts as not acknowledged. `record` receives the codes and the number of retries. Raises
+        BatchRefused if SQS rejects the call because of its entries, and QueueUnavailable if no answer arrives in time.
         """
         ...
 
@@ -73,8 +73,8 @@ class BatchRefused(Exception):
         self.too_long = too_long
 
 
-# Codes that one entry can cause, so that the others would be accepted without it. Throttling (RequestThrottled, also a
-# 400), permissions (AccessDenied) and the rest concern every call: sending entry by entry would only add load.
+# Error codes that one entry can cause: without this entry, SQS would accept the others. Throttling (RequestThrottled,
+# also a 400), permissions (AccessDenied) and other codes concern every call: sending entries alone would only add load.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
 _ENTRY_CODES = {
     *("InvalidMessageContents", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter"),
@@ -104,8 +104,8 @@ def refusal(code: str) -> WebhookRefused:
 def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) -> list[WebhookRefused | None]:
     """Returns, for each entry of an answered SendMessageBatch, None or the error for its caller.
 
-    `record` receives the codes. An entry in both lists failed: a repeated webhook does no harm, a lost one does. An
-    answer of another shape raises any exception.
+    `record` receives the codes. An entry that the answer lists as both successful and failed counts as failed: a
+    repeated webhook does no harm, a lost webhook does. If the answer has another shape, any exception may be raised.
     """
     codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed") or []}
     acknowledged = {entry["Id"] for entry in answer.get("Successful") or [] if has_message_id(entry)} - codes.keys()

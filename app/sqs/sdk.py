@@ -31,7 +31,7 @@ def require_sdk() -> None:
 
     Checks profile, region, keys, CA bundle and endpoints. Credentials may come later, from a metadata service.
     """
-    # In a separate session, so that the SDK's default session stays cold until a release uses it.
+    # A separate session, so that the SDK's default session loads nothing before a release uses it.
     session = botocore.session.Session()
     try:
         session.get_scoped_config()  # reads the profile, even if a variable names the region
@@ -73,7 +73,10 @@ def _require_endpoints() -> None:
 
 
 def _is_url(text: str) -> bool:
-    """Returns whether `text` is a URL without user, query, fragment and white space: the SDK's clients differ there."""
+    """Returns whether `text` is a URL with http or https, and without user, query, fragment and white space.
+
+    The SDK's clients treat the excluded parts differently.
+    """
     try:
         parts = urlsplit(text)
         known = parts.scheme in {"http", "https"} and parts.port != 0
@@ -96,10 +99,13 @@ def _require_certificates(bundle: str) -> None:
 
 
 def _is_plain(session: botocore.session.Session) -> bool:
-    """Returns whether botocore can reject nothing else, so that the usual start need not build a client."""
+    """Returns whether the configuration has only parts that this module has checked or botocore always accepts.
+
+    Then no client needs to be built for the check, which is the usual case.
+    """
     files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # as botocore does: no error for an unknown user
     variables = {name for name in os.environ if name.startswith("AWS_")}
-    if os.environ.get("AWS_STS_REGIONAL_ENDPOINTS") == "regional":  # EKS sets it, too
+    if os.environ.get("AWS_STS_REGIONAL_ENDPOINTS") == "regional":  # EKS sets this value
         variables.remove("AWS_STS_REGIONAL_ENDPOINTS")
     return variables <= _PLAIN and not any(Path(file).is_file() for file in files)
 

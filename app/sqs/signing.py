@@ -1,7 +1,7 @@
 """Signature Version 4, for one kind of request: a POST of JSON to one action of one service.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html. botocore signs any request,
-and takes a hundred microseconds for it: it derives the day's key, sorts and quotes the headers each time.
+and takes about 100 µs, because it derives the day's key, sorts the headers and quotes them each time.
 """
 
 import hashlib
@@ -22,7 +22,10 @@ class Credentials(NamedTuple):
 
 
 class Signer:
-    """Makes the heads of requests to `target`, as in AmazonSQS.SendMessageBatch. `host` includes a non-default port."""
+    """Makes the signed heads of requests.
+
+    `target`: service and action, as in AmazonSQS.SendMessageBatch; `host`: includes the port if it is not the default.
+    """
 
     def __init__(self, host: str, region: str, target: str, service: str = "sqs", path: str = "/") -> None:
         self._host, self._region, self._target, self._service, self._path = host, region, target, service, path
@@ -47,7 +50,7 @@ class Signer:
         ).encode()
 
     def _key(self, credentials: Credentials, day: str) -> bytes:
-        """Returns the signing key, which is derived once a day."""
+        """Returns the signing key, which changes with the day and the credentials."""
         if self._day_key[:2] != (credentials, day):
             key = f"AWS4{credentials.secret_key}".encode()
             for part in (day, self._region, self._service, "aws4_request"):

@@ -121,7 +121,7 @@ class Worker:
         grace = self._limits.grace
         deadline = perf_counter() + grace
         finishing = grace - min(LAST_SECONDS, grace * LAST_PART)
-        logger.info("Stopping: {} messages in work, {} released", self.consumer.working, len(self.order))
+        logger.info("Stopping: messages in work: {}, released: {}", self.consumer.working, len(self.order))
         self._poller.stop()
         self.consumer.stop()
         if not self._patient:

@@ -121,7 +121,7 @@ def test_a_second_signal_ends_it_now(
     one = start_worker(pair, "one", worker_concurrency=1, worker_visibility=LONG_SECONDS, graceful_timeout=600)
     first = _held_by_one(pair, controller, event_named, 1)
     one.process.send_signal(sig)
-    one.wait_for("Stopping: 1 in work")
+    one.wait_for("Stopping: messages in work: 1,")
     one.process.send_signal(sig)
     assert one.process.wait(60) == 0
     controller.wait_until_gone(first)

@@ -135,7 +135,7 @@ def test_an_unwanted_event_is_done(pair: Pair, controller: Controller, start_wor
 def test_too_few_receives_are_warned_of(pair: Pair, start_worker: StartWorker) -> None:
     """The queue moves messages away after five receives, which good messages may have."""
     worker = start_worker(make_pair(pair.endpoint, receives=5))
-    assert "has maxReceiveCount 5, wanted is 1000" in worker.wait_for("maxReceiveCount")
+    assert "maxReceiveCount is 5, but should be 1000" in worker.wait_for("maxReceiveCount")
 
 
 def _first_fails(asked_before: list[str]) -> Callable[[Asked], dict[str, object]]:
