@@ -1,4 +1,4 @@
-"""The bodies of a 200."""
+"""The bodies of the responses with status 200."""
 
 from http import HTTPStatus
 from typing import Literal
@@ -18,22 +18,22 @@ class Answer(BaseModel):
 
 
 class Processed(BaseModel):
-    """The body of a release that does the billing work itself. `processed`: the work is done."""
+    """The body of a 200 from a release that does the billing work itself. `processed`: the work is done."""
 
     status: Literal["processed", "ignored"]
     event_id: str
 
 
 def answer_of(release: Release) -> type[BaseModel]:
-    """Returns the model of the release's 200s."""
+    """Returns the model of the bodies that the release sends with status 200."""
     return Answer if release.enqueues else Processed
 
 
 class Plain(Response):
-    """An Answer as bytes, with no more headers than needed, for a handler that FastAPI does not call."""
+    """A response with an Answer, and with only the necessary headers, for a handler that FastAPI does not call."""
 
     def __init__(self, status: Literal["queued", "ignored"], event_id: str) -> None:
-        # The pattern of event ids has no character that JSON escapes.
+        # The pattern of event ids allows no character that JSON would have to escape.
         self.body = f'{{"status":"{status}","event_id":"{event_id}"}}'.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

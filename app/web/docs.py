@@ -25,11 +25,11 @@ _PAGE = """<!doctype html>
 <script src="docs/start.js"></script>
 </html>
 """
-# validatorUrl: the default sends the document's address to Swagger's online validator.
+# With the default of validatorUrl, the page would send the document's address to Swagger's online validator.
 _START = """SwaggerUIBundle({ url: "openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null })
 """
 HEADERS = {
-    # `data:` is for the icons in Swagger UI's style sheet.
+    # `data:` allows the icons in Swagger UI's style sheet.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",

@@ -17,8 +17,8 @@ PATH = "/webhooks/chargebee"
 class WebhookEndpoint:
     """Passes webhooks through the gate to `handler`, and all other requests to `app`.
 
-    The webhook's path is matched here and nowhere else. `app` answers 404 and 405, and its probes need neither
-    credentials nor admission.
+    Only this class routes webhooks. `app` answers 404 and 405, and serves the probes, which need neither credentials
+    nor admission.
     """
 
     def __init__(self, app: ASGIApp, handler: ASGIApp, gate: Gate) -> None:
@@ -47,10 +47,10 @@ class WebhookEndpoint:
         try:
             await self._admitted(scope, receive, respond)
         except WebhookRefused as error:
-            # Not in an exception handler of FastAPI's: the permit is released before the client takes its time.
+            # Not sent by FastAPI's exception handler, because the permit must be released before a slow client reads.
             await refuse(error, record)(scope, receive, send)
         except ClientDisconnect:
-            pass  # nobody reads a response
+            pass  # the client would not read a response
         except asyncio.CancelledError:
             if (response := gate.stopped(record)) is None:
                 raise

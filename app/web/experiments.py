@@ -1,4 +1,4 @@
-"""Two tips of the talk: a middleware written in two ways (APP_MIDDLEWARE), and a 200 in three (APP_RESPONSE)."""
+"""Two tips of the talk: two kinds of middleware (APP_MIDDLEWARE), and three ways to make a 200 (APP_RESPONSE)."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -48,7 +48,7 @@ class BaseHttpTiming(BaseHTTPMiddleware):
         return response
 
 
-# By the value of APP_MIDDLEWARE.
+# The middleware for each value of APP_MIDDLEWARE.
 MIDDLEWARE: dict[str, list[Callable[[ASGIApp], ASGIApp]]] = {
     "none": [],
     "asgi": [AsgiTiming],
@@ -69,8 +69,8 @@ _CLASSES: dict[str, type[JSONResponse]] = {"json": JSONResponse, "orjson": Orjso
 def response_as_named(name: str, release: Release) -> dict[str, Any]:
     """Returns the arguments of `add_api_route` for APP_RESPONSE=`name`.
 
-    `json` is what was published: jsonable_encoder, then json.dumps. `orjson` is FastAPI's former ORJSONResponse,
-    deprecated since pydantic-core serialises a declared return type directly (`model`).
+    `json`: jsonable_encoder, then json.dumps, as in the published service. `orjson`: FastAPI's ORJSONResponse, which
+    is deprecated because pydantic-core serialises a declared return type directly. `model`: such a type.
     """
     if name == "model":
         return {"response_model": answer_of(release)}

@@ -1,4 +1,4 @@
-"""The probes. Neither checks a dependency, because restarting the process does not repair a queue that is down."""
+"""The probes. Neither probe checks a dependency, because a restart of the process does not repair a queue."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -8,8 +8,9 @@ from app.web.service import Service
 
 router = APIRouter(tags=["probes"])
 
-# The route for GET and HEAD answers; the server omits the body of HEAD. The route for GET never matches: it is
-# there for the OpenAPI document, in which two methods of one route would share an operation id.
+# Each probe has two routes. The route for GET and HEAD answers all requests, and the server omits the body for HEAD.
+# The route for GET alone never matches. The OpenAPI document needs it, because two methods of one route would share an
+# operation id.
 PROBE = ["GET", "HEAD"]
 
 

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = None) -> Service:
-    """Returns what is served, with the release of `settings`; it opens no connection before its lifespan.
+    """Returns the application with the release of `settings`. It opens no connection before its lifespan starts.
 
-    `observers` receive the records of its webhooks and of its calls to SQS.
+    `observers` receive the records of the webhooks and of the calls to SQS.
     Raises ConfigurationError if APP_DOCS needs a package that is not installed.
     """
     release = releases.load(settings.release)
@@ -49,7 +49,7 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
         from app.telemetry.profiling import Profiling  # not imported without APP_PROFILE
 
         middleware.append(partial(Profiling, folder=settings.profile, path=PATH))
-    # FastAPI's router needs this middleware; a route that is called without a router needs it, too.
+    # FastAPI adds this middleware to its router. The route is called without the router, so it is added here.
     service.serve_webhooks(_bare(release.receive) if lean else AsyncExitStackMiddleware(route.app), gate, middleware)
     if observers.metrics is not None:
         _measure(service.admission, observers.metrics, settings.release)
@@ -74,7 +74,7 @@ def _lifespan(release: ReleaseModule) -> Callable[[Service], Any]:
 
 
 def _webhook_route(service: Service, release: ReleaseModule) -> APIRoute:
-    """Adds the release's handler to FastAPI, which describes it in the OpenAPI document, and returns its route."""
+    """Adds the release's handler as a route to FastAPI, for the OpenAPI document as well, and returns the route."""
     settings = service.settings
     service.router.add_api_route(
         PATH,

@@ -41,7 +41,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 
 
 class Words(NamedTuple):
-    """The meaning of a release's 200 and 503."""
+    """The texts that describe a release's handler, its 200 and its 503."""
 
     description: str
     accepted: str
@@ -74,7 +74,7 @@ def described(release: Release) -> dict[str, Any]:
 _EVENTS = [{"$ref": _REF.format(model=model.__name__)} for model in (Event, UnwantedEvent)]
 EXTRA: dict[str, Any] = {
     "requestBody": {
-        "description": "A Chargebee event; only the envelope is validated where its type is not in APP_EVENT_TYPES",
+        "description": "A Chargebee event; if its type is not in APP_EVENT_TYPES, only the envelope is validated",
         "required": True,
         "content": {"application/json": {"schema": {"anyOf": _EVENTS}}},
     },

@@ -15,7 +15,7 @@ from app import errors
 from app.errors import BodyTooLarge, InvalidEvent, WebhookRefused
 from app.web.server.connections import LINGER_SECONDS
 
-# A 404 or 405 repeats at most so many characters of the requested path.
+# The body of a 404 or 405 repeats at most this many characters of the requested path.
 LONGEST_PATH = 200
 
 
@@ -49,7 +49,7 @@ REFUSALS: dict[type[WebhookRefused], Refusal] = {
 
 
 class ProblemResponse(JSONResponse):
-    """A problem document. `linger` means what it means in `Refusal`."""
+    """A problem document. `Refusal` explains `linger`."""
 
     media_type = "application/problem+json"
 
@@ -84,7 +84,7 @@ def problem(error: WebhookRefused) -> ProblemResponse:
 
 
 async def _http_error(request: Request, error: HTTPException) -> ProblemResponse:
-    """Answers 404 and 405 of the router."""
+    """Returns the response to a request that the router rejects with 404 or 405."""
     path = request.url.path[:LONGEST_PATH]
     return ProblemResponse(error.status_code, f"{request.method} {path}: {error.detail}", error.headers)
 

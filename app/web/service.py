@@ -24,7 +24,7 @@ Lifespan = Callable[["Service"], AbstractAsyncContextManager[Any]]
 
 
 class Service(FastAPI):
-    """The parts that routes and releases use, as typed attributes. `queue` and `limits` are for clients of SQS."""
+    """FastAPI with the parts that routes and releases use as typed attributes. SQS clients use `queue` and `limits`."""
 
     def __init__(self, settings: Settings, observers: Observers[WebhookRecord], lifespan: Lifespan) -> None:
         super().__init__(
@@ -46,7 +46,7 @@ class Service(FastAPI):
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """Returns the service that `request` came to."""
+        """Returns the service that received `request`."""
         service = request.app
         assert isinstance(service, cls)
         return service
@@ -58,11 +58,11 @@ class Service(FastAPI):
 
     @cached_property
     def billing(self) -> BillingAccess:
-        """The access that the billing work needs, for v01."""
+        """The table and the Chargebee site, which v01 needs for the billing work."""
         return billing_access(self.settings)
 
     def serve_webhooks(self, handler: ASGIApp, gate: Gate, middleware: Sequence[Callable[[ASGIApp], ASGIApp]]) -> None:
-        """Passes webhooks to `handler`, and all requests through `middleware`, whose last one is the outermost."""
+        """Passes webhooks to `handler`, and all requests through `middleware`; its last item is the outermost."""
         self._entrance = WebhookEndpoint(super().__call__, handler, gate)
         for wrap in middleware:
             self._entrance = wrap(self._entrance)

@@ -1,4 +1,6 @@
-"""The size of AnyIO's thread pool, 40 by default: `run_in_threadpool`, sync dependencies and sync handlers use it.
+"""Sets the size of AnyIO's thread pool, which is 40 by default.
+
+`run_in_threadpool`, sync dependencies and sync handlers use this pool.
 
 https://anyio.readthedocs.io/en/stable/threads.html#adjusting-the-default-maximum-worker-thread-count
 """

@@ -1,4 +1,4 @@
-"""What all releases share: the path, reading the body and the event, the response."""
+"""The functions that all releases share: they read the body and the event, and make the response."""
 
 from typing import Literal
 
@@ -15,7 +15,7 @@ Status = Literal["queued", "processed", "ignored"]
 
 
 async def read_body(request: Request) -> bytes:
-    """Returns the body as `request.body()` does, without its generator. Raises ClientDisconnect."""
+    """Returns the body, like `request.body()` but without an async generator. Raises ClientDisconnect."""
     body: bytes = b""
     while True:
         message = await request.receive()
@@ -27,7 +27,7 @@ async def read_body(request: Request) -> bytes:
 
 
 def read_event(request: Request, body: bytes) -> Event | None:
-    """Returns the event to enqueue (v01: to process), or None for a type that is ignored. Raises InvalidEvent."""
+    """Returns the event to enqueue (v01: to process), or None if its type is ignored. Raises InvalidEvent."""
     record = _record(request)
     record.body_bytes = len(body)
     wanted = Service.of(request).settings.event_types

@@ -1,4 +1,4 @@
-"""Admission control: bounds on webhooks in flight, on the bytes of their bodies, and on the expected wait."""
+"""Admission control limits the webhooks in flight, the bytes of their bodies, and the expected wait."""
 
 from time import monotonic
 
@@ -8,7 +8,7 @@ from app.web.gate.estimate import Estimate
 
 
 class Admission:
-    """The counts of one process. They are used on the event loop only."""
+    """The counts of one process. Only the event loop's thread may use them."""
 
     def __init__(self, limits: GateSettings) -> None:
         self._limits = limits
@@ -18,10 +18,10 @@ class Admission:
         self.draining = False
 
     def overload(self) -> str | None:
-        """Returns why no further webhook is admitted, or None if one is.
+        """Returns why the process admits no further webhook, or None if it admits one.
 
-        A webhook may also be rejected for the time that it would wait: Chargebee times out after 20 s and redelivers,
-        so a later answer is work done twice.
+        The reason may be that a webhook would wait too long. Chargebee times out after 20 s and redelivers it, so the
+        work for a later answer is done twice.
         """
         if self.in_flight >= self._limits.max_in_flight:
             return f"{self._limits.max_in_flight} webhooks are in flight; send it again"
@@ -62,20 +62,20 @@ class Admission:
 
 
 class Permit:
-    """Permission for one webhook to use the process, and the bytes that are reserved for its body."""
+    """The admission of one webhook, with the bytes that are reserved for its body."""
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
         self._reserved = 0
 
     def reserve(self, size: int) -> None:
-        """Raises the reservation to `size` bytes in all. Raises Overloaded if the memory for bodies is used up."""
+        """Increases the reservation to `size` bytes in total. Raises Overloaded if the memory for bodies is used up."""
         if size > self._reserved:
             self._admission.reserve(size - self._reserved)
             self._reserved = size
 
     def body_complete(self) -> None:
-        """Tells the admission that the whole body has arrived."""
+        """Begins to measure the wait, because the whole body has arrived."""
         self._admission.start_waiting(self)
 
     def release(self) -> None:

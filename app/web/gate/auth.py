@@ -12,7 +12,7 @@ from loguru import logger
 from app.settings import Settings
 from app.settings.gate import GateSettings
 
-# A shorter password can be guessed, as `demo` can.
+# A password with fewer characters, such as `demo`, can be guessed.
 LEAST_CHARACTERS = 8
 
 
@@ -32,7 +32,7 @@ def warn_of_weak_passwords(settings: Settings) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Returns whether every address of `host` is on loopback; True for a host that cannot be resolved."""
+    """Returns whether every address of `host` is a loopback address, or `host` cannot be resolved."""
     try:
         found = socket.getaddrinfo(host, None)
     except (OSError, UnicodeError):
@@ -57,5 +57,5 @@ def authorized(headers: Iterable[tuple[bytes, bytes]], pairs: list[bytes]) -> bo
         given = base64.b64decode(token.strip(), validate=True) if scheme.lower() == b"basic" else b""
     except binascii.Error:
         given = b""
-    # A list and not any(), so that the time does not depend on which pair matches.
+    # A list instead of any(), so that the time does not depend on which pair matches.
     return True in [compare_digest(given, pair) for pair in pairs]

@@ -1,6 +1,6 @@
 """Limits on the body: encoding, size and time, enforced while the body is received.
 
-FastAPI's own `max_body_size` answers text/plain and comes before the 401; see the HTTP contract.
+FastAPI's own `max_body_size` is not used: it answers in text/plain, and before the 401. See the HTTP contract.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ def declared_length(headers: Iterable[tuple[bytes, bytes]], max_bytes: int) -> i
 
 
 class Body:
-    """The body of one webhook, received within the limits and reserved with the webhook's permit."""
+    """Receives the body of one webhook within the limits, and reserves its bytes with the webhook's permit."""
 
     def __init__(self, receive: Receive, permit: Permit, limits: GateSettings) -> None:
         self._receive = receive
@@ -42,10 +42,10 @@ class Body:
         self._limits = limits
         self._deadline = asyncio.get_running_loop().time() + limits.body_timeout
         self._received = 0
-        self._unlimited = False  # after the body is complete or rejected
+        self._unlimited = False  # True after the body is complete or rejected
 
     async def receive(self) -> Message:
-        """Receives the next ASGI message. Raises BodyTimeout, BodyTooLarge or Overloaded, at most one of them once."""
+        """Receives the next ASGI message. Raises BodyTimeout, BodyTooLarge or Overloaded, once at most."""
         if self._unlimited:
             return await self._receive()
         try:

@@ -1,12 +1,14 @@
 """Estimates how long a new webhook would wait, from the webhooks that wait and the pace of the answers so far."""
 
-# The observation time is this share of APP_MAX_WAIT. The answers of a shorter time are too few for a rate. After a
-# pause of SQS, the rate stays unknown for the same share of the pause.
+# The observation time is this share of APP_MAX_WAIT. In a shorter time, there are too few answers to compute a rate.
+# After a pause of SQS, the rate stays unknown for the same share of the pause.
 OBSERVED_SHARE = 0.2
-# The pace is measured in windows of this share of the observation time. Of the highest pace, this share is kept in each
-# window: the highest pace is what the service can do, and a lower one may be all that it was asked to do.
+# A window, in which the pace is measured, is the share _WINDOW of the observation time. After each window, the highest
+# pace is multiplied by _KEPT. The highest pace shows what the service can do. A lower pace may only mean that fewer
+# webhooks arrived.
 _WINDOW, _KEPT = 0.1, 0.9
-# No answer for this share of the observation time is a pause. A busy service has shorter gaps between its answers.
+# SQS pauses if there is no answer for this share of the observation time. A busy service has shorter gaps between its
+# answers.
 _PAUSE = 0.8
 
 
@@ -23,7 +25,7 @@ class Estimate:
         self._pace = 0.0  # the highest number of prompt answers per second
         self._window = (0.0, 0)  # the window of the pace: when it began, and the number of answers at that time
         self._resumed = (0.0, 0)  # the end of the last pause, and the number of answers at that time
-        self._unclear_until = 0.0  # until then, the rate after a pause is unknown
+        self._unclear_until = 0.0  # until this time, the rate after a pause is unknown
 
     def begin(self, webhook: object, now: float) -> None:
         """Begins the wait of `webhook`, because its body is complete."""
@@ -45,11 +47,12 @@ class Estimate:
             self._window = (now, self._answered)
 
     def seconds(self, now: float) -> float:
-        """Returns the number of waiting webhooks divided by the rate of answers since the oldest of them arrived.
+        """Returns the expected wait: the number of waiting webhooks, divided by the rate of answers.
 
-        The wait of the oldest webhook alone would be a late signal: at twice the capacity, as many again are queued
-        behind it by then. Over a short time the rate means nothing: in the first milliseconds of a burst there are no
-        answers. While SQS pauses, and just after a pause, the rate is unknown, and the pace before the pause counts.
+        The rate is measured since the oldest waiting webhook arrived. The wait of the oldest webhook alone would be a
+        late signal: if webhooks arrive at twice the capacity, a new webhook will wait twice as long. Within the
+        observation time, the result is 0, because the first milliseconds of a burst have no answers to measure.
+        While SQS pauses, and just after a pause, the rate is unknown. Then the pace before the pause is used.
         """
         oldest = next(iter(self._waiting.values()), None)
         if oldest is None or now - oldest[0] < self._observation:
@@ -64,11 +67,11 @@ class Estimate:
         return wait
 
     def _note_pause(self, oldest: float, now: float) -> None:
-        """Begins to measure the rate anew if this answer ends a pause, which is the observation time without an answer.
+        """Restarts the measurement of the rate if this answer ends a pause: the observation time without an answer.
 
-        After a pause, the webhooks are answered as quickly as before it. This is assumed only if the answers before the
-        pause were prompt, so at most once for each backlog. A slow queue has a gap before each of its answers, and
-        would seem to pause each time.
+        The estimate assumes that the answers after a pause are as quick as the answers before it. It does so only if
+        the answers before the pause were prompt, so at most once for each backlog. Otherwise, a slow queue would seem
+        to pause before each of its answers.
         """
         gap = now - max(oldest, self._last_answer)
         if self._prompt and gap >= self._observation:

@@ -1,7 +1,7 @@
 """The decisions on each webhook: shed, authenticate, admit, refuse, record.
 
-None of them awaits anything, so that any server interface can call them in the same order: `shed`, `begin`, `admit`,
-then `refuse` if something raised, and `end`.
+No function here awaits anything, so any server interface can call the functions in the same order: `shed`, `begin`,
+`authenticate`, `admit`, then `refuse` after an exception, and `end`.
 """
 
 from collections.abc import Callable, Iterable
@@ -58,9 +58,9 @@ class Gate:
             raise Unauthorized("Basic credentials are missing or wrong")
 
     def admit(self, headers: Headers) -> Permit:
-        """Returns a permit, which must be released, with the declared length of the body reserved.
+        """Returns a permit that reserves the declared length of the body. The caller must release the permit.
 
-        Raises Draining or Overloaded; UnsupportedEncoding or BodyTooLarge for what the headers say of the body.
+        Raises Draining or Overloaded, or, because of the headers, UnsupportedEncoding or BodyTooLarge.
         """
         permit = self._admission.enter()
         try:
@@ -76,7 +76,10 @@ class Gate:
         self._observe(record)
 
     def stopped(self, record: WebhookRecord) -> ProblemResponse | None:
-        """Returns the response to a webhook that uvicorn cancelled after APP_GRACEFUL_TIMEOUT, or None."""
+        """Returns the response to a webhook that uvicorn cancelled after APP_GRACEFUL_TIMEOUT.
+
+        Returns None if the webhook has an outcome already, or if the process is not stopping.
+        """
         if not self._admission.draining or record.outcome != UNANSWERED:
             return None
         return refuse(Draining("This process has stopped; send it again"), record)

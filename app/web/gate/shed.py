@@ -1,7 +1,8 @@
-"""Load shedding: the 503 of an overloaded process, for little more than the cost of parsing the request.
+"""Load shedding: an overloaded process answers 503, for little more than the cost of parsing the request.
 
-A rejection takes CPU from accepted webhooks, and under overload there are more rejections than webhooks. So its bytes
-are kept, its connection stays open because a new one costs more than the response, and the log gets a count.
+A rejection takes CPU time from accepted webhooks, and an overloaded process rejects more webhooks than it accepts. So
+the process reuses each response, keeps the connection open because a new one costs more than the response, and logs
+only the number of rejections.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ _OVERLOADED = REFUSALS[Overloaded]
 
 
 class Shedding:
-    """Makes and counts the responses. `observe` receives the record of each one."""
+    """Makes and counts the responses. `observe` receives the record of each rejected webhook."""
 
     def __init__(self, observe: ObserveWebhook) -> None:
         self._observe = observe

@@ -1,4 +1,4 @@
-"""The optimisation history: one lesson a file, one of them chosen at the start by APP_RELEASE.
+"""The optimisation history: each file is one release with one lesson. APP_RELEASE selects the release at the start.
 
 A release is a module with `lifespan(service)` and `receive(…)`. The lifespan opens what the release needs, and yields
 the state, if any, that the handler reads from `request.state`. `receive` is the handler. If the module has
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from app.settings import Release
 
-if TYPE_CHECKING:  # showing the releases as texts needs no FastAPI
+if TYPE_CHECKING:  # so that code which only shows the releases needs no FastAPI
     from app.web.service import Service
 
 
@@ -25,5 +25,5 @@ class ReleaseModule(Protocol):
 
 
 def load(release: Release) -> ReleaseModule:
-    """Imports the chosen release and no other, so that a release does not pay for what it does not use."""
+    """Imports the chosen release alone, so that no release pays for the imports of another."""
     return cast(ReleaseModule, import_module(f"{__name__}.{release.value}"))

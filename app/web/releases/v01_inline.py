@@ -1,8 +1,8 @@
 """0.1.0: the work in the handler.
 
-Problem: an invoice is to be closed with the customer's usage on it, and a webhook tells that one is pending.
+Problem: a webhook reports a pending invoice, which must be closed after the customer's usage is added.
 Change: an async handler adds the usage and closes the invoice, with blocking clients of DynamoDB and Chargebee.
-Cost: each wait for either blocks the event loop; and Chargebee, which waits for the answer, times out.
+Cost: each call to DynamoDB or Chargebee blocks the event loop; and Chargebee waits for the answer, and times out.
 """
 
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ TOKENS = 40
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_billing(service.billing)  # thrown away: botocore has read its models now
+        build_billing(service.billing)  # discarded: botocore has read its models now
     yield
 
 

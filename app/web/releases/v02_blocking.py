@@ -1,7 +1,7 @@
 """0.2.0: a queue instead of the work.
 
 Problem: Chargebee waits while the handler does the billing work, and times out.
-Change: put the event on SQS and answer; a boto3 client, built for each request, sends it.
+Change: put the event on SQS and answer; each request builds its own boto3 client.
 Cost: `send` blocks the event loop: until SQS answers, no other request is served, not even a probe.
 """
 
@@ -25,7 +25,7 @@ TOKENS = 40
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_queue(service.queue, service.limits)  # thrown away: botocore has read its models now
+        build_queue(service.queue, service.limits)  # discarded: botocore has read its models now
     yield
 
 

@@ -2,7 +2,7 @@
 
 Problem: a blocking `send` on the event loop delays every other request, probes included.
 Change: `await run_in_threadpool(…)`: a thread waits for SQS, the event loop stays free.
-Cost: each webhook in flight holds one of 40 threads; the 41st waits for a free one.
+Cost: each webhook in flight occupies one of 40 threads; the 41st waits for a free one.
 """
 
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ TOKENS = 40
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_queue(service.queue, service.limits)  # thrown away: botocore has read its models now
+        build_queue(service.queue, service.limits)  # discarded: botocore has read its models now
     yield
 
 

@@ -2,7 +2,7 @@
 
 Problem: with 40 tokens, the 41st webhook waits although SQS and the CPU have capacity left.
 Change: the thread limiter has 100 tokens.
-Cost: 100 threads share one GIL: whatever they compute is serialised.
+Cost: 100 threads share one GIL, so only one thread at a time runs Python code.
 """
 
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ TOKENS = 100
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_queue(service.queue, service.limits)  # thrown away: botocore has read its models now
+        build_queue(service.queue, service.limits)  # discarded: botocore has read its models now
     yield
 
 

@@ -2,7 +2,7 @@
 
 Problem: a sync dependency takes a thread, and a token, before the handler starts.
 Change: the dependency is `async def`, so it needs no thread.
-Cost: it still blocks, now the event loop: GetQueueUrl delays all other requests, as `send` did in 0.2.0.
+Cost: the dependency now blocks the event loop: GetQueueUrl delays all other requests, as `send` did in 0.2.0.
 """
 
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ TOKENS = 100
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_queue(service.queue, service.limits)  # thrown away: botocore has read its models now
+        build_queue(service.queue, service.limits)  # discarded: botocore has read its models now
     yield
 
 

@@ -2,7 +2,7 @@
 
 Problem: each request builds a client, opens a connection and asks for the queue's URL, on the event loop.
 Change: the lifespan builds one queue, which all requests share: one client, one GetQueueUrl, connections reused.
-Cost: still a thread for each webhook in flight; and what is shared must be thread-safe (a client is).
+Cost: each webhook in flight still needs a thread; and shared objects must be thread-safe (a boto3 client is).
 """
 
 from collections.abc import AsyncIterator

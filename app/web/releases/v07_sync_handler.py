@@ -1,8 +1,8 @@
 """0.7.0: a sync handler with an async body dependency.
 
-Problem: an async handler that hands its work to a thread crosses threads twice; one blocking line blocks the loop.
-Change: a plain `def` handler, which FastAPI runs in a thread; only the body is awaited, by a dependency; 200 tokens.
-Cost: validation runs in threads too, and 200 of them compete for the GIL.
+Problem: an async handler that passes its work to a thread switches threads twice; one blocking line blocks the loop.
+Change: a plain `def` handler, which FastAPI runs in a thread; an async dependency reads the body; 200 tokens.
+Cost: validation also runs in threads, and up to 200 threads compete for the GIL.
 """
 
 from collections.abc import AsyncIterator

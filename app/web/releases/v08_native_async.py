@@ -2,7 +2,7 @@
 
 Problem: each webhook in flight occupies a thread that only waits for SQS.
 Change: await aioboto3 on the event loop; its client is opened once, by the lifespan.
-Cost: everything shares one thread, so nothing on the path may block.
+Cost: all webhooks share one thread, so no code in their path may block.
 """
 
 from collections.abc import AsyncIterator

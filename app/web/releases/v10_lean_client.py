@@ -1,8 +1,8 @@
 """1.0.0: a lean client.
 
-Problem: what is left of a webhook's CPU time is the framework, and an AWS client for every service.
-Change: an SQS client for one call (`app/sqs/lean.py`); a handler that answers itself, without FastAPI's machinery.
-Cost: a signature, connections and retries of our own to maintain; no proxy in front of SQS.
+Problem: the remaining CPU time of a webhook goes to the framework and to a general-purpose AWS client.
+Change: an SQS client for one API call (`app/sqs/lean.py`); a handler that returns its response without FastAPI.
+Cost: our own code for signatures, connections and retries must be maintained; SQS cannot be behind a proxy.
 """
 
 from collections.abc import AsyncIterator
