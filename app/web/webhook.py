@@ -10,6 +10,9 @@ from app.telemetry.record import WebhookRecord
 from app.web.answers import Answer, Plain, Processed
 from app.web.service import Service
 
+# A release imports from this module alone what it shares with the others.
+__all__ = ["Answer", "Processed", "ignored", "plain", "processed", "queued", "read_body", "read_event"]
+
 # "queued": SQS has acknowledged the message; "processed": the billing work is done.
 Status = Literal["queued", "processed", "ignored"]
 

@@ -13,10 +13,9 @@ from fastapi import Depends, Request
 
 from app.billing.blocking import BlockingBilling, build_billing
 from app.events import PENDING_INVOICE_CREATED
-from app.web.answers import Answer, Processed
 from app.web.service import Service
 from app.web.threads import set_tokens
-from app.web.webhook import ignored, processed, read_event
+from app.web.webhook import Answer, Processed, ignored, processed, read_event
 
 TOKENS = 40
 

@@ -14,10 +14,9 @@ from fastapi.concurrency import run_in_threadpool
 
 from app.sqs.blocking import BlockingQueue, build_queue
 from app.sqs.message import to_message
-from app.web.answers import Answer
 from app.web.service import Service
 from app.web.threads import set_tokens
-from app.web.webhook import ignored, queued, read_event
+from app.web.webhook import Answer, ignored, queued, read_event
 
 TOKENS = 100
 

@@ -13,9 +13,8 @@ from fastapi import Request
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.message import to_message
 from app.sqs.native import open_queue
-from app.web.answers import Answer
 from app.web.service import Service
-from app.web.webhook import ignored, queued, read_event
+from app.web.webhook import Answer, ignored, queued, read_event
 
 
 @asynccontextmanager

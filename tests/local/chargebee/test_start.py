@@ -31,7 +31,7 @@ def test_by_hand() -> None:
     with subprocess.Popen([*BY_HAND, "--port", "0", "--host", "0.0.0.0"], stdout=subprocess.PIPE, text=True) as process:  # noqa: S104
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert line.startswith("StandIn-in for Chargebee on http://0.0.0.0:")
+        assert line.startswith("Stand-in for Chargebee on http://0.0.0.0:")
         port = int(line.rpartition(":")[2])
         with httpx.stream("GET", f"http://127.0.0.1:{port}/stream", timeout=30) as stream:
             next(stream.iter_lines())
