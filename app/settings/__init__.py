@@ -1,7 +1,8 @@
-"""Settings: the only reader of APP_ variables (the SDKs read AWS_* and OTEL_*).
+"""Reads the settings from the APP_ variables of the environment. No other module of `app` reads them.
 
-A process reads them once, at its start; afterwards they are frozen. Wrong, unknown and contradictory variables raise
-`ConfigurationError`, with a line for each: variable, value, what is allowed.
+A process reads its settings once, at start-up, and cannot change them later. Wrong, unknown and contradictory variables
+raise `ConfigurationError`. The error has a line for each wrong variable: its name, its value and the allowed values.
+The SDKs read the AWS_* and OTEL_* variables themselves.
 """
 
 import os
@@ -22,11 +23,15 @@ from app.settings.text import error_lines, unknown_variables, variable
 __all__ = ["NEWEST", "Release", "Settings", "load_settings"]
 
 
-# README's table shows the bases from right to left, because pydantic collects their fields in that order.
+# pydantic collects the fields of the base classes from right to left, so README's table begins with ServerSettings.
 class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings, ServerSettings, BaseSettings):
-    """One field per variable: `max_body_bytes` is APP_MAX_BODY_BYTES. README's table is generated from this class."""
+    """The settings, with one field per variable: `max_body_bytes` is APP_MAX_BODY_BYTES.
 
-    # hide_input_in_errors, because pydantic's own messages contain the values, including secrets.
+    README's table is generated from this class. The class raises pydantic's ValidationError if a value is wrong, or if
+    two values contradict each other.
+    """
+
+    # Without hide_input_in_errors, pydantic's messages would contain the values, including secrets.
     model_config = SettingsConfigDict(
         env_prefix="APP_", frozen=True, extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
     )
@@ -41,26 +46,26 @@ class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings,
             if (username is None) != (password is None):
                 raise ValueError(f"{prefix}_USERNAME and {prefix}_PASSWORD: allowed are both or neither")
             if username is not None and ":" in username:
-                raise ValueError(f"{prefix}_USERNAME: a colon is not allowed in it (RFC 7617)")
+                raise ValueError(f"{prefix}_USERNAME: a colon is not allowed in a user name (RFC 7617)")
         if self.max_buffered_bytes < self.max_body_bytes:
             raise ValueError(
                 f"APP_MAX_BUFFERED_BYTES={self.max_buffered_bytes}: allowed is APP_MAX_BODY_BYTES"
-                f" ({self.max_body_bytes}) or more, or the longest body would never be admitted"
+                f" ({self.max_body_bytes}) or more, because the service must be able to hold the longest body"
             )
         if self.chargebee_timeout >= self.billing_lease:
             raise ValueError(
                 f"APP_CHARGEBEE_TIMEOUT={self.chargebee_timeout:g}: allowed is less than APP_BILLING_LEASE"
-                f" ({self.billing_lease:g}), or a call could outlast the claim that it was made under"
+                f" ({self.billing_lease:g}), because otherwise a claim could expire during a call to Chargebee"
             )
         if self.sqs_queue_url is not None and self.dead_letter_queue_url == self.sqs_queue_url:
             raise ValueError(
                 f"APP_DEAD_LETTER_QUEUE_URL={self.dead_letter_queue_url}: allowed is another queue than"
-                " APP_SQS_QUEUE_URL, or the worker would receive a message that cannot succeed again and again"
+                " APP_SQS_QUEUE_URL, because otherwise the worker would receive its dead letters again and again"
             )
         return self
 
     def require_web(self) -> None:
-        """Raises ConfigurationError unless everything that `web` needs is set."""
+        """Raises ConfigurationError if a variable that the web process needs is not set."""
         if self.release.enqueues:
             self.require_queue_url()
         else:
@@ -68,8 +73,8 @@ class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings,
         self.require_writable()
         if self.basic_auth_username is None:
             raise ConfigurationError(
-                "APP_BASIC_AUTH_USERNAME is not set: allowed is the user and (APP_BASIC_AUTH_PASSWORD) the password"
-                " of Chargebee's webhook settings"
+                "APP_BASIC_AUTH_USERNAME is not set: allowed is the user name of Chargebee's webhook settings;"
+                " APP_BASIC_AUTH_PASSWORD has to be set as well"
             )
 
 
@@ -79,6 +84,6 @@ def load_settings() -> Settings:
         raise ConfigurationError("\n".join(unknown))
     empty: dict[str, Any] = {name: "" for name in CREDENTIALS if os.environ.get(variable(name)) == ""}
     try:
-        return Settings(**empty)  # `env_ignore_empty` would ignore the empty ones
+        return Settings(**empty)  # otherwise, `env_ignore_empty` would ignore empty credentials
     except ValidationError as error:
         raise ConfigurationError("\n".join(error_lines(Settings, error))) from None

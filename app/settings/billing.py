@@ -1,4 +1,4 @@
-"""Settings of the billing work: the table, Chargebee's API and its limits, and the worker."""
+"""Settings of the billing work: the DynamoDB table, Chargebee's API with its limits, and the worker."""
 
 from typing import Annotated
 
@@ -12,48 +12,55 @@ class BillingSettings(BaseModel):
     billing_table: str | None = Field(
         None,
         pattern=r"^[A-Za-z0-9_.-]{3,255}$",
-        description="DynamoDB table of billable events, claims and the rate of API calls (worker, v01).",
+        description="DynamoDB table for billable events, claims on events, and the rate of API calls (worker, v01).",
         json_schema_extra={"allowed": "the name of a table"},
     )
     billing_lease: float = Field(
         60.0,
         ge=1,
         le=900,
-        description="Seconds for which a claim on an event keeps other workers away; renewed while the worker works.",
+        description="Seconds for which a claim reserves an event for a worker, which renews the claim while it works.",
     )
     chargebee_url: Annotated[str, AfterValidator(with_host)] | None = Field(
         None,
         pattern=r"^https?://[^\s@?#/]+/?$",
-        description="Chargebee's API: https://{site}.chargebee.com.",
+        description="URL of Chargebee's API: https://{site}.chargebee.com.",
         json_schema_extra={"allowed": "an http(s) URL without credentials and path"},
     )
     chargebee_api_key: SecretStr | None = Field(
-        None, description="API key of the site, with write access to invoices.", json_schema_extra={"allowed": "a key"}
+        None,
+        description="API key of the Chargebee site, with write access to invoices.",
+        json_schema_extra={"allowed": "a key"},
     )
     chargebee_rate: int = Field(
         150,
         ge=1,
         le=1_000_000,
-        description="API calls per minute of all workers together: 150, 1,000 or 3,500, by plan.",
+        description="Maximum API calls per minute of all workers. Chargebee's plans allow 150, 1,000 or 3,500.",
     )
     chargebee_timeout: float = Field(
-        20.0, gt=0, le=60, description="Time-out in seconds for one API call; shorter than APP_BILLING_LEASE."
+        20.0,
+        gt=0,
+        le=60,
+        description="Time-out in seconds for one API call; it must be shorter than APP_BILLING_LEASE.",
     )
     dead_letter_queue_url: QueueUrl | None = Field(
         None,
-        description="Queue for messages that can never succeed (worker).",
+        description="Dead-letter queue: the worker moves messages that can never succeed to this queue.",
         json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
     )
-    worker_concurrency: int = Field(10, ge=1, le=1000, description="Events that a worker processes at the same time.")
+    worker_concurrency: int = Field(
+        10, ge=1, le=1000, description="Maximum number of events that a worker processes at the same time."
+    )
     worker_visibility: int = Field(
         60,
         ge=3,
         le=43_200,
-        description="Visibility timeout in seconds of a received message; extended until the message is done.",
+        description="Visibility timeout in seconds of a message; the worker extends it until the message is done.",
     )
 
     def require_billing(self) -> None:
-        """Raises ConfigurationError unless everything that the billing work needs is set."""
+        """Raises ConfigurationError if a variable that the billing work needs is not set."""
         needed = {
             "APP_BILLING_TABLE": (self.billing_table, "the name of a DynamoDB table"),
             "APP_CHARGEBEE_URL": (self.chargebee_url, "https://{site}.chargebee.com"),

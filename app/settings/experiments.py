@@ -1,4 +1,4 @@
-"""Settings for the lessons of CHANGELOG.md and for the talk's tips. A deployment needs none of them."""
+"""Settings for the lessons of CHANGELOG.md and for the talk's tips. A deployment needs none of these settings."""
 
 import tempfile
 from pathlib import Path
@@ -14,28 +14,29 @@ class ExperimentSettings(BaseModel):
         None,
         ge=1,
         le=1000,
-        description="Threads for blocking work, instead of the release's own number (v01 to v07). Lessons v04 and v07.",
+        description="Maximum threads for blocking work (v01 to v07). Default: the release's number. Lessons v04, v07.",
     )
     warm_clients: bool = Field(
         True,
-        description="Build one AWS client at the start; 0 shows the cost of cold clients (v01 to v05). Lesson v04.",
+        description="1: build one AWS client at start-up, so that botocore has read its data before the first"
+        " request. 0: show the cost of reading it during requests (v01 to v05). Lesson v04.",
     )
     sqs_max_connections: int | None = Field(
         None,
         ge=1,
         le=1024,
-        description="Size of the pool of connections to SQS. Default: botocore's 10 (v02 to v07), 64 (v08, v09). v10"
-        " has a connection for each call in flight. Lessons v06 and v08.",
+        description="Maximum connections in the pool of the SQS client. Default: botocore's 10 (v02 to v07), 64"
+        " (v08, v09). v10 opens a connection for each call in flight. Lessons v06 and v08.",
     )
     gc: Literal["tuned", "default"] | None = Field(
         None,
-        description="Garbage collection. tuned: rare, as from v08 on; default: Python's thresholds, as in v01 to v07."
-        " Lesson v09.",
+        description="When Python collects garbage. tuned: rarely (default of v08 and later); default: at Python's own"
+        " thresholds (v01 to v07). Lesson v09.",
     )
     accept: Literal["all", "one"] | None = Field(
         None,
-        description="Connections accepted per iteration of the event loop: all that wait (default of v08 and later), or"
-        " one. v01 to v07 accept as their loop does: uvloop one, asyncio all. Lesson v06.",
+        description="Connections that the server accepts per iteration of the event loop: all that wait, or one."
+        " Default: all for v08 and later; for v01 to v07, one with uvloop and all with asyncio. Lesson v06.",
     )
     loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop. The talk's tip: uvloop.")
     http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser. The talk's tip: httptools.")
@@ -43,43 +44,43 @@ class ExperimentSettings(BaseModel):
         2048,
         ge=1,
         le=65535,
-        description="Connections that the kernel queues until they are accepted. The talk's tip: --backlog.",
+        description="Maximum connections that wait in the kernel for the server to accept. The talk's tip: --backlog.",
     )
     limit_concurrency: int | None = Field(
         None,
         ge=1,
-        description="uvicorn's own limit; above it, 503 as text/plain, for probes too. The talk's tip:"
-        " --limit-concurrency.",
+        description="uvicorn's own limit of connections and requests; above it, uvicorn answers 503 as text/plain,"
+        " also to probes. The talk's tip: --limit-concurrency.",
     )
     access_log: bool = Field(
         False,
-        description="Log uvicorn's line for each request, besides the service's line for each webhook."
+        description="1: log uvicorn's line for each request, in addition to the service's line for each webhook."
         " The talk's tip: --no-access-log.",
     )
     middleware: Literal["none", "asgi", "base_http"] = Field(
         "none",
-        description="A middleware for request ids and timing, written both ways. The talk's tip: pure ASGI instead of"
-        " Starlette's BaseHTTPMiddleware.",
+        description="Adds a middleware for request ids and timing, written as pure ASGI or with Starlette's"
+        " BaseHTTPMiddleware. The talk's tip: pure ASGI.",
     )
     response: Literal["json", "orjson", "model"] = Field(
         "model",
-        description="How a 200 is serialised (v01 to v09): json.dumps, orjson, or pydantic-core by the return type."
-        " The talk's tip: ORJSONResponse.",
+        description="What serialises the body of a 200 (v01 to v09): json.dumps, orjson, or (model) pydantic-core, by"
+        " the return type. The talk's tip: ORJSONResponse.",
     )
     metrics_fine: bool = Field(
         False,
-        description="Histograms with many buckets, for the medians of the live page, which `make run` starts. Used for"
+        description="1: histograms have many buckets, so that the live page of `make run` shows finer medians. Used for"
         " the pictures of the lessons v02, v04 and v09.",
     )
     profile: Path | None = Field(
         None,
-        description="Folder for profiles of webhooks by pyinstrument, one webhook at a time. Used for the flame graphs"
+        description="Folder to which pyinstrument writes profiles, one webhook at a time. Used for the flame graphs"
         " of the lessons v02 to v10.",
         json_schema_extra={"allowed": "a folder that can be written to"},
     )
     timeline: Path | None = Field(
         None,
-        description="File for a timeline of event loop, threads and webhooks, written when the process ends"
+        description="File to which the process writes a timeline of event loop, threads and webhooks when it ends"
         " (`python -m local compare`). Used for the pictures of all lessons.",
         json_schema_extra={"allowed": "a file that can be written"},
     )
@@ -94,6 +95,6 @@ class ExperimentSettings(BaseModel):
                 self.timeline.touch()
         except OSError as error:
             raise ConfigurationError(
-                f"{error.filename}: {error.strerror}: APP_PROFILE must be a folder that can be written to, APP_TIMELINE"
-                " a file"
+                f"{error.filename}: {error.strerror}: APP_PROFILE must be a folder, and APP_TIMELINE a file,"
+                " that the process can write"
             ) from None

@@ -1,4 +1,4 @@
-"""Settings of credentials, event types, and the limits of admission and of the body."""
+"""Settings of the gate, which checks each webhook before its handler: credentials, event types, and limits."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from pydantic_settings import NoDecode
 
 KIB, MIB = 1024, 1024 * 1024
 
-# Other variables count as unset if empty. These do not, because a Secret without a value is a mistake.
+# An empty variable usually counts as not set. An empty credential is an error, because it shows that a Secret is empty.
 CREDENTIALS = (
     "basic_auth_username",
     "basic_auth_password",
@@ -20,44 +20,52 @@ _PAIR: JsonDict = {"allowed": "any text, neither empty nor only spaces"}
 
 class GateSettings(BaseModel):
     basic_auth_username: str | None = Field(
-        None, description="User that Chargebee authenticates with.", json_schema_extra=_PAIR
+        None, description="User name that Chargebee sends with each webhook.", json_schema_extra=_PAIR
     )
     basic_auth_password: SecretStr | None = Field(
-        None, description="Password that Chargebee authenticates with.", json_schema_extra=_PAIR
+        None, description="Password that Chargebee sends with each webhook.", json_schema_extra=_PAIR
     )
     basic_auth_previous_username: str | None = Field(
-        None, description="User of a second pair, accepted during rotation.", json_schema_extra=_PAIR
+        None,
+        description="User name of the old credentials, which the service accepts too during a rotation.",
+        json_schema_extra=_PAIR,
     )
     basic_auth_previous_password: SecretStr | None = Field(
-        None, description="Password of a second pair, accepted during rotation.", json_schema_extra=_PAIR
+        None,
+        description="Password of the old credentials, which the service accepts too during a rotation.",
+        json_schema_extra=_PAIR,
     )
 
     event_types: Annotated[
         frozenset[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,100}$")]], NoDecode, Field(min_length=1)
     ] = Field(
         frozenset({"pending_invoice_created"}),
-        description="Event types to enqueue; other events are answered with 200 and ignored.",
+        description="Event types to enqueue. The service answers 200 to other events and ignores them.",
         json_schema_extra={"allowed": "names of a–z, 0–9 and _, separated by commas"},
     )
     max_body_bytes: int = Field(
         245_760,
         ge=1,
         le=MIB - 4 * KIB,
-        description="Maximum body in bytes. SQS accepts 1 MiB with attributes, emulators 256 KiB.",
+        description="Maximum size of a body in bytes. SQS accepts 1 MiB with attributes; emulators accept 256 KiB.",
     )
-    body_timeout: float = Field(10.0, gt=0, le=300, description="Time-out in seconds for the complete body.")
+    body_timeout: float = Field(
+        10.0, gt=0, le=300, description="Time-out in seconds until the complete body has arrived."
+    )
     max_wait: float = Field(
         5.0,
         ge=0,
         le=300,
         description=(
-            "Maximum wait for a response in seconds; while the expected wait is longer, new webhooks get 503. 0: no"
-            " limit, which `make run` sets for v01 to v07."
+            "Maximum expected wait for a response in seconds; while the expected wait is longer, the service answers"
+            " 503 to new webhooks. 0: no limit, which `make run` sets for v01 to v07."
         ),
     )
-    max_in_flight: int = Field(4096, ge=1, description="Maximum webhooks in flight, per process; above it, 503.")
+    max_in_flight: int = Field(
+        4096, ge=1, description="Maximum webhooks in flight per process; above it, the service answers 503."
+    )
     max_buffered_bytes: int = Field(
-        64 * MIB, ge=1, description="Maximum bytes of bodies in memory, per process; above it, 503."
+        64 * MIB, ge=1, description="Maximum bytes of bodies in memory per process; above it, the service answers 503."
     )
 
     @field_validator(*CREDENTIALS)

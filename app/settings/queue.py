@@ -1,4 +1,4 @@
-"""Settings of the queue, and of the client's time-out and batches."""
+"""Settings of the SQS queue, of the time-out for sending, and of the batches."""
 
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ KIB, MIB = 1024, 1024 * 1024
 
 
 def with_host(url: str) -> str:
-    """Returns `url`. Raises ValueError unless it names a host and, if it names a port, one from 1 to 65,535."""
+    """Returns `url` unchanged. Raises ValueError if `url` has no host, or a port outside 1 to 65,535."""
     address = urlsplit(url)
     if not address.hostname or address.port == 0:  # `port` raises ValueError above 65,535
         raise ValueError("no host, or port 0")
@@ -20,7 +20,7 @@ def with_host(url: str) -> str:
 
 QueueUrl = Annotated[
     str,
-    # User, password and query are not allowed, because logs and error messages contain the URL.
+    # The URL appears in logs and error messages, so it must not contain a user, a password or a query.
     StringConstraints(pattern=r"^https?://[^\s@?#]+/[A-Za-z0-9_-]{1,80}(\.fifo)?$"),
     AfterValidator(with_host),
 ]
@@ -29,20 +29,23 @@ QueueUrl = Annotated[
 class QueueSettings(BaseModel):
     sqs_queue_url: QueueUrl | None = Field(
         None,
-        description="Queue that webhooks are sent to.",
+        description="Queue to which the service sends webhooks.",
         json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
     )
     sqs_timeout: float = Field(
         10.0,
         gt=0,
         le=60,
-        description="Seconds from the complete body to SQS's acknowledgement, waiting and retries included.",
+        description="Time-out in seconds from the complete body to SQS's acknowledgement, with waiting and retries.",
     )
     sqs_batches: int = Field(
         4, ge=1, le=64, description="Maximum SendMessageBatch calls in flight (v09, v10); always 1 on a FIFO queue."
     )
     sqs_batch_bytes: int = Field(
-        256 * KIB, ge=1, le=MIB, description="Maximum batch in bytes (v09, v10). SQS accepts 1 MiB, emulators 256 KiB."
+        256 * KIB,
+        ge=1,
+        le=MIB,
+        description="Maximum size of a batch in bytes (v09, v10). SQS accepts 1 MiB; emulators accept 256 KiB.",
     )
 
     def require_queue_url(self) -> str:

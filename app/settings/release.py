@@ -1,10 +1,10 @@
-"""The optimisation history as an enumeration: the values of APP_RELEASE."""
+"""Lists the releases of the optimisation history, which are the values of APP_RELEASE."""
 
 from enum import StrEnum
 
 
 class Release(StrEnum):
-    """A release. The value is the module's name in `app.web.releases`; `v03` is short for `v03_threadpool`."""
+    """A release. Its value is the name of its module in `app.web.releases`. The prefix (`v03`) is also accepted."""
 
     V01_INLINE = "v01_inline"
     V02_BLOCKING = "v02_blocking"
@@ -23,12 +23,12 @@ class Release(StrEnum):
 
     @property
     def published(self) -> bool:
-        """Whether the talk and the blog post contain this release; this project has added the later ones."""
+        """Whether the talk and the blog post contain this release. This project has added v08, v09 and v10."""
         return self < Release.V08_NATIVE_ASYNC
 
     @property
     def enqueues(self) -> bool:
-        """Whether a 200 means that SQS has the message. v01 does the billing work itself, without a queue."""
+        """Whether the release sends wanted events to SQS before it answers 200. v01 does the billing work instead."""
         return self is not Release.V01_INLINE
 
     @property
@@ -38,12 +38,12 @@ class Release(StrEnum):
 
     @property
     def accepted(self) -> str:
-        """The status in the body of a 200."""
+        """The `status` in the JSON body of a 200 for a wanted event: `queued` or, for v01, `processed`."""
         return "queued" if self.enqueues else "processed"
 
     @property
     def version(self) -> str:
-        """The version in CHANGELOG.md: v01 → 0.1.0, v10 → 1.0.0."""
+        """The version of this release in CHANGELOG.md: 0.1.0 for v01, 1.0.0 for v10."""
         major, minor = divmod(int(self.value[1:3]), 10)
         return f"{major}.{minor}.0"
 

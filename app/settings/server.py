@@ -8,40 +8,60 @@ from app.settings.release import NEWEST, Release
 
 
 class ServerSettings(BaseModel):
-    release: Release = Field(NEWEST, description="Release of the history that handles the webhooks.")
-    host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 in a container.")
-    port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    release: Release = Field(NEWEST, description="Release of the optimisation history that handles the webhooks.")
+    host: str = Field("127.0.0.1", description="Address on which the service listens. In a container, set 0.0.0.0.")
+    port: int = Field(8000, ge=0, le=65535, description="Port on which the service listens; 0 picks a free port.")
     max_connections: int = Field(
-        8192, ge=0, description="Maximum open connections; above it, the one idle longest is closed. 0: no limit."
+        8192,
+        ge=0,
+        description="Maximum open connections; above it, the service closes the connection that has been idle longest."
+        " 0: no limit.",
     )
     head_timeout: float = Field(
-        10.0, gt=0, le=300, description="Time-out in seconds for the complete head of a request."
+        10.0, gt=0, le=300, description="Time-out in seconds until the complete head of a request has arrived."
     )
     keep_alive_timeout: int = Field(
-        65, ge=1, le=3600, description="Seconds until an idle connection is closed; longer than the load balancer's."
+        65,
+        ge=1,
+        le=3600,
+        description="Seconds until the service closes an idle connection; it must be longer than the load balancer's"
+        " idle time-out.",
     )
     drain_delay: float = Field(
-        5.0, ge=0, le=300, description="Seconds from SIGTERM until the listener closes; readyz and webhooks get 503."
+        5.0,
+        ge=0,
+        le=300,
+        description="Seconds from SIGTERM until the listener closes. Meanwhile, the service answers 503 to readyz and"
+        " webhooks.",
     )
     graceful_timeout: int = Field(
-        30, ge=1, le=600, description="Seconds that requests in flight may take after the listener is closed."
+        30,
+        ge=1,
+        le=600,
+        description="Maximum seconds that the service waits for requests in flight after it has closed the listener.",
     )
-    docs: bool = Field(False, description="Serve /docs and /openapi.json with local assets (fastapi-offline).")
+    docs: bool = Field(False, description="1: serve /docs and /openapi.json with local assets (fastapi-offline).")
     block_warn: float | None = Field(
         None,
         ge=0.01,
         le=60,
-        description="Seconds; a line of code that blocks the event loop for longer is logged once, and each time"
-        " counted. Not set: no watchdog.",
+        description="Seconds for which a line of code may block the event loop. The watchdog counts each longer block,"
+        " and logs each such line once. Not set: no watchdog.",
     )
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        "INFO", description="Lowest severity that is logged."
+        "INFO", description="Lowest severity that the service logs."
     )
     log_format: Literal["auto", "json", "text"] = Field(
-        "auto", description="JSON lines or text; auto: text on a terminal."
+        "auto", description="Format of the log: JSON lines or text. auto: text on a terminal, else JSON."
     )
-    metrics_host: str = Field("127.0.0.1", description="Address of Prometheus' /metrics; 0.0.0.0 in a container.")
+    metrics_host: str = Field(
+        "127.0.0.1", description="Address of /metrics for Prometheus. In a container, set 0.0.0.0."
+    )
     metrics_port: int | None = Field(
-        None, ge=0, le=65535, description="Port of Prometheus' /metrics, served by its own thread; 0 picks a free one."
+        None,
+        ge=0,
+        le=65535,
+        description="Port of /metrics for Prometheus, which a thread of its own serves; 0 picks a free port. Not set:"
+        " no /metrics.",
     )

@@ -1,4 +1,4 @@
-"""Settings as text: allowed values, errors, `--help` and README's table; and which parts of a text to hide."""
+"""Writes settings as text for errors, `--help` and README's table, and hides secrets in texts."""
 
 import difflib
 import re
@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings
 
 OTHERS = ("APP_LAB_", "APP_LOCAL_")  # `python -m lab` and `python -m local` read these
-# Variables of 1.3, and their replacements. To be removed in 2.0.
+# Variables of version 1.3, with their replacements. Version 2.0 will drop this table.
 MOVED = {
     "APP_LOCAL": "`make run` or `python -m local run`",
     "APP_LIVE_PORT": "APP_LOCAL_LIVE_PORT",
@@ -25,12 +25,12 @@ MOVED = {
 
 
 def variable(name: str, prefix: str = "APP_") -> str:
-    """Returns the variable of a setting: `port` → `APP_PORT`."""
+    """Returns the name of the variable of a setting: `APP_PORT` for `port`."""
     return f"{prefix}{name.upper()}"
 
 
 def prefix_of(settings: type[BaseSettings]) -> str:
-    """Returns the prefix of the variables: `APP_`, or the prefix of `local` or `lab`."""
+    """Returns the prefix of the variables of `settings`: `APP_`, `APP_LOCAL_` or `APP_LAB_`."""
     return str(settings.model_config["env_prefix"])
 
 
@@ -41,7 +41,7 @@ def _kinds(field: FieldInfo) -> tuple[Any, ...]:
 
 
 def allowed(field: FieldInfo) -> str:
-    """Returns the allowed values as text: `0 to 65,535`, `uvloop, asyncio`."""
+    """Returns the allowed values of a setting as text, such as `0 to 65,535` or `uvloop, asyncio`."""
     if isinstance(field.json_schema_extra, dict) and "allowed" in field.json_schema_extra:
         return str(field.json_schema_extra["allowed"])
     (kind,) = _kinds(field)
@@ -62,22 +62,22 @@ def _range(field: FieldInfo) -> str:
 
 
 def shown(value: str) -> str:
-    """Returns `value` for a message, or `(hidden)` if it may be a URL with credentials or a signature."""
+    """Returns `value` for a message, or `(hidden)` if `value` may be a URL with credentials or a signature."""
     return "(hidden)" if re.search(r"@|://.*[?#]", value, re.DOTALL) else value
 
 
 def http_url(host: str, port: int) -> str:
-    """Returns the URL of an address; IPv6 addresses get brackets."""
+    """Returns the http URL of `host` and `port`, with brackets around an IPv6 address."""
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def masked(text: str) -> str:
-    """Returns a third party's `text` with the credentials in URLs masked."""
+    """Returns `text`, for example another library's error message, with the credentials in its URLs masked."""
     return re.sub(r"://\S*@", "://***@", text)
 
 
 def error_line(settings: type[BaseSettings], error: ErrorDetails) -> str:
-    """Returns the line for one wrong value; secrets stay hidden."""
+    """Returns the error line for one wrong value. The line does not show secrets."""
     if not error["loc"]:
         return error["msg"].removeprefix("Value error, ")
     name = str(error["loc"][0])
@@ -88,13 +88,13 @@ def error_line(settings: type[BaseSettings], error: ErrorDetails) -> str:
 
 
 def error_lines(settings: type[BaseSettings], error: ValidationError) -> list[str]:
-    """Returns a line for each wrong variable; a list with several wrong items gets one line."""
+    """Returns one error line per wrong variable, even if several items of a list are wrong."""
     first = {found["loc"][:1]: found for found in reversed(error.errors())}
     return [error_line(settings, found) for found in reversed(first.values())]
 
 
 def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> Iterator[str]:
-    """Yields a line for each variable that has the prefix but is no setting, so that no typo goes unnoticed."""
+    """Yields an error line for each variable that has the prefix but is not a setting, such as a misspelled name."""
     prefix = prefix_of(settings)
     known = [variable(name, prefix) for name in settings.model_fields]
     for name in sorted(environ):
@@ -108,7 +108,7 @@ def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> I
 
 
 def listing(settings: type[BaseSettings]) -> str:
-    """Returns the settings for `--help`, two lines per variable."""
+    """Returns the text of all settings for `--help`, with two lines per variable."""
     lines = []
     for name, field in settings.model_fields.items():
         brackets = f" [{default(field.default)}]" if field.default is not None else ""
@@ -117,7 +117,7 @@ def listing(settings: type[BaseSettings]) -> str:
 
 
 def default(value: Any) -> str:
-    """Returns a default as the text of a variable."""
+    """Returns the default `value` as text, in the form in which a variable is set."""
     if isinstance(value, bool):
         return str(int(value))
     return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)
