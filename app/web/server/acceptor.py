@@ -1,7 +1,8 @@
-"""Accepts the whole backlog each time the listener is ready.
+"""Accepts all waiting connections each time the listener is ready.
 
-uvloop 0.23 accepts one connection per loop iteration (libuv since 2022, https://github.com/libuv/libuv/pull/3696). On a
-busy loop an iteration takes long, so new connections, including probes, would stay in the backlog for seconds.
+uvloop 0.23 accepts only one connection per loop iteration, because libuv does so since 2022
+(https://github.com/libuv/libuv/pull/3696). On a busy loop, an iteration takes long. New connections, including those of
+probes, would then stay in the backlog for seconds.
 """
 
 import asyncio
@@ -14,16 +15,18 @@ from loguru import logger
 
 from app.web.server.connections import ConnectionLimits
 
-# How long accepting pauses when the bound is reached, and how often the log reports that.
+# The acceptor pauses for PAUSE_SECONDS if it can accept no connection. It logs at most one pause per WARN_SECONDS.
 PAUSE_SECONDS = 0.1
 WARN_SECONDS = 60.0
 _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Acceptor:
-    """Accepts on `listener` until `close`. `connect` makes a protocol; `open_connections` counts those with one.
+    """Accepts connections on `listener` until `close` is called.
 
-    `bound`: the most connections, None for no bound. `at_once`: the most to accept in one loop iteration.
+    `connect`: makes the protocol of a connection. `open_connections`: returns the number of connections that have a
+    protocol. `bound`: the maximum number of connections, or None for no limit. `at_once`: the maximum number of
+    connections to accept in one loop iteration.
     """
 
     def __init__(
@@ -50,7 +53,7 @@ class Acceptor:
 
     @property
     def connecting(self) -> int:
-        """The number of accepted connections without a protocol yet."""
+        """The number of accepted connections that do not have a protocol yet."""
         return len(self._connecting)
 
     def start(self) -> None:
@@ -58,7 +61,7 @@ class Acceptor:
         self._loop.add_reader(self._listener, self._accept)
 
     def close(self) -> None:
-        """Accepts the rest of the backlog, which the kernel would reset otherwise, then closes the listener."""
+        """Accepts all connections in the backlog, because closing would reset them. Then closes the listener."""
         self._loop.remove_reader(self._listener)
         while self._accept_one():
             pass
@@ -70,9 +73,9 @@ class Acceptor:
         for accepted in range(self._at_once):
             if self._full():
                 if accepted:
-                    return  # makes room only if another connection waits: then the listener is ready again
+                    return  # if more connections wait, the loop calls this method again, which then makes room
                 if not self._limits.make_room():
-                    self._pause(f"{self._bound} connections are open, and none of them idle")
+                    self._pause(f"{self._bound} connections are open, and none of them is idle")
                     return
             if not self._accept_one():
                 return
@@ -81,13 +84,13 @@ class Acceptor:
         return self._bound is not None and self._open_connections() + self.connecting >= self._bound
 
     def _accept_one(self) -> bool:
-        """Accepts a connection. Returns False if the backlog is empty or no descriptor is left."""
+        """Accepts one connection. Returns False if the backlog is empty or no file descriptor is available."""
         try:
             accepted, _ = self._listener.accept()
         except (BlockingIOError, InterruptedError):
             return False
         except ConnectionAbortedError:
-            return True  # the client has gone; another one may be waiting
+            return True  # the client has disconnected; another client may be waiting
         except OSError as error:
             if error.errno not in _NO_DESCRIPTOR:
                 raise

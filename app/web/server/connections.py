@@ -1,8 +1,8 @@
-"""Limits on open connections: deadlines for each, and bytes for all of them together.
+"""Limits open connections: a deadline for each connection, and a number of bytes for all connections together.
 
 uvicorn has a deadline only for idle kept-alive connections (https://github.com/Kludex/uvicorn/issues/157). In any other
-state, a client could keep a connection open for ever: by sending nothing, by sending a head slowly, by sending the rest
-of a body after the response, or by never reading the response.
+state, a client could keep a connection open for ever. The client could send nothing, send a head slowly, continue to
+send a body after the response, or never read the response.
 """
 
 import asyncio
@@ -18,13 +18,14 @@ from loguru import logger
 
 SWEEP_SECONDS = 0.5
 LOG_SECONDS = 1.0
-# How long a client may continue to send, or leave the response unread, after it has been answered.
+# Time after a response for which the client may continue to send, or leave the response unread.
 LINGER_SECONDS = 5.0
-# Bytes that unauthenticated clients may make the process keep, all together: of large heads, and of what is read in one
-# loop iteration. Above these bounds, only small heads and reads are accepted; a webhook's are small.
+# Maximum bytes that the process keeps for clients before it has checked their credentials. One limit applies to all
+# large heads together, the other to everything read in one loop iteration. Above a limit, the process still accepts
+# small heads and small reads, because those of webhooks are small.
 MAX_HEAD_BYTES = MAX_ITERATION_BYTES = 32 * 1024 * 1024
 SMALL_HEAD, SMALL_READ = 4 * 1024, 16 * 1024
-# How many of the connections that have been idle longest `make_room` checks for unread bytes.
+# `make_room` checks at most this number of connections for unread bytes, beginning with the one idle longest.
 _CHECKED = 64
 
 
@@ -35,7 +36,7 @@ class ServerConnection(Protocol):
 
 
 class ConnectionLimits:
-    """Keeps at most one deadline per connection, oldest first. Call it on the event loop only."""
+    """Keeps at most one deadline per connection, the one set first in front. Call all methods on the event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, head_timeout: float, keep_alive_timeout: float) -> None:
         self.head_timeout = head_timeout
@@ -50,7 +51,7 @@ class ConnectionLimits:
         self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep)
 
     def set_deadline(self, connection: ServerConnection, seconds: float, expire: Callable[[], None]) -> None:
-        """Sets the only deadline of a connection: after `seconds`, each sweep calls `expire` until it is cleared."""
+        """Replaces the deadline: after `seconds`, each sweep calls `expire` until the deadline is cleared."""
         self._deadlines.pop(connection, None)
         self._deadlines[connection] = (self._loop.time() + seconds, expire)
 
@@ -58,17 +59,20 @@ class ConnectionLimits:
         self._deadlines.pop(connection, None)
 
     def add_half_closed(self, connection: ServerConnection) -> None:
-        """The client has closed its side. Whether it still waits for the answer or is gone cannot be known."""
+        """Adds a connection whose client has stopped sending. The client may wait for the response, or be gone."""
         self._half_closed[connection] = None
 
     def remove(self, connection: ServerConnection) -> None:
-        """Forgets a connection that is closed."""
+        """Removes everything that is stored about a closed connection."""
         self.clear_deadline(connection)
         self.release_head(connection)
         self._half_closed.pop(connection, None)
 
     def make_room(self) -> bool:
-        """Closes the connection that has been idle longest, else the oldest half-closed one; False if there is none."""
+        """Closes the connection that has been idle longest or, if none is idle, the oldest half-closed connection.
+
+        Returns False if there is neither.
+        """
         idle = (connection for connection in islice(self._deadlines, _CHECKED) if not has_unread(connection))
         connection = next(idle, None) or next(iter(self._half_closed), None)
         if connection is None:
@@ -78,12 +82,12 @@ class ConnectionLimits:
         return True
 
     def count_read(self, size: int) -> bool:
-        """Counts `size` bytes that were read; returns False if the caller must drop them.
+        """Counts `size` bytes that a connection has read. Returns False if the caller must drop these bytes.
 
-        Tasks of the next loop iteration check the credentials. Until then, the process keeps everything that was read.
+        The process keeps all bytes of a loop iteration until the next iteration, whose tasks check the credentials.
         """
         if self._iteration_bytes == 0:
-            self._loop.call_soon(self._end_iteration)  # after the tasks of the requests that begin now
+            self._loop.call_soon(self._end_iteration)  # with the tasks of the requests that begin now
         self._iteration_bytes += size
         return self._iteration_bytes <= MAX_ITERATION_BYTES or size <= SMALL_READ
 
@@ -91,18 +95,18 @@ class ConnectionLimits:
         self._iteration_bytes = 0
 
     def reserve_head(self, connection: ServerConnection, size: int) -> bool:
-        """Counts a large head of `size` bytes so far; returns False if all large heads together are too large."""
+        """Counts `size` bytes for the head of a connection. Returns False if all large heads together are too large."""
         self.release_head(connection)
         self._large_heads[connection] = size
         self._head_bytes += size
         return self._head_bytes <= MAX_HEAD_BYTES
 
     def release_head(self, connection: ServerConnection) -> None:
-        """Releases the bytes of the connection's head, if it was a large one."""
+        """Releases the bytes that `reserve_head` has counted for the connection, if any."""
         self._head_bytes -= self._large_heads.pop(connection, 0)
 
     def count_refusal(self, reason: str) -> None:
-        """Counts a malformed or too large request for the log: with a line for each, any client could flood the log."""
+        """Counts a refused request. Clients cannot flood the log, which gets one line per reason and second."""
         if not self._refusals:
             self._loop.call_later(LOG_SECONDS, self._log_refusals)
         self._refusals[reason] += 1
@@ -113,7 +117,7 @@ class ConnectionLimits:
         self._refusals.clear()
 
     def close(self) -> None:
-        """Cancels the sweeps."""
+        """Stops the sweeps."""
         self._sweeping.cancel()
 
     def _sweep(self) -> None:
@@ -124,13 +128,13 @@ class ConnectionLimits:
 
 
 def has_unread(connection: ServerConnection) -> bool:
-    """Returns whether the socket holds bytes that the event loop has not read yet.
+    """Returns whether the connection's socket has bytes that the event loop has not read yet.
 
-    While the loop was blocked, a client may have sent everything long before the deadline.
+    If the loop was blocked, the client may have sent a complete request in time although the deadline has passed.
     """
     socket = connection.transport.get_extra_info("socket")
     if socket is None or socket.fileno() < 0:
-        return False  # closed already
+        return False  # the socket is closed
     try:
         unread = fcntl.ioctl(socket.fileno(), termios.FIONREAD, b"\0\0\0\0")
     except OSError:

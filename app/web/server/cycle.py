@@ -1,8 +1,8 @@
-"""The only module that writes to uvicorn's internals: the cycle of a request and its response.
+"""Changes uvicorn's cycle, the object that stores the state of a request and its response. No other module does so.
 
-This follows uvicorn 0.54 (RequestResponseCycle in protocols/http/httptools_impl.py and h11_impl.py). uvicorn has no
-limits on heads, bodies and the time of a connection (https://github.com/Kludex/uvicorn/issues/157), and no methods for
-what these functions do.
+The functions match uvicorn 0.54 (RequestResponseCycle in protocols/http/httptools_impl.py and h11_impl.py). uvicorn has
+no methods for these changes. It also has no limits on heads, on bodies and on the time of a connection
+(https://github.com/Kludex/uvicorn/issues/157).
 """
 
 from typing import Any
@@ -14,16 +14,16 @@ def close_after(cycle: Any) -> None:
 
 
 def abandon(cycle: Any) -> None:
-    """Tells the application that the client has disconnected, because the response cannot be written."""
+    """Makes the application receive a disconnect, because the server cannot write the response."""
     cycle.disconnected = True
     cycle.message_event.set()
 
 
 def drop_body(cycle: Any) -> None:
-    """Frees the part of the body that the application has not read."""
+    """Frees the bytes of the body that the application has not read."""
     cycle.body = bytearray()
 
 
 def end_body(cycle: Any) -> None:
-    """Marks the body as complete. uvicorn does this only if the response is not complete yet."""
+    """Marks the body as complete. uvicorn itself does so only while the response is incomplete."""
     cycle.more_body = False

@@ -1,7 +1,7 @@
-"""Chooses a connection's deadline by its state: one mixin for uvicorn's two protocols.
+"""Chooses the deadline of a connection by the connection's state, in one mixin for uvicorn's two protocols.
 
-This follows uvicorn 0.54: both protocols call `on_response_complete` when an answer has been written, cancel their
-keep-alive timer at the next byte, and have the newest request of a connection as `cycle`.
+The mixin relies on uvicorn 0.54. Both protocols call `on_response_complete` after they have written a response, cancel
+their keep-alive timer when the next byte arrives, and store the newest request of a connection as `cycle`.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from app.web.server.connections import LINGER_SECONDS, SMALL_HEAD, ConnectionLim
 from app.web.server.cycle import abandon, close_after, drop_body
 from app.web.server.writer import Writer
 
-# Plain text, like uvicorn's own 400: the application does not see this request.
+# The body is plain text, like uvicorn's own 400, because the application does not receive this request.
 _TOO_SLOW = b"The head of the request was not complete in time."
 _REQUEST_TIMEOUT = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n"
@@ -20,7 +20,7 @@ _REQUEST_TIMEOUT = (
 
 
 class Deadlines:
-    """A base class to put before one of uvicorn's protocols. The subclass implements `rest_expected`."""
+    """A mixin that a subclass lists before one of uvicorn's protocols. The subclass implements `rest_expected`."""
 
     transport: Any
     flow: Any
@@ -32,15 +32,15 @@ class Deadlines:
         self._head_begun = False  # at least one byte of a head has arrived
         self._between_requests = False  # the next byte begins the head of another request
         self._close_after_next = False  # the next response closes the connection
-        self._half_closed = False  # the client sends nothing more
+        self._half_closed = False  # the client has stopped sending
 
     def rest_expected(self) -> bool:
-        """Returns whether the newest request was answered before its body was complete."""
+        """Returns whether the server has answered the newest request before its body was complete."""
         raise NotImplementedError
 
     @property
     def silent(self) -> bool:
-        """Whether no request has arrived yet."""
+        """Whether the head of a first request has not arrived yet."""
         return self.cycle is None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -51,34 +51,38 @@ class Deadlines:
     def connection_lost(self, exc: Exception | None) -> None:
         self._limits.remove(self)
         super().connection_lost(exc)  # type: ignore[misc]
-        # After a reset, uvicorn 0.54 does not cancel its timer, which keeps the connection in memory until then.
+        # After a reset by the client, uvicorn 0.54 does not cancel its keep-alive timer. The timer would keep the
+        # connection in memory until it expires.
         self._unset_keepalive_if_required()  # type: ignore[attr-defined]
 
-    def eof_received(self) -> Any:  # a bool; uvicorn declares None
-        """Returns True, which keeps a half-closed connection open, if a complete request waits for an answer.
+    def eof_received(self) -> Any:  # returns a bool, but uvicorn declares None
+        """Returns True if a complete request waits for its response; the transport then keeps the connection open.
 
-        After False, asyncio's transport closes the connection. After True, the transport notices only when it writes
-        that the client has gone.
+        After True, the transport notices a client's disconnect only when it writes. After False, asyncio's transport
+        closes the connection.
         """
         self._half_closed = True
         if self.answer_expected():
             self._limits.add_half_closed(self)
             return True
         self.abandon_request()
-        self._limits.set_deadline(self, LINGER_SECONDS, self.transport.abort)  # for earlier answers that are not read
+        self._limits.set_deadline(self, LINGER_SECONDS, self.transport.abort)  # earlier responses may be unread
         return False
 
     def answer_expected(self) -> bool:
-        """Returns whether a complete request has not been answered yet."""
+        """Returns whether a complete request of this connection waits for its response."""
         return self.busy() and not self.cycle.more_body
 
     def head_incomplete(self) -> None:
-        """Sets the deadline for the rest of a head, of which bytes have arrived after a response."""
+        """Sets the deadline for a head whose first bytes have arrived after an earlier response."""
         self._between_requests = False
         self._limits.set_deadline(self, self._limits.head_timeout, self._expire)
 
     def head_complete(self, last: bool = False) -> None:
-        """Clears the deadline: the application's deadlines apply now. `last`: the response closes the connection."""
+        """Clears the deadline, because the application has its own deadlines for the rest of the request.
+
+        `last`: whether to close the connection after the response.
+        """
         self._between_requests = False
         self._limits.clear_deadline(self)
         if last or self._close_after_next:
@@ -95,23 +99,24 @@ class Deadlines:
         self.reset_deadline()
 
     def busy(self) -> bool:
-        """Returns whether a request of this connection has not been answered yet."""
+        """Returns whether the newest request of this connection waits for its response."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def abandon_request(self) -> None:
-        """Gives up the newest request if it has not been answered: writing the response would fail."""
+        """Abandons the newest request if it waits for its response, because the server could not write the response."""
         if self.busy():
             abandon(self.cycle)
 
     def reserves_head(self, size: int) -> bool:
-        """Reserves memory for a head of `size` bytes so far.
+        """Reserves memory for a head, of which `size` bytes have arrived.
 
-        Returns False if the head is large and pipelined, or if all large heads together are too large.
+        Returns False if the head is large and an earlier request waits for its response (pipelining), or if all large
+        heads together are too large.
         """
         return size <= SMALL_HEAD or (not self.busy() and self._limits.reserve_head(self, size))
 
     def reset_deadline(self) -> None:
-        """Sets or clears the deadline, by the connection's present state."""
+        """Sets or clears the deadline, depending on the connection's current state."""
         if self.flow.write_paused or self.transport.is_closing() or self.rest_expected():
             self._limits.set_deadline(self, LINGER_SECONDS, self.transport.abort)
         elif not self.busy():
@@ -130,7 +135,7 @@ class Deadlines:
         self.reset_deadline()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Does nothing. uvicorn's handler would also close a connection whose next request is unread in the socket."""
+        """Does nothing. uvicorn's handler would close a connection although its socket has unread bytes."""
 
     def _expire(self) -> None:
         if has_unread(self):
@@ -141,7 +146,7 @@ class Deadlines:
         self._limits.set_deadline(self, LINGER_SECONDS, self.transport.abort)
 
     def shutdown(self) -> None:
-        """Closes the connection, after the answer if a request is arriving. uvicorn would close it at once."""
+        """Closes the connection. If a request is arriving, answers the request first; uvicorn itself would not."""
         if not self.busy() and (self._head_begun or has_unread(self)):
             self._close_after_next = True
         else:

@@ -1,7 +1,7 @@
-"""uvicorn's server with a graceful shutdown that drops no connection.
+"""Extends uvicorn's server with a graceful shutdown that drops no connection.
 
-On SIGTERM, plain uvicorn closes its listener at once, so the connections of a load balancer that still sends requests
-are refused. This server drains first: for APP_DRAIN_DELAY it continues to listen and answers 503.
+On SIGTERM, plain uvicorn closes its listener at once. A load balancer that still sends requests then cannot connect.
+This server drains first: for APP_DRAIN_DELAY seconds, it continues to listen and answers 503.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ from app.web.server import listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.connections import ConnectionLimits
 
-# Time for TCP handshakes under way to complete: a round trip.
+# Time in which TCP handshakes that have begun can complete. A handshake takes one round trip.
 LAST_ACCEPT_SECONDS = 0.2
-# Time for the last accepted connections to send their request.
+# Time in which clients can send a request on the connections that were accepted last.
 LAST_CALL_SECONDS = 3.0
 
 
 class GracefulServer(uvicorn.Server):
-    """Drains and then stops at SIGTERM; stops at SIGINT or SIGHUP. A second SIGTERM or SIGINT ends it at once.
+    """Drains and then stops after SIGTERM. Stops without a drain delay after SIGINT or SIGHUP.
 
-    The exit code is always 0.
+    A second SIGTERM or SIGINT ends the server at once. The exit code is always 0.
     """
 
     def __init__(
@@ -43,14 +43,14 @@ class GracefulServer(uvicorn.Server):
         self._signalled = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Handles a signal by passing it on to the event loop."""
+        """Passes a signal to the event loop. Before `startup`, makes the server stop instead of starting."""
         if self._loop is None:
             self.should_exit = True
         else:
             self._loop.call_soon_threadsafe(self._on_signal, sig)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Runs the lifespan's start-up, then accepts with `Acceptor` instead of uvicorn's servers."""
+        """Runs the lifespan's start-up. Then accepts connections with `Acceptor` instead of asyncio's servers."""
         self._loop = asyncio.get_running_loop()
         signal.signal(signal.SIGHUP, self.handle_exit)
         await super().startup(sockets=[])
@@ -87,7 +87,7 @@ class GracefulServer(uvicorn.Server):
         assert self._loop is not None
         if self._signalled:
             if sig == signal.SIGHUP:
-                return  # the terminal was closed after the first signal: no reason to end at once
+                return  # a closed terminal is no reason to end at once after an earlier signal
             logger.warning("Second signal: ending now")
             self.should_exit = self.force_exit = True
             for connection in list(self.server_state.connections):
@@ -103,31 +103,37 @@ class GracefulServer(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accepts pending connections, closes the listener, waits for the last requests, then stops as uvicorn does."""
+        """Accepts pending connections, closes the listener, and waits for requests on these connections.
+
+        Then calls uvicorn's shutdown, which waits for the requests in flight.
+        """
         if not self.force_exit:
             listener.drop_new(self._socket)
             await asyncio.sleep(LAST_ACCEPT_SECONDS)
         self._acceptor.close()
         last_call = time.monotonic() + LAST_CALL_SECONDS
-        # uvicorn would close connections without a request at once, but their request may be under way.
+        # uvicorn would close connections without a request at once, although a client may have sent one just now.
         while self._silent() and time.monotonic() < last_call and not self.force_exit:  # noqa: ASYNC110  # no event
             await asyncio.sleep(0.01)
         await super().shutdown(sockets=[])
         self._limits.close()
 
     def _silent(self) -> bool:
-        """Returns whether a connection has not sent a request yet."""
+        """Returns whether a client has opened a connection but has not sent a request yet."""
         return self._acceptor.connecting > 0 or any(
             getattr(connection, "silent", False) for connection in self.server_state.connections
         )
 
 
 def tune_gc() -> None:
-    """Freezes the objects made at start-up, and raises the thresholds of the cyclic garbage collector.
+    """Makes Python collect garbage rarely: freezes the objects made at start-up, and raises the collector's thresholds.
 
-    A full collection visits every object, so the pause grows with the number of waiting requests. CHANGELOG.md, 0.9.0,
-    shows what CPython's thresholds (700, 10, 10) cost under overload. v01 to v07 keep CPython's thresholds, because the
-    clients that they discard are cyclic garbage. APP_GC overrides both.
+    A full collection visits every object that is not frozen, so its pause grows with the number of waiting requests.
+    CHANGELOG.md, 0.9.0, shows what CPython's own thresholds (700, 10, 10) cost under overload.
+
+    By default, the server calls this function for v08 and later. v01 to v07 keep CPython's thresholds, as the published
+    service did. v02 to v05 need frequent collections: each request leaves a client that only the collector can free.
+    APP_GC overrides the default of a release.
     """
     gc.collect()
     gc.freeze()

@@ -1,11 +1,11 @@
-"""Checks a request's head, for both parsers: the rules of RFC 9112, and limits that the parsers lack."""
+"""Checks the head of a request: the rules of RFC 9112, and limits that httptools and h11 do not have."""
 
 from collections.abc import Collection
 
-# h11 0.16 limits an incomplete head (16 KiB by default), but not a complete one; httptools 0.9 limits neither.
+# h11 0.16 limits an incomplete head (16 KiB by default), but not a complete head. httptools 0.9 has no limit.
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
-MAX_TARGET_BYTES = 8 * 1024  # uvicorn keeps it several times: raw, decoded, as a path
+MAX_TARGET_BYTES = 8 * 1024  # uvicorn stores the target several times: raw, decoded, and as a path
 TOO_LARGE = f"The head is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 
 TOO_MUCH = "Too much is being sent to this process at once; send it again."
@@ -15,14 +15,14 @@ _VERSIONS = ("1.0", "1.1")
 
 
 class HeadRefused(Exception):
-    """The head is rejected; `str()` is the reason, which the 400 contains."""
+    """The server rejects the head. The message of this error is the reason, which the 400 contains."""
 
 
 def check(method: bytes, target: bytes, version: str, headers: Headers) -> None:
     """Raises HeadRefused if a head is ambiguous, too large or not supported. Names in `headers` are in lower case.
 
-    If a proxy in front of the service reads an ambiguous head differently, a client can smuggle one request inside
-    another (RFC 9112, 11.2), or send it under another client's credentials.
+    A proxy in front of the service may interpret an ambiguous head differently. A client could then smuggle a request
+    inside another one (RFC 9112, 11.2), or send a request with another client's credentials.
     """
     if method == b"CONNECT":
         raise HeadRefused("CONNECT is not supported.")

@@ -1,8 +1,8 @@
-"""uvicorn's httptools protocol, with limits on what it reads before the application is called.
+"""Limits what uvicorn's httptools protocol reads before it calls the application.
 
-uvicorn 0.54 and httptools 0.9 (llhttp 9) store heads and trailers without limit
-(https://github.com/Kludex/uvicorn/issues/157), add trailers to the headers, and continue to parse after a request that
-asks for an upgrade, so its body becomes the next request (https://github.com/Kludex/uvicorn/issues/2722).
+uvicorn 0.54 and httptools 0.9 (llhttp 9) store heads and trailers without a limit
+(https://github.com/Kludex/uvicorn/issues/157), and add trailers to the headers. If a request asks for an upgrade, they
+parse the body of the request as another request (https://github.com/Kludex/uvicorn/issues/2722).
 """
 
 import httptools
@@ -13,24 +13,24 @@ from app.web.server.cycle import abandon, close_after, end_body
 from app.web.server.deadlines import Deadlines
 from app.web.server.heads import HeadRefused
 
-# Pipelined requests per connection. Each takes some kilobytes before authentication, and webhook senders do not
-# pipeline.
+# Maximum number of requests that wait on a connection for the response to an earlier request (pipelining). Each waiting
+# request takes some kilobytes before authentication, and senders of webhooks do not use pipelining.
 MAX_PIPELINED = 1
 
 
 class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     """Answers 400 and closes the connection if a head is too large or ambiguous. Discards trailers.
 
-    A request that asks for an upgrade is answered without one, as the connection's last request.
+    If a request asks for an upgrade, answers it as a normal request and then closes the connection.
     """
 
     _in_body = False
     _head_bytes = _head_count = 0
-    _since_body = 0  # bytes since the last piece of a body
+    _since_body = 0  # bytes received since the last part of a body
     _upgrading = False
-    _body_left = 0  # bytes of an upgrading request's body to come, which llhttp leaves to the new protocol
-    _stopped = False  # the parser gets nothing more from this connection
-    _earlier: RequestResponseCycle | None = None  # the cycle of the request before the newest
+    _body_left = 0  # missing bytes of the body of a request that asks for an upgrade; llhttp does not parse it
+    _stopped = False  # this connection ignores all further bytes
+    _earlier: RequestResponseCycle | None = None  # the cycle of the request before `cycle`
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._earlier is not None:
@@ -41,7 +41,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         return self.cycle is not None and self.cycle.response_complete and self.cycle.more_body
 
     def answer_expected(self) -> bool:
-        return bool(self.pipeline) or super().answer_expected()  # a request is complete if another one follows
+        return bool(self.pipeline) or super().answer_expected()  # a request is complete if another request follows it
 
     def data_received(self, data: bytes) -> None:
         if self._stopped:
@@ -69,7 +69,8 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             elif self._between_requests:
                 self.head_incomplete()
 
-    # The parser calls these methods. A HeadRefused becomes the context of an HttpParserError.
+    # httptools' parser calls the `on_` methods. If one raises HeadRefused, `feed_data` raises an HttpParserError, whose
+    # context is the HeadRefused.
 
     def on_message_begin(self) -> None:
         self._in_body = False
@@ -82,8 +83,8 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
-            return  # a trailer
-        self._head_bytes += len(name) + len(value) + 4  # ": " and the line's end
+            return  # this is a trailer
+        self._head_bytes += len(name) + len(value) + 4  # 4 bytes: ": " and the end of the line
         self._head_count += 1
         if self._head_bytes > heads.MAX_BYTES or self._head_count > heads.MAX_HEADERS:
             raise HeadRefused(heads.TOO_LARGE)
@@ -105,18 +106,18 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._since_body = 0
-        if not self.cycle.response_started:  # after that, the application does not read the body
+        if not self.cycle.response_started:  # the application does not read the body after its response has started
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        if not self._upgrading:  # llhttp reports an upgrading request as complete at the end of its head
+        if not self._upgrading:  # llhttp reports an upgrading request as complete after its head
             self._body_complete()
 
     def _body_complete(self) -> None:
         self._since_body = 0
         super().on_message_complete()
         if not self._upgrading and not self.parser.should_keep_alive():
-            close_after(self.cycle)  # llhttp skips whatever follows, after some trailers too
+            close_after(self.cycle)  # llhttp ignores all later requests, in some cases after trailers too
         if self.cycle.response_complete:
             end_body(self.cycle)
             if not self.cycle.keep_alive:
@@ -124,7 +125,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             self.reset_deadline()
 
     def _read_body(self, data: bytes) -> None:
-        """Passes on the body of a request that asks for an upgrade; nothing is read after the body."""
+        """Passes the body of a request that asks for an upgrade to the application, and ignores all later bytes."""
         body = data[: self._body_left]
         self._body_left -= len(body)
         if body:
@@ -134,7 +135,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             self._body_complete()
 
     def _refuse(self, reason: str) -> None:
-        """Answers 400 and closes the connection. If a response is under way, it is completed and is the last one."""
+        """Answers 400 and closes the connection. If another response has begun, completes that response instead."""
         self._stopped = True
         cycle = self.cycle
         if not self.busy() or (cycle.more_body and not cycle.response_started):
@@ -142,7 +143,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             self.send_400_response(reason)
             self.abandon_request()
         elif cycle.more_body:
-            self.transport.close()  # answered before its body was complete, and the rest of it is malformed
+            self.transport.close()  # the request has been answered, and the rest of its body is malformed
         else:
             close_after(cycle)
         self.reset_deadline()

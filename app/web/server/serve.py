@@ -9,7 +9,7 @@ from app.settings import Settings
 from app.web.server import listener
 from app.web.server.graceful import GracefulServer
 
-# Import strings, so that only the chosen parser is imported.
+# The values are import strings, so that uvicorn imports only the chosen parser.
 HTTP_PROTOCOLS = {
     "httptools": "app.web.server.protocol:BoundedHttpToolsProtocol",
     "h11": "app.web.server.protocol_h11:BoundedH11Protocol",
@@ -17,7 +17,7 @@ HTTP_PROTOCOLS = {
 
 
 def uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
-    """Returns uvicorn's configuration, which depends on `settings` only."""
+    """Returns uvicorn's configuration. Its options depend on `settings` only, not on the environment."""
     return uvicorn.Config(
         app,
         loop=settings.loop,
@@ -30,15 +30,15 @@ def uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         server_header=False,
         limit_concurrency=settings.limit_concurrency,
         backlog=settings.backlog,
-        workers=1,  # without it, uvicorn reads WEB_CONCURRENCY, which has no effect here
+        workers=1,  # without this option, uvicorn would read WEB_CONCURRENCY
         timeout_keep_alive=settings.keep_alive_timeout,
         timeout_graceful_shutdown=settings.graceful_timeout,
     )
 
 
 def serve(app: ASGIApp, settings: Settings, *, drain: Callable[[], None]) -> None:
-    """Serves `app` until a signal. Logging must be configured. Raises ConfigurationError.
+    """Serves `app` until a signal stops the server. Raises ConfigurationError if the address is not available.
 
-    `drain` is called at the signal, while the process still listens.
+    Configure logging before the call. The server calls `drain` when it receives the signal, while it still listens.
     """
     GracefulServer(uvicorn_config(app, settings), settings, listener.bind(settings), drain).run()

@@ -1,18 +1,18 @@
-"""Writes a response's head together with the first bytes of its body, in one system call.
+"""Writes the head of a response together with the first bytes of the body, in one system call.
 
-uvicorn 0.54 writes head and body one after the other, and uvloop makes a system call for each. ASGI allows a server to
-delay the head: https://asgi.readthedocs.io/en/latest/specs/www.html#response-start-send-event.
+uvicorn 0.54 writes head and body one after the other, and uvloop makes a system call for each write. ASGI allows a
+server to delay the head: https://asgi.readthedocs.io/en/latest/specs/www.html#response-start-send-event.
 """
 
 import asyncio
 from typing import Any
 
 _END = b"\r\n\r\n"
-_CONTINUE = b"HTTP/1.1 100"  # not a response: the client waits for it before it sends the body
+_CONTINUE = b"HTTP/1.1 100"  # no final response: the client waits for this line before it sends the body
 
 
 class Writer:
-    """A transport that delays a head until the next write, the end of the response (`flush`) or `close`."""
+    """A transport that delays the head of a response until the next `write`, `flush` or `close`."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
@@ -32,7 +32,7 @@ class Writer:
         self._transport.write(data)
 
     def flush(self) -> None:
-        """Writes a delayed head that no body follows, as in a response to HEAD."""
+        """Writes a head that is still delayed, because the response has no body, for example to a HEAD request."""
         if self._head:
             self._transport.write(self._head)
             self._head = b""

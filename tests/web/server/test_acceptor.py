@@ -157,7 +157,7 @@ def test_the_bound_without_idle_connections(aws: QueueProcess, queue_url: str, e
             sender.wait_until_read()
         with socket.create_connection(service.address, timeout=20) as waiting:
             waiting.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-            service.wait_for("Accepting is paused: 2 connections are open, and none of them idle")
+            service.wait_for("Accepting is paused: 2 connections are open, and none of them is idle")
             senders[0].send(event)
             assert waiting.recv(13) == b"HTTP/1.1 200 "
         assert sum("Accepting is paused" in line["message"] for line in service.lines) == 1
