@@ -1,14 +1,14 @@
-"""Logging, metrics and traces, built from one record per webhook, message and call; profiles and timelines.
+"""Builds logs, metrics and traces from one record per webhook, message and call. Also writes profiles and timelines.
 
-record.py        the records
+record.py        the records of webhooks, messages and calls
 observers.py     the observers that receive the records: metrics and traces
-logging.py       configures loguru, and writes a line per record
-lines.py         the lines of answered webhooks, written many at a time
+logging.py       configures loguru, and writes a line for each webhook and message
+lines.py         collects the lines of answered webhooks, and writes many lines at once
 metrics/         counters and histograms, for Prometheus and OTLP
-trace.py         the trace of a webhook, and whether it is sampled
+trace.py         the trace of a webhook, and the decision whether to sample the webhook
 spans.py         the spans of webhooks, messages and calls
 span_export.py   sends spans over OTLP
-resource.py      what OTLP says about this process
-profiling.py     profiles of webhooks (APP_PROFILE)
-timeline.py      a timeline of event loop, threads and webhooks (APP_TIMELINE)
+resource.py      the description of this process for OTLP
+profiling.py     profiles webhooks (APP_PROFILE)
+timeline.py      records a timeline of event loop, threads and webhooks (APP_TIMELINE)
 """

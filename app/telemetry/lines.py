@@ -1,6 +1,7 @@
-"""Writes the log lines of webhooks many at a time: loguru takes 17 µs and a system call for each.
+"""Collects the log lines of webhooks and writes many lines at once. loguru takes 17 µs and a system call for each line.
 
-Failures are logged at once, by loguru. SIGKILL loses at most the lines of the last FLUSH_SECONDS.
+The lines of failed webhooks are not collected: loguru writes them at once. If SIGKILL ends the process, the lines of at
+most the last FLUSH_SECONDS are lost.
 """
 
 import asyncio
@@ -20,17 +21,17 @@ MOST_LINES = 64
 
 
 class WebhookLines:
-    """Writes the same lines as `log_webhook`. Use it on the event loop only. It flushes when the process exits, too."""
+    """Writes the same lines as `log_webhook`, also when the process exits. Call `log` on the event loop only."""
 
     def __init__(self, settings: Settings) -> None:
         self._lines: list[bytes] = []
         self._flushing: asyncio.TimerHandle | None = None
-        self._second = (0, "", "")  # seconds since the epoch, their local date and time, and the offset from UTC
+        self._second = (0, "", "")  # a second since the epoch, its local date and time, and its UTC offset
         self._by_loguru = not as_json(settings) or settings.log_level not in ("DEBUG", "INFO")
         atexit.register(self.flush)
 
     def log(self, record: WebhookRecord) -> None:
-        """Logs `record` when MOST_LINES lines are waiting, or after FLUSH_SECONDS."""
+        """Adds the line of `record`. Writes the waiting lines when they are MOST_LINES, or after FLUSH_SECONDS."""
         if self._by_loguru or record.status is not None or record.outcome == UNANSWERED:
             log_webhook(record)
             return
@@ -42,7 +43,7 @@ class WebhookLines:
             self._flushing = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
 
     def _now(self) -> str:
-        """Returns the local time. All lines of a second share most of the text."""
+        """Returns the local time as text. Formats the date and the time only once per second, because that is slow."""
         now = time.time()
         if self._second[0] != int(now):
             whole = datetime.fromtimestamp(int(now)).astimezone().isoformat()
@@ -50,7 +51,7 @@ class WebhookLines:
         return f"{self._second[1]}.{int(now % 1 * 1000):03d}{self._second[2]}"
 
     def flush(self) -> None:
-        """Writes the waiting lines."""
+        """Writes all waiting lines."""
         if self._flushing is not None:
             self._flushing.cancel()
             self._flushing = None

@@ -1,4 +1,4 @@
-"""Configures loguru: JSON lines in production, text on a terminal, the standard library's loggers included."""
+"""Configures loguru for JSON lines or text. loguru also receives the lines of the standard library's loggers."""
 
 import logging
 import sys
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 # Outcomes of messages that need a person's attention.
 WARNED = ("dead_letter", "lost")
-# Below WARNING, these loggers write headers and bodies of requests. Chargebee's SDK uses httpx and httpcore.
+# At DEBUG and INFO, these loggers write headers and bodies of requests. Chargebee's SDK uses httpx and httpcore.
 CHATTY = ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "chargebee", "httpcore", "httpx", "urllib3")
 _TEXT = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message}"
 
 
 def configure_logging(settings: Settings) -> None:
-    """Replaces every handler. Call it once per process, before anything logs."""
+    """Replaces all handlers of loguru and the standard library. Call it once per process, before the first log line."""
     logger.remove()
-    # diagnose would print the values of variables in tracebacks, including payloads and passwords.
+    # With `diagnose`, tracebacks would contain the values of variables, including payloads and passwords.
     if as_json(settings):
         logger.add(_write_json, level=settings.log_level, format="{message}", backtrace=False, diagnose=False)
     else:
@@ -38,18 +38,18 @@ def configure_logging(settings: Settings) -> None:
 
 
 def as_json(settings: Settings) -> bool:
-    """Returns whether lines are JSON."""
+    """Returns whether the log consists of JSON lines."""
     return settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
 
 
 def log_webhook(record: WebhookRecord) -> None:
-    """Writes a line for a webhook that has been answered."""
+    """Writes the log line of an answered webhook."""
     level = "WARNING" if record.status is not None or record.outcome == UNANSWERED else "INFO"
     logger.bind(**fields(record)).log(level, "webhook {}", record.outcome)
 
 
 def fields(record: WebhookRecord) -> dict[str, Any]:
-    """Returns the log fields of an answered webhook: event, outcome, duration; never the payload."""
+    """Returns the log fields of an answered webhook, such as event, outcome and duration, but not the payload."""
     assert record.answered is not None
     found: dict[str, Any] = {"duration_ms": round((record.answered - record.began) * 1000, 2)}
     if (event := record.event) is not None:
@@ -62,7 +62,7 @@ def fields(record: WebhookRecord) -> dict[str, Any]:
 
 
 def log_blocked(location: "Location", stack: "Stack", seconds: float) -> None:
-    """Warns of a location that blocks the event loop, with the short stack."""
+    """Logs a warning about a line of code that blocks the event loop, with the shortened stack."""
     from asgi_doctor.stacks import short  # not imported without a watchdog
 
     logger.bind(place=str(location), held_ms=round(seconds * 1000), stack=short(stack)).warning(
@@ -71,7 +71,7 @@ def log_blocked(location: "Location", stack: "Stack", seconds: float) -> None:
 
 
 def log_message(record: MessageRecord) -> None:
-    """Writes a line for a message that a worker has processed: event, outcome, duration; never the payload."""
+    """Writes the log line of a message that a worker has processed, without the payload."""
     assert record.ended is not None
     found: dict[str, Any] = {"duration_ms": round((record.ended - record.began) * 1000, 2)}
     if (event := record.event) is not None:
@@ -110,7 +110,7 @@ def _write_json(message: "Message") -> None:
 
 
 class _ToLoguru(logging.Handler):
-    """Forwards the lines of uvicorn and other users of the standard library's logging."""
+    """Forwards log records of the standard library's logging, which uvicorn and other libraries use, to loguru."""
 
     def emit(self, record: logging.LogRecord) -> None:
         logger.opt(exception=record.exc_info).log(record.levelname, "{}", record.getMessage())

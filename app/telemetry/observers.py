@@ -1,6 +1,7 @@
-"""The observers that receive the record of each finished webhook or message, and of each call to SQS.
+"""Makes the observers, which receive the record of each finished webhook or message, and of each call to SQS.
 
-They are metrics and traces. What is switched off is not imported, because that would cost memory and start-up time.
+The observers write metrics and traces. The modules of an observer that is switched off are not imported, because they
+would cost memory and start-up time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,23 +28,23 @@ _Any = TypeVar("_Any", WebhookRecord, MessageRecord, CallRecord)
 
 @dataclass(frozen=True)
 class Observers(Generic[Record]):
-    """The observers of one process, which has records of webhooks or of messages. Each is None if switched off."""
+    """The observers of one process, and its watchdog. Each is None if it is switched off."""
 
     metrics: "Metrics[Record] | None" = None
     tracing: "Tracing[Record] | None" = None
     watchdog: "Watchdog | None" = None
 
     def begin_trace(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-        """Returns the trace of a request with these headers, or None."""
+        """Returns the trace of a request with `headers`, or None if the request has no trace and is not sampled."""
         return self.tracing.begin(headers) if self.tracing else sent_with(headers)
 
     def continue_trace(self, traceparent: str | None) -> Trace | None:
-        """Returns the trace of a message with this attribute, or None."""
+        """Returns the trace of a message with the attribute `traceparent`, or None, like `begin_trace`."""
         return self.begin_trace([] if traceparent is None else [(b"traceparent", traceparent.encode())])
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
-        """Measures and watches the event loop on which the context is entered, until it is left."""
+        """Measures the event loop of the caller, and runs the watchdog, until the context is left."""
         with ExitStack() as stack:
             if self.metrics is not None:
                 stack.enter_context(self.metrics.loop.measuring())
@@ -52,7 +53,7 @@ class Observers(Generic[Record]):
             yield
 
     def of_records(self, *more: Callable[[Record], None]) -> Callable[[Record], None]:
-        """Returns one observer that passes the record of a webhook or message to all of them, and to `more`."""
+        """Returns a function that passes the record of a webhook or message to all observers, and to `more`."""
         observers: list[Callable[[Record], None]] = []
         if self.metrics is not None:
             observers.append(self.metrics.records.observe)
@@ -61,7 +62,7 @@ class Observers(Generic[Record]):
         return _combined(observers + list(more))
 
     def of_calls(self) -> ObserveCall:
-        """Returns one observer of calls, which must be called in the thread that made the call."""
+        """Returns a function that passes the record of a call to all observers, in the thread that made the call."""
         observers = [self.metrics.calls.observe] if self.metrics else []
         return _combined(observers + ([self.tracing.observe_call] if self.tracing else []))
 
@@ -78,7 +79,7 @@ def _combined(observers: Sequence[Callable[[_Any], None]]) -> Callable[[_Any], N
 
 
 def make_observers(settings: Settings, method: str, route: str) -> Observers[WebhookRecord]:
-    """Returns the observers of webhooks on `route`. Raises ConfigurationError."""
+    """Returns the observers of webhooks on `route`. Raises ConfigurationError if an OTEL_ variable is wrong."""
     metrics = tracing = None
     watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
@@ -97,7 +98,7 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers[Web
 
 
 def make_worker_observers(settings: Settings, queue: str) -> Observers[MessageRecord]:
-    """Returns the observers of messages of `queue`. Raises ConfigurationError."""
+    """Returns the observers of messages of `queue`. Raises ConfigurationError if an OTEL_ variable is wrong."""
     metrics = tracing = None
     watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
@@ -122,16 +123,19 @@ def _watchdog(settings: Settings) -> "Watchdog | None":
 
 
 def _blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
-    """Returns the watchdog's counter, for a process with metrics."""
+    """Returns the counter of the watchdog, or no instrument if there is no watchdog."""
     from app.telemetry.metrics.instruments import counter  # not imported without metrics
 
-    text = "Times that a line of code blocked the event loop for longer than APP_BLOCK_WARN."
+    text = "How often a line of code blocked the event loop for longer than APP_BLOCK_WARN."
     return [counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)] if watchdog is not None else []
 
 
 @contextmanager
 def exported(observers: Observers[Record], settings: Settings) -> Iterator[int | None]:
-    """Exports until the context is left. Yields the port of /metrics, or None. Raises ConfigurationError."""
+    """Exports metrics and traces until the context is left. Yields the port of /metrics, or None without /metrics.
+
+    Raises ConfigurationError if the port is taken or a variable is wrong.
+    """
     port = None
     with ExitStack() as stack:
         if observers.metrics is not None and settings.metrics_port is not None:

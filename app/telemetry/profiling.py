@@ -1,7 +1,7 @@
-"""Profiles one webhook at a time with pyinstrument, as pure ASGI middleware. Writes HTML, text and speedscope files.
+"""Profiles one webhook at a time with pyinstrument, in an ASGI middleware. Writes HTML, text and speedscope files.
 
-A profile shows wall time in the event loop's thread. The work of another thread appears as an await, and waiting for
-SQS counts like any other time.
+A profile shows the wall time of the event loop's thread, including the time for which the webhook waits for SQS. If
+another thread does the work, the profile shows an await instead.
 """
 
 import os
@@ -11,15 +11,16 @@ from pathlib import Path
 from loguru import logger
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-# pyinstrument reads this at import. Without it, pyinstrument prints a paragraph between the JSON lines if clocks are
-# slow or the machine is busy. https://github.com/joerick/pyinstrument/blob/main/pyinstrument/stack_sampler.py
+# pyinstrument reads this variable when it is imported. Without the variable, pyinstrument prints a warning between the
+# JSON lines if clocks are slow or the machine is busy:
+# https://github.com/joerick/pyinstrument/blob/main/pyinstrument/stack_sampler.py
 os.environ.setdefault("PYINSTRUMENT_IGNORE_OVERHEAD_WARNING", "1")
 
 from pyinstrument import Profiler
 from pyinstrument.renderers import ConsoleRenderer, HTMLRenderer, Renderer, SpeedscopeRenderer
 from pyinstrument.session import Session
 
-# The number of profiles to keep in the folder.
+# Maximum number of profiles in the folder. A new profile replaces the oldest one.
 KEPT = 20
 INTERVAL_SECONDS = 0.0005
 SESSION = "pyisession"
@@ -31,9 +32,9 @@ RENDERERS: dict[str, Renderer] = {
 
 
 class Profiling:
-    """Writes `<number>.html`, `.txt`, `.speedscope.json` and pyinstrument's own `.pyisession` for requests on `path`.
+    """Writes the files of each profile: `<number>.html`, `.txt`, `.speedscope.json` and pyinstrument's `.pyisession`.
 
-    Requests that arrive while one is being profiled are served without a profile.
+    Profiles requests on `path`. Requests that arrive during a profile are served without a profile.
     """
 
     def __init__(self, app: ASGIApp, folder: Path, path: str) -> None:

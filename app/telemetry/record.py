@@ -1,6 +1,7 @@
-"""The records of one webhook, one message and one call to SQS, from which logs, metrics and traces are built.
+"""Defines the records from which logs, metrics and traces are built: of webhooks, messages and calls to SQS.
 
-`app.web`, `app.worker` and `app.sqs` write them.
+`app.web` writes the records of webhooks, and `app.worker` those of messages. `app.sqs` and `app.worker` write those of
+calls.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,19 +12,20 @@ from typing import TypeVar
 from app.events import Event, UnwantedEvent
 from app.telemetry.trace import Trace
 
-# The client disconnected, or the handler raised an unexpected exception, whose traceback is in the log.
+# The outcome if the client disconnects or the handler raises an unexpected exception, which the log contains.
 UNANSWERED = "unanswered"
-# The code of a call without an outcome yet, and for good if the task of the call is cancelled.
+# The code of a call that has not ended yet. The code does not change if the task of the call is cancelled.
 CANCELLED = "Cancelled"
 
 
 @dataclass(slots=True)
 class WebhookRecord:
-    """A webhook; the fields are filled in while it is handled. Times are seconds of `time.perf_counter`.
+    """The record of one webhook. The service fills in the fields while it handles the webhook.
 
-    `outcome`: `queued`, `processed` (v01), `ignored`, `unanswered`, or the slug of a refusal (see `app.web.problems`).
-    `status`: the HTTP status of a refusal. `cause`: why SQS did not acknowledge the message, or why the billing work
-    failed (v01). `delivery`: whether the message may be in the queue although SQS did not acknowledge it.
+    `began`, `answered`: seconds of `time.perf_counter`. `outcome`: `queued`, `processed` (v01), `ignored`,
+    `unanswered`, or the slug of a refusal (see `app.web.problems`). `status`: the HTTP status of a refusal. `cause`:
+    why SQS did not acknowledge the message, or why the billing work failed (v01). `delivery`: whether the message may
+    be in the queue although SQS did not acknowledge the message.
     """
 
     began: float
@@ -39,12 +41,13 @@ class WebhookRecord:
 
 @dataclass(slots=True)
 class CallRecord:
-    """One call to SQS, including its retries. Times are seconds of `time.perf_counter`.
+    """The record of one call to SQS, including its retries.
 
-    `operation`: the name of the action in SQS's API. `size`: bytes that count towards SQS's limits. `waited`: seconds
-    that each message waited for this call in group commit. `code`: SQS's error code, or the name of the client's
-    exception; None after success. `refused`: codes of the entries that SQS rejected in a call that succeeded.
-    `traceparents`: those of the messages that have one.
+    `operation`: the name of the action in SQS's API. `messages`: the number of messages in the call. `size`: bytes that
+    count towards SQS's limits. `waited`: seconds that each message waited for this call in group commit. `began`,
+    `ended`: seconds of `time.perf_counter`. `code`: SQS's error code, or the name of the client's exception; None after
+    success. `refused`: the error codes of the entries that SQS rejected in a call that succeeded. `traceparents`: the
+    traceparents of the messages, without messages that have none.
     """
 
     operation: str
@@ -61,11 +64,12 @@ class CallRecord:
 
 @dataclass(slots=True)
 class MessageRecord:
-    """One message that a worker has begun to process. Times are seconds of `time.perf_counter`.
+    """The record of one message that a worker has begun to process.
 
-    `outcome`: the result of `process`, or one of the worker's own outcomes (`app.worker.handle`). `code`: why the
-    message is not done. `waited`: seconds from the webhook's arrival until the worker began. `receives`: how often SQS
-    has delivered the message. `retry_in`: seconds until the message is visible again.
+    `began`, `ended`: seconds of `time.perf_counter`. `outcome`: the result of `process`, or one of the worker's own
+    outcomes (`app.worker.handle`). `code`: why the message is not done, or None if it is done. `waited`: seconds from
+    the arrival of the webhook until the worker began. `receives`: how often SQS has delivered the message. `retry_in`:
+    seconds until the message is visible again, or None if the worker does not retry the message.
     """
 
     message_id: str
@@ -80,7 +84,7 @@ class MessageRecord:
     trace: Trace | None = None
 
 
-# A process has records of webhooks or of messages.
+# The web process has records of webhooks, and a worker has records of messages.
 Record = TypeVar("Record", WebhookRecord, MessageRecord)
 
 ObserveWebhook = Callable[[WebhookRecord], None]
@@ -89,4 +93,4 @@ ObserveMessage = Callable[[MessageRecord], None]
 
 
 def unobserved(record: CallRecord) -> None:
-    """Ignores the record, in a process without metrics."""
+    """Ignores the record. For processes that observe no calls."""

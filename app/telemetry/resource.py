@@ -1,4 +1,4 @@
-"""OpenTelemetry's resource, which describes this process, and whether OTLP is switched on."""
+"""Makes OpenTelemetry's resource, which describes this process, and finds out whether OTLP is switched on."""
 
 import os
 from typing import TYPE_CHECKING
@@ -13,8 +13,9 @@ SERVICE = "invoice-webhook"
 
 
 def otlp_wanted(signal: str) -> bool:
-    """Returns whether the environment names a collector for `signal`, METRICS or TRACES. The SDK reads the rest.
+    """Returns whether OTLP is switched on for `signal` (METRICS or TRACES) and the environment names a collector.
 
+    The SDK reads the other OTEL_ variables:
     https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
     """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
@@ -25,7 +26,7 @@ def otlp_wanted(signal: str) -> bool:
 
 
 def service_resource() -> "Resource":
-    """Returns the resource of OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, with defaults for what they lack."""
+    """Returns the resource of OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, with defaults for missing values."""
     from opentelemetry.sdk.resources import Resource  # not imported without a collector
 
     found = Resource.create()

@@ -1,4 +1,4 @@
-"""Sends spans over OTLP."""
+"""Sends spans to a collector over OTLP."""
 
 import random
 import threading
@@ -31,17 +31,17 @@ FLUSH_SECONDS = 3.0
 
 
 class SpanExport:
-    """The only exporter of a process."""
+    """Sends all spans of this process. A process has one instance."""
 
     def __init__(self, resource: Resource, version: str) -> None:
         self._ids = _KnownIds()
-        self._lock = threading.Lock()  # calls of v02 to v07 end in worker threads
+        self._lock = threading.Lock()  # threads call `write` too, because calls to SQS of v02 to v07 run in threads
         self._provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, id_generator=self._ids)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("invoice_webhook", version)
 
     def close(self) -> None:
-        """Exports the remaining spans, for at most FLUSH_SECONDS; the SDK would wait for half a minute."""
+        """Sends the remaining spans, and waits at most FLUSH_SECONDS. The SDK itself would wait for half a minute."""
         flushing = threading.Thread(target=self._provider.shutdown, daemon=True)
         flushing.start()
         flushing.join(FLUSH_SECONDS)
@@ -58,9 +58,13 @@ class SpanExport:
         own: Trace | None = None,
         linked: Sequence[Trace] = (),
     ) -> None:
-        """Writes a span. `times`: start and end by `time.perf_counter`. `own`: the span's ids, if they are known."""
+        """Exports one span.
+
+        `times`: start and end in seconds of `time.perf_counter`. `failed`: the error type, or None after success.
+        `own`: the ids of the span if they are known. `linked`: the spans to which this span links.
+        """
         context = Context() if parent is None else set_span_in_context(NonRecordingSpan(_context(parent)), Context())
-        # Both times use one difference of the clocks: with two, a pause in between would change the span's length.
+        # The difference of the clocks is measured once for both times, so that the duration of the span stays exact.
         epoch_ns = time_ns() - perf_counter_ns()
         start, end = (epoch_ns + int(moment * 1e9) for moment in times)
         links = [Link(_context(trace)) for trace in linked]
@@ -74,7 +78,7 @@ class SpanExport:
 
 
 class _KnownIds(IdGenerator):
-    """Gives a webhook's span the ids that the SQS message already contains, and other spans random ids."""
+    """Returns the ids of the next span: those given to `set`, which an SQS message already contains, or random ids."""
 
     def __init__(self) -> None:
         self._trace: Trace | None = None

@@ -1,6 +1,6 @@
-"""Exports a span for each sampled webhook, message and call to SQS, built from the record when it is complete.
+"""Exports a span for each sampled webhook, message and call to SQS. Each span is built from a complete record.
 
-OpenTelemetry's SDK does not run at all for a webhook that is not sampled. Names and attributes:
+OpenTelemetry's SDK does no work for a webhook that is not sampled. OpenTelemetry defines the names and attributes:
 https://opentelemetry.io/docs/specs/semconv/http/http-spans/, …/messaging/messaging-spans/ and …/messaging/sqs/.
 """
 
@@ -21,7 +21,7 @@ PROCESS = "process"
 
 
 class Tracing(ABC, Generic[Record]):
-    """Decides with `begin` whether to trace. `observe` and `observe_call` receive the records."""
+    """Exports spans. `begin` decides which requests have spans; `observe` and `observe_call` receive the records."""
 
     def __init__(self, resource: Resource, version: str) -> None:
         self.begin = Sampling.from_environment().begin
@@ -30,10 +30,13 @@ class Tracing(ABC, Generic[Record]):
 
     @abstractmethod
     def observe(self, record: Record) -> None:
-        """Exports the span of a webhook or a message, if it is sampled."""
+        """Exports the span of a webhook or a message if its trace is sampled."""
 
     def observe_call(self, record: CallRecord) -> None:
-        """Exports the span of a call to SQS: a child of the first sampled webhook's span, linked to all of them."""
+        """Exports the span of a call to SQS if a webhook of the call is sampled.
+
+        The span is a child of the first sampled webhook's span, and has links to the spans of all sampled webhooks.
+        """
         if not record.traceparents:
             return
         traces = [trace for header in record.traceparents if (trace := Trace.parsed(header.encode())) is not None]
@@ -68,7 +71,7 @@ class Tracing(ABC, Generic[Record]):
         event: Event | UnwantedEvent | None,
         failed: str | None,
     ) -> None:
-        """Exports the span of `trace`, as a child of the sender's span."""
+        """Exports the span of a webhook or a message, as a child of the sender's span if there is one."""
         if event is not None:
             attributes |= {"invoice_webhook.event.id": event.id, "invoice_webhook.event.type": event.event_type}
         parent = None if trace.parent_id is None else trace._replace(span_id=trace.parent_id)
@@ -76,7 +79,7 @@ class Tracing(ABC, Generic[Record]):
 
 
 class WebhookTracing(Tracing[WebhookRecord]):
-    """Exports the spans of webhooks on `route`."""
+    """Exports the spans of webhooks. `method` and `route` are attributes of each span."""
 
     def __init__(self, resource: Resource, version: str, method: str, route: str) -> None:
         super().__init__(resource, version)
@@ -84,7 +87,7 @@ class WebhookTracing(Tracing[WebhookRecord]):
 
     def observe(self, record: WebhookRecord) -> None:
         trace = record.trace
-        # Otherwise, clients without credentials could decide what is exported.
+        # Without the check of the status, clients without credentials could make the service export spans.
         if trace is None or not trace.sampled or record.status == HTTPStatus.UNAUTHORIZED:
             return
         assert record.answered is not None
@@ -108,7 +111,7 @@ class WebhookTracing(Tracing[WebhookRecord]):
 
 
 class MessageTracing(Tracing[MessageRecord]):
-    """Exports the spans of messages that a worker has processed, each a child of the webhook's span."""
+    """Exports the spans of messages that a worker has processed. Each is a child of the webhook's span."""
 
     def __init__(self, resource: Resource, version: str, queue: str) -> None:
         super().__init__(resource, version)

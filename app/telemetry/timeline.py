@@ -1,9 +1,11 @@
 """Records a timeline of this process: the stacks of the event loop, each thread, each webhook and each call to SQS.
 
-A thread samples all other threads and tasks every millisecond, or as often as it gets the interpreter lock. It changes
-nothing in the sampled code: a release does the same as without it, a little slower. If many threads compute, the
-sampler itself waits for the lock, so stacks seem to begin and end later than they do. A thread that waits for the lock
-appears in the function in which it waits. `local/compare` interprets the stacks.
+The sampler is a thread. Every millisecond, it samples the stacks of all other threads and of all tasks. The sampler
+changes nothing in the sampled code, but makes the process a little slower.
+
+If other threads compute, the sampler has to wait for the interpreter lock. It then samples less often, and stacks seem
+to begin and end later than they do. A thread that waits for the lock appears in the function in which it waits.
+`local/compare` interprets the stacks.
 """
 
 import asyncio
@@ -25,7 +27,7 @@ INTERVAL_SECONDS = 0.001
 
 @contextmanager
 def recorded(file: Path, path: str) -> Iterator[None]:
-    """Records the event loop on which the context is entered, and the webhooks on `path`; then writes `file`."""
+    """Records a timeline of this process and its webhooks on `path` until the context is left; then writes `file`."""
     sampler = Sampler(asyncio.get_running_loop(), path)
     sampler.start()
     try:
@@ -36,7 +38,7 @@ def recorded(file: Path, path: str) -> Iterator[None]:
 
 
 class Sampler(threading.Thread):
-    """Samples all threads. The thread that creates the sampler must be the one that runs `loop`."""
+    """Samples all other threads, and the tasks of `loop`. Create the sampler in the thread that runs `loop`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, path: str) -> None:
         super().__init__(name="sampler", daemon=True)
@@ -60,9 +62,10 @@ class Sampler(threading.Thread):
         self.join()
 
     def timeline(self) -> dict[str, Any]:
-        """Returns the stacks, and rows of kind, name and spans, the earliest first.
+        """Returns all different stacks, and rows that are sorted by time. A row has a kind, a name and spans.
 
-        Kinds are loop, thread, webhook and call. The name of a webhook is its event id, or "" if that was not read.
+        The kinds are `loop`, `thread`, `webhook` and `call`. The name of a webhook is its event id, or "" if the
+        service has not read the event.
         """
         closed = sorted(self._spans.closed.items(), key=lambda row: row[1][0].began)
         rows = [(*self._named(*key), spans) for key, spans in closed]  # type: ignore[misc]  # the keys are made in this class
@@ -76,34 +79,37 @@ class Sampler(threading.Thread):
 
     def _threads(self) -> dict[Hashable, int]:
         found: dict[Hashable, int] = {}
-        for number, frame in sys._current_frames().items():  # documented for debuggers, and the only way
+        for number, frame in sys._current_frames().items():  # meant for debuggers; Python has no other way
             if number != self.ident:
                 found["loop" if number == self._loop_thread else "thread", number] = self._stacks.of_thread(frame)
         return found
 
     def _number(self, task: "asyncio.Task[Any]") -> int:
-        """Returns the number of a task; no other task ever has the same."""
+        """Returns the number of a task, which no other task ever gets."""
         if task not in self._numbers:
             self._numbers[task] = next(self._next)
         return self._numbers[task]
 
     def _tasks(self, loop: int) -> dict[Hashable, int]:
-        """Returns the stacks of webhooks and calls. `loop`: the stack of the loop's thread, for the current task."""
+        """Returns the number of the stack of each webhook and each call to SQS.
+
+        `loop`: the number of the stack of the loop's thread, which is the stack of the task that runs now.
+        """
         found: dict[Hashable, int] = {}
         current = asyncio.current_task(self._loop)
         for task in asyncio.all_tasks(self._loop):
             outermost: Any = task.get_coro()
             frame = outermost.cr_frame
-            if frame is None:  # the task has ended meanwhile
+            if frame is None:  # the task has ended since `all_tasks`
                 continue
             number = self._number(task)
             match outermost.cr_code.co_name:
-                case "run_asgi":  # uvicorn's task of a request
+                case "run_asgi":  # uvicorn runs this coroutine for each request
                     scope = frame.f_locals["self"].scope
                     if scope["path"] == self._path:
                         self._scopes[number] = scope
                         found["webhook", number] = loop if task is current else self._stacks.of_task(task)
-                case "_send" if "batch" in frame.f_locals:  # group commit's task of a call
+                case "_send" if "batch" in frame.f_locals:  # group commit runs this coroutine for each call
                     self._batches[number] = len(frame.f_locals["batch"])
                     found["call", number] = loop if task is current else self._stacks.of_task(task)
         return found

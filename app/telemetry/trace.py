@@ -1,6 +1,7 @@
-"""The trace of a webhook, from the traceparent header: https://www.w3.org/TR/trace-context/#traceparent-header.
+"""Finds the trace of a webhook in the traceparent header, and decides whether to sample the webhook.
 
-OpenTelemetry's propagator and sampler take 11 µs per request; a webhook without a trace must cost almost nothing.
+The header: https://www.w3.org/TR/trace-context/#traceparent-header. This module replaces OpenTelemetry's propagator and
+sampler, which take 11 µs per request. A webhook without a trace must cost almost nothing.
 """
 
 import os
@@ -17,11 +18,14 @@ DEFAULT_SAMPLER, DEFAULT_RATIO = "parentbased_traceidratio", "0.01"
 _SAMPLERS = ("always_on", "always_off", "traceidratio")
 _PARENT_BASED = "parentbased_"
 _TRACEPARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
-_LOW_BITS = 2**64  # OpenTelemetry samples by the low 64 bits of a trace id
+_LOW_BITS = 2**64  # OpenTelemetry compares the low 64 bits of a trace id with the ratio
 
 
 class Trace(NamedTuple):
-    """A sampled webhook's own span; for other webhooks the span of the sender, which the service passes on."""
+    """A span and its trace. The service passes them on in the SQS message of a webhook.
+
+    If the webhook is sampled, the span is the webhook's own span. Otherwise, it is the span of the sender.
+    """
 
     trace_id: int
     span_id: int
@@ -34,7 +38,7 @@ class Trace(NamedTuple):
 
     @classmethod
     def parsed(cls, header: bytes) -> Self | None:
-        """Returns the sender's span, or None if the header is invalid."""
+        """Returns the span that a traceparent `header` names, or None if the header is invalid."""
         match = _TRACEPARENT.fullmatch(header)
         if match is None or match[1] == b"ff" or (match[1] == b"00" and match[5] is not None):
             return None
@@ -43,28 +47,34 @@ class Trace(NamedTuple):
 
 
 def sent_with(headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-    """Returns the sender's span, or None. A process that exports no spans passes this one on."""
+    """Returns the sender's span, or None if `headers` have no valid traceparent.
+
+    A process that exports no spans passes the sender's span on to SQS.
+    """
     for name, value in headers:
         if name == b"traceparent":
             return Trace.parsed(value)
     return None
 
 
-# The trace of the webhook that this task or thread works on.
+# The trace of the webhook that the current task or thread handles.
 current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
 class Sampling:
-    """Samples as OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG say, without the SDK."""
+    """Implements the samplers of OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG without OpenTelemetry's SDK."""
 
     def __init__(self, sampler: str, ratio: float) -> None:
         self._follows_parent = sampler.startswith(_PARENT_BASED)
         self._ratio = {"always_on": 1.0, "always_off": 0.0}.get(sampler.removeprefix(_PARENT_BASED), ratio)
-        self._bound = round(self._ratio * _LOW_BITS)  # rounded as OpenTelemetry does
+        self._bound = round(self._ratio * _LOW_BITS)  # OpenTelemetry rounds in the same way
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Returns the environment's sampling; by default as the sender's, else 1 %. Raises ConfigurationError."""
+        """Returns the sampling that the environment asks for. Raises ConfigurationError if a variable is wrong.
+
+        By default, a request with a trace is sampled if the sender has sampled it, and 1 % of the other requests are.
+        """
         sampler = os.environ.get(SAMPLER) or DEFAULT_SAMPLER
         if sampler.removeprefix(_PARENT_BASED) not in _SAMPLERS:
             allowed = ", ".join([*_SAMPLERS, *(_PARENT_BASED + name for name in _SAMPLERS)])
@@ -79,7 +89,7 @@ class Sampling:
         return cls(sampler, ratio)
 
     def begin(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-        """Returns the trace of a request with `headers`, or None, which is the usual case."""
+        """Returns the trace of a request with `headers`. Usually, that is None: no sender's trace, and not sampled."""
         if (parent := sent_with(headers)) is not None:
             return self._continued(parent)
         if self._ratio and random.random() < self._ratio:  # noqa: S311  # no secret

@@ -1,12 +1,12 @@
-"""Metrics: plain Python counts on the event loop, and other threads read the counts when they collect.
+"""Counts metrics in plain Python numbers on the event loop. Other threads read the numbers when they collect metrics.
 
-instruments.py    counters, histograms, and gauges that are read at collection
+instruments.py    counters, histograms, and gauges whose values are read at collection
 webhooks.py       the metrics of webhooks
 messages.py       the metrics of messages that a worker processes
 calls.py          the metrics of calls to SQS
-process_usage.py  CPU, memory, files and throttling of this process
-service.py        the metrics of the event loop, and all metrics of a process together
-prometheus.py     Prometheus' text format, on a port of its own
-scrapes.py        the HTTP server for Prometheus
-otlp.py           pushes to a collector over OTLP
+process_usage.py  the metrics of CPU time, memory, open files and throttling
+service.py        the metrics of the event loop, and the list of all metrics of a process
+prometheus.py     serves the metrics as Prometheus' text format on a separate port
+scrapes.py        the HTTP server for the scrapes of Prometheus
+otlp.py           pushes the metrics to a collector over OTLP
 """

@@ -11,7 +11,7 @@ KIB = 1024
 BYTES = tuple(float(KIB * 4**power) for power in range(6))  # 1 KiB to 1 MiB
 SYSTEM = "aws_sqs"
 OTHER = "other"
-# Codes with a series of their own. All others share one, because a proxy or an endpoint may answer anything.
+# Each of these error codes has its own series. All other codes share one series, because a proxy may return any code.
 CODES = frozenset(
     {
         *("AccessDenied", "AccessDeniedException", "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId"),
@@ -29,33 +29,36 @@ CODES = frozenset(
 
 
 def kind_of(code: str) -> str:
-    """Returns a code's label: `AWS.SimpleQueueService.NonExistentQueue` → `NonExistentQueue`; unknown → `other`."""
+    """Returns the label of an error code: `NonExistentQueue` for `AWS.SimpleQueueService.NonExistentQueue`.
+
+    Returns `other` for a code that is not in CODES.
+    """
     plain = code.rpartition(".")[2]
     return plain if plain in CODES else OTHER
 
 
 class CallMetrics:
-    """Counts calls. The event loop and the threads of v02 to v07 call `observe`. `fine`: see `bounds`."""
+    """Counts calls to SQS. The event loop calls `observe`; threads of v02 to v07 do so too. `fine`: see `bounds`."""
 
     def __init__(self, *, fine: bool = False) -> None:
         self._lock = threading.Lock()
         self._durations = Histogram(
             "messaging.client.operation.duration",
             "s",
-            "Calls to SQS, retries included.",
+            "Duration of calls to SQS, including retries.",
             bounds(SECONDS, fine=fine),
             ("messaging.system", "messaging.operation.name"),
         )
-        sizes = Histogram("invoice_webhook.sqs.batch.size", "{message}", "Messages in a call to SQS.", SIZES)
-        lengths = Histogram("invoice_webhook.sqs.batch.bytes", "By", "Bytes in a call to SQS.", BYTES)
+        sizes = Histogram("invoice_webhook.sqs.batch.size", "{message}", "Number of messages in a call to SQS.", SIZES)
+        lengths = Histogram("invoice_webhook.sqs.batch.bytes", "By", "Number of bytes in a call to SQS.", BYTES)
         waits = Histogram(
-            "invoice_webhook.sqs.wait", "s", "From a webhook's arrival in group commit to its call.", SECONDS
+            "invoice_webhook.sqs.wait", "s", "Time that a message waits in group commit for its call.", SECONDS
         )
-        self._retries = Counter("invoice_webhook.sqs.retries", "{call}", "Calls to SQS that were repeated.")
+        self._retries = Counter("invoice_webhook.sqs.retries", "{call}", "Retries of calls to SQS.")
         self._failures = Counter(
             "invoice_webhook.sqs.failures",
             "{call}",
-            "Calls to SQS that failed, and entries refused in calls that succeeded, by code.",
+            "Failed calls to SQS, and entries that SQS rejected in successful calls, by error code.",
             ("error.type",),
         )
         self._sizes, self._lengths, self._waits = sizes.series(), lengths.series(), waits.series()

@@ -1,7 +1,8 @@
-"""Counters and histograms without locks: one thread writes, and a reader copies the present values.
+"""Defines counters and histograms without locks. One thread writes the values, and any thread may copy them.
 
-OpenTelemetry's instruments take 5 to 10 µs per measurement, a third of the CPU of a webhook in v10. These take 0.1 µs.
-A copy (`list` of a list or of a dict's items) is atomic under the interpreter lock.
+OpenTelemetry's instruments take 5 to 10 µs per measurement, which is a third of the CPU time of a webhook in v10. The
+instruments of this module take 0.1 µs. They need no lock, because a copy of a list or of a dict's items with `list` is
+atomic under the interpreter lock.
 """
 
 from bisect import bisect_left
@@ -9,14 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 Labels = tuple[str | int, ...]
-# 20 numbers per decade (the series R20 of ISO 3), each 12 % above the previous one, so the middle of a bucket is
-# at most 6 % from every value in the bucket.
+# 20 numbers per decade (the series R20 of ISO 3). Each number is 12 % greater than the previous number. So the middle
+# of a bucket differs by at most 6 % from every value in the bucket.
 _R20 = (1, 1.12, 1.25, 1.4, 1.6, 1.8, 2, 2.24, 2.5, 2.8, 3.15, 3.55, 4, 4.5, 5, 5.6, 6.3, 7.1, 8, 9)
 _DECADES = range(-3, 2)
 
 
 class Description(NamedTuple):
-    """Describes a metric with OpenTelemetry's names, from which Prometheus' names are derived. `unit`: UCUM."""
+    """Describes a metric with OpenTelemetry's name, from which Prometheus' name is derived. `unit`: a unit of UCUM."""
 
     kind: Literal["counter", "gauge", "histogram"]
     name: str
@@ -27,7 +28,10 @@ class Description(NamedTuple):
 
 
 class Buckets(NamedTuple):
-    """A histogram at one moment: values per bucket, of which the last has no upper bound, and their sum."""
+    """The state of a histogram: the number of values in each bucket, and the sum of all values.
+
+    The last bucket has no upper bound.
+    """
 
     counts: list[int]
     total: float
@@ -37,7 +41,7 @@ Point = tuple[Labels, float | Buckets]
 
 
 class Instrument(Protocol):
-    """A metric that can be collected. It is absent from the result while it has no points."""
+    """A metric that can be collected. The exported metrics do not contain an instrument without points."""
 
     @property
     def description(self) -> Description: ...
@@ -46,7 +50,10 @@ class Instrument(Protocol):
 
 
 class Counter:
-    """Counts by labels: one writer adds to `values`. `known` series begin at 0, so a rate shows the first increment."""
+    """Counts by labels. One thread adds to `values`.
+
+    The series of `known` begin at 0. Without a 0, a rate would not show the first increment of a series.
+    """
 
     def __init__(self, name: str, unit: str, text: str, labels: tuple[str, ...] = (), known: Iterable[Labels] = ()):
         self.description = Description("counter", name, unit, text, labels)
@@ -57,7 +64,7 @@ class Counter:
 
 
 class Series:
-    """One series of a histogram."""
+    """The series of a histogram for one combination of labels."""
 
     __slots__ = ("_bounds", "counts", "total")
 
@@ -72,14 +79,14 @@ class Series:
 
 
 class Histogram:
-    """A histogram. `bounds`: the upper bound of each bucket but the last."""
+    """A histogram. `bounds`: the upper bound of each bucket except the last bucket."""
 
     def __init__(self, name: str, unit: str, text: str, bounds: tuple[float, ...], labels: tuple[str, ...] = ()):
         self.description = Description("histogram", name, unit, text, labels, bounds)
         self._series: dict[Labels, Series] = {}
 
     def series(self, *labels: str | int) -> Series:
-        """Returns the series with these labels; creates it if it is new."""
+        """Returns the series with `labels`. Creates the series if it does not exist."""
         return self._series.setdefault(labels, Series(self.description.bounds))
 
     def points(self) -> list[Point]:
@@ -87,10 +94,11 @@ class Histogram:
 
 
 def bounds(few: tuple[float, ...], *, fine: bool) -> tuple[float, ...]:
-    """Returns the upper bounds of a histogram of seconds: `few`, and with `fine` (APP_METRICS_FINE) many in between.
+    """Returns the upper bounds of a histogram of seconds: `few` or, with `fine`, also many bounds between them.
 
-    In a deployment, each bound costs Prometheus a time series per status and process, and alerts use a few thresholds
-    only. The live page shows medians, and must not show a median of 100 ms as the middle between 100 and 250.
+    `fine` is APP_METRICS_FINE. In a deployment, each bound costs Prometheus a time series per status and process, and
+    alerts need only a few bounds. The live page needs many bounds, because it shows medians: with few, it would show a
+    median of 110 ms as 175 ms, the middle of the bucket from 100 to 250 ms.
     """
     if not fine:
         return few
@@ -100,7 +108,7 @@ def bounds(few: tuple[float, ...], *, fine: bool) -> tuple[float, ...]:
 
 
 class Observed:
-    """A gauge, or a counter that another object counts. `read` is called at collection, in another thread."""
+    """A gauge or counter whose value another object stores. The thread that collects metrics calls `read`."""
 
     def __init__(self, description: Description, read: Callable[[], Iterable[Point]]) -> None:
         self.description = description
@@ -108,10 +116,10 @@ class Observed:
 
 
 def gauge(name: str, unit: str, text: str, read: Callable[[], float]) -> Observed:
-    """Returns a gauge without labels."""
+    """Returns a gauge without labels. `read` returns its value."""
     return Observed(Description("gauge", name, unit, text), lambda: [((), read())])
 
 
 def counter(name: str, unit: str, text: str, read: Callable[[], float]) -> Observed:
-    """Returns a counter without labels that another object counts."""
+    """Returns a counter without labels. `read` returns its value, which another object counts."""
     return Observed(Description("counter", name, unit, text), lambda: [((), read())])

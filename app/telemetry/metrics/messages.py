@@ -9,25 +9,26 @@ from app.telemetry.record import MessageRecord
 SYSTEM, OPERATION = "aws_sqs", "process"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 OTHER = "other"
-# This project names the outcomes and most codes, but another service may have named a code.
+# Maximum number of values of a label. This project defines the outcomes and most codes, but other services may define
+# further codes.
 MOST_VALUES = 40
 
 
 class MessageMetrics:
-    """Counts messages, on the event loop. No value of a message becomes a label, so the number of series is bounded."""
+    """Counts messages, on the event loop. Labels contain no values from messages, which bounds the number of series."""
 
     def __init__(self) -> None:
         durations = Histogram(
             "messaging.process.duration",
             "s",
-            "Processing of a message, without its delete.",
+            "Duration of the processing of a message, without its deletion.",
             SECONDS,
             ("messaging.system", "messaging.operation.name"),
         )
         waits = Histogram(
             "invoice_webhook.worker.queue_time",
             "s",
-            "From the webhook's arrival until work on its message begins.",
+            "Time from the arrival of the webhook until a worker begins to process its message.",
             LAG_SECONDS,
         )
         self._durations, self._waits = durations.series(SYSTEM, OPERATION), waits.series()
@@ -35,7 +36,7 @@ class MessageMetrics:
         self._retries = Counter(
             "invoice_webhook.worker.retries",
             "{retry}",
-            "Messages to be retried, by cause.",
+            "Messages that the worker will retry, by cause.",
             ("error.type",),
         )
         self._dead = Counter(
@@ -47,12 +48,12 @@ class MessageMetrics:
         self.instruments: list[Instrument] = [durations, waits, self._outcomes, self._retries, self._dead]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Makes these outcomes appear as 0 from the start. Outcomes of messages have no status."""
+        """Makes the counters of `outcomes` begin at 0. Ignores the statuses, because messages have none."""
         for outcome, _ in outcomes:
             self._outcomes.values.setdefault((outcome,), 0)
 
     def observe(self, record: MessageRecord) -> None:
-        """Counts a message whose processing has ended."""
+        """Counts a message that the worker has processed."""
         assert record.ended is not None
         self._durations.observe(record.ended - record.began)
         if record.waited is not None:

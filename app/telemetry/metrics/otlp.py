@@ -1,7 +1,8 @@
-"""A thread that pushes the metrics over OTLP/HTTP to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.
+"""Pushes the metrics over OTLP/HTTP to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names, in a thread.
 
-The exporter itself reads OTEL_EXPORTER_OTLP_…, for time-outs, headers, compression and certificates. Metrics are always
-cumulative, whatever OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE says, because the counters are never reset.
+OpenTelemetry's exporter reads the OTEL_EXPORTER_OTLP_… variables for time-outs, headers, compression and certificates.
+Metrics are always cumulative, because the counters are never reset. OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE
+has no effect.
 """
 
 import os
@@ -19,15 +20,18 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from app.errors import ConfigurationError
 from app.telemetry.metrics.instruments import Buckets, Description, Instrument, Labels, Point
 
-INTERVAL_MILLISECONDS = "60000"  # the specification's default
-# Time for the last push, at the end of the process.
+INTERVAL_MILLISECONDS = "60000"  # the default in OpenTelemetry's specification
+# Maximum time that the process waits for the last push when it ends.
 FLUSH_SECONDS = 3.0
 _CUMULATIVE = export.AggregationTemporality.CUMULATIVE
 
 
 @contextmanager
 def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) -> Iterator[None]:
-    """Pushes the instruments every OTEL_METRIC_EXPORT_INTERVAL and at the end. Raises ConfigurationError."""
+    """Pushes the instruments at regular intervals, and once more when the context is left.
+
+    OTEL_METRIC_EXPORT_INTERVAL is the interval. Raises ConfigurationError if it is wrong.
+    """
     interval = os.environ.get(OTEL_METRIC_EXPORT_INTERVAL) or INTERVAL_MILLISECONDS
     if not interval.isdecimal() or not int(interval):
         raise ConfigurationError(f"{OTEL_METRIC_EXPORT_INTERVAL}={interval}: allowed are milliseconds, 1 or more")
@@ -41,7 +45,7 @@ def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) 
 
 
 class Push(threading.Thread):
-    """A daemon thread, so that a collector that does not answer never delays the end of the process."""
+    """A thread that pushes. It is a daemon, so a collector that does not answer cannot keep the process alive."""
 
     def __init__(self, translation: "Translation", interval: float) -> None:
         super().__init__(name="otlp-metrics", daemon=True)
@@ -56,17 +60,20 @@ class Push(threading.Thread):
         self._export()
 
     def stop(self) -> None:
-        """Pushes once more, for at most FLUSH_SECONDS."""
+        """Makes the thread push once more and end. Waits at most FLUSH_SECONDS for the thread."""
         self._ended.set()
         self.join(FLUSH_SECONDS)
         self._exporter.shutdown()
 
     def _export(self) -> None:
-        self._exporter.export(self._translation.data())  # logs failures, and raises nothing
+        self._exporter.export(self._translation.data())  # `export` logs failures and does not raise them
 
 
 class Translation:
-    """Translates the instruments to the SDK's data. Counting begins when this object is created."""
+    """Translates the instruments to the data types of OpenTelemetry's SDK.
+
+    The start time of all metrics is the time at which this object is created.
+    """
 
     def __init__(self, instruments: Sequence[Instrument], resource: Resource, scope: InstrumentationScope) -> None:
         self._instruments = instruments
@@ -106,11 +113,11 @@ class Translation:
             sum=value.total,
             bucket_counts=value.counts,
             explicit_bounds=about.bounds,
-            min=None,  # type: ignore[arg-type]  # optional in OTLP, and meaningless in a cumulative histogram
+            min=None,  # type: ignore[arg-type]  # optional in OTLP, and without meaning in a cumulative histogram
             max=None,  # type: ignore[arg-type]
         )
 
 
 def _attributes(about: Description, labels: Labels) -> dict[str, str | int]:
-    """Returns the labels as attributes, without the empty ones."""
+    """Returns the labels as attributes, without labels that are empty."""
     return {name: value for name, value in zip(about.labels, labels, strict=True) if value != ""}

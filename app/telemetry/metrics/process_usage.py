@@ -1,4 +1,4 @@
-"""CPU, memory, open files and throttling of this process. Metrics that the kernel does not provide are absent."""
+"""Reads CPU time, memory, open files and throttling of this process. Omits metrics that the kernel does not provide."""
 
 import resource
 from collections.abc import Callable
@@ -11,7 +11,7 @@ _PROC = Path("/proc/self")
 
 
 def process_instruments() -> list[Instrument]:
-    """Returns an instrument for each number."""
+    """Returns one instrument for each metric of this module."""
     return [
         Observed(
             Description("counter", "process.cpu.time", "s", "CPU time of this process.", ("cpu.mode",)), _cpu_seconds
@@ -40,13 +40,13 @@ def _memory() -> list[Point]:
 
 def _open_files() -> list[Point]:
     try:
-        return [((), len(list((_PROC / "fd").iterdir())) - 1)]  # without the descriptor that lists them
+        return [((), len(list((_PROC / "fd").iterdir())) - 1)]  # the listing itself has one of these descriptors open
     except OSError:
         return []
 
 
 def _throttling_instruments(file: Path | None) -> list[Instrument]:
-    """Returns the instruments of the CFS statistics in `file`, or none without a file."""
+    """Returns the instruments of the throttling statistics in `file` (cpu.stat), or an empty list if `file` is None."""
     if file is None:
         return []
 

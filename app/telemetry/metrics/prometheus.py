@@ -1,4 +1,4 @@
-"""Serves the metrics as Prometheus' text. The server has its own thread, so it answers while the loop is blocked."""
+"""Serves the metrics as Prometheus' text, in a thread that answers even if the event loop is blocked."""
 
 import re
 import threading
@@ -25,13 +25,16 @@ _FAMILIES: dict[str, type[CounterMetricFamily] | type[GaugeMetricFamily]] = {
 
 
 def prometheus_name(about: Description) -> str:
-    """Returns Prometheus' name, without a counter's `_total`: `event_loop.delay` in s → `event_loop_delay_seconds`."""
+    """Returns Prometheus' name of a metric: `event_loop_delay_seconds` for `event_loop.delay` with the unit s.
+
+    The name of a counter does not include `_total`.
+    """
     name, suffix = _plain(about.name), _SUFFIXES.get(about.unit, "")
     return name if not suffix or name.endswith(f"_{suffix}") else f"{name}_{suffix}"
 
 
 class Families(Collector):
-    """Translates the instruments at each scrape."""
+    """Translates the instruments to Prometheus' metrics at each scrape."""
 
     def __init__(self, instruments: Sequence[Instrument]) -> None:
         self._instruments = instruments
@@ -44,7 +47,10 @@ class Families(Collector):
 
 @contextmanager
 def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[int]:
-    """Serves the instruments on `host` and `port`. Yields the port: for 0, a free one. Raises ConfigurationError."""
+    """Serves the instruments on `host` and `port`. Yields the port, which is a free one if `port` is 0.
+
+    Raises ConfigurationError if the server cannot listen there.
+    """
     registry = CollectorRegistry()
     registry.register(Families(instruments))
     try:

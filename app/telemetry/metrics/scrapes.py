@@ -1,6 +1,7 @@
-"""The HTTP server of the metrics: a thread and a deadline for each scrape, and a bound on the number of scrapes.
+"""Runs the HTTP server of the metrics. Each scrape has a thread and a deadline, and the number of scrapes is limited.
 
-Clients need no credentials here, and each connection takes a file descriptor that webhooks need.
+The limits are necessary because clients of this server need no credentials. Each connection takes a file descriptor,
+and webhooks need file descriptors too.
 """
 
 import socket
@@ -13,8 +14,8 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from loguru import logger
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
-SCRAPES = 16  # at the same time; the server closes further connections
-# Time for each scrape, as Prometheus' own time-out: https://prometheus.io/docs/prometheus/latest/configuration/configuration/
+SCRAPES = 16  # maximum at the same time; the server closes all other connections
+# Time-out of a scrape, the same as Prometheus' default: https://prometheus.io/docs/prometheus/latest/configuration/configuration/
 SECONDS = 10.0
 
 
@@ -25,10 +26,10 @@ class ScrapeServer(ThreadingMixIn, WSGIServer):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._deadlines: dict[Any, float] = {}  # by open connection
+        self._deadlines: dict[Any, float] = {}  # the deadline of each open connection
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Returns whether to serve the connection; otherwise, the server closes it."""
+        """Returns whether to serve the connection. If not, the server closes the connection."""
         return len(self._deadlines) < SCRAPES
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -36,29 +37,29 @@ class ScrapeServer(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
-        """Cuts the connections that are past their deadlines. The server calls this twice a second."""
+        """Shuts down the connections whose deadlines have passed. The server calls this method twice a second."""
         now = time.monotonic()
         for request in [request for request, deadline in list(self._deadlines.items()) if deadline < now]:
-            with suppress(OSError):  # the connection has ended meanwhile
+            with suppress(OSError):  # the client has closed the connection
                 request.shutdown(socket.SHUT_RDWR)  # the thread of the scrape then fails and closes the connection
 
     def shutdown_request(self, request: Any) -> None:
-        """Closes a connection, whether it was served, refused, or had no thread."""
+        """Closes a connection. The server calls this method after each connection, even if it has not served it."""
         self._deadlines.pop(request, None)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Logs a failed scrape. Usually, the client has gone."""
+        """Logs a failed scrape. The usual cause is that the client has disconnected."""
         logger.opt(exception=True).debug("A scrape failed")
 
 
 class _Handler(WSGIRequestHandler):
     def log_message(self, *args: Any) -> None:
-        """Logs no request."""
+        """Does nothing, so that successful scrapes are not logged."""
 
 
 def scrape_server(host: str, port: int, registry: CollectorRegistry) -> ScrapeServer:
-    """Returns a server that listens on `host` and `port`. Raises OSError, OverflowError and UnicodeError."""
+    """Returns a server that listens on `host` and `port`. Raises OSError, OverflowError or UnicodeError."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     server_class = type("Server", (ScrapeServer,), {"address_family": family})
     return make_server(str(address[0]), port, make_wsgi_app(registry), server_class, _Handler)

@@ -1,4 +1,4 @@
-"""All metrics of a process: webhooks or messages, calls to SQS, and the event loop."""
+"""Combines all metrics of a process: of webhooks or messages, of calls to SQS, and of the event loop."""
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
@@ -24,11 +24,14 @@ Record_contra = TypeVar("Record_contra", contravariant=True)
 class GarbageMetrics:
     """Measures the pauses of Python's cyclic garbage collector, from `start` to `stop`.
 
-    During a collection, no Python code runs in any thread. Any thread may collect, but only one at a time.
+    During a collection, no Python code runs in any thread. Every thread may start a collection, but two collections
+    never run at the same time.
     """
 
     def __init__(self) -> None:
-        pauses = Histogram("cpython.gc.pause", "s", "Pauses for garbage collection.", PAUSE_SECONDS, ("generation",))
+        pauses = Histogram(
+            "cpython.gc.pause", "s", "Duration of pauses for garbage collection.", PAUSE_SECONDS, ("generation",)
+        )
         self._generations = [pauses.series(number) for number in range(GENERATIONS)]
         self._began = 0.0
         self.instruments: list[Instrument] = [pauses]
@@ -47,21 +50,21 @@ class GarbageMetrics:
 
 
 class ThreadTokens:
-    """The tokens of AnyIO's thread pool: `run_in_threadpool`, sync dependencies and sync handlers each take one.
+    """The metrics of AnyIO's thread tokens. `run_in_threadpool`, sync dependencies and sync handlers take one each.
 
-    The metrics are absent until `capture`, because each event loop has its own limiter.
+    Each event loop has its own limiter of tokens, so the metrics have no values until `capture` is called.
     """
 
     def __init__(self) -> None:
         self._limiter: CapacityLimiter | None = None
         self.instruments: list[Instrument] = [
-            self._gauge("limit", "Threads that blocking work may use.", lambda limiter: limiter.total_tokens),
-            self._gauge("used", "Threads that work now.", lambda limiter: limiter.borrowed_tokens),
+            self._gauge("limit", "Maximum threads for blocking work.", lambda limiter: limiter.total_tokens),
+            self._gauge("used", "Threads that are in use.", lambda limiter: limiter.borrowed_tokens),
             self._gauge("waiting", "Tasks that wait for a thread.", lambda limiter: limiter.statistics().tasks_waiting),
         ]
 
     def capture(self) -> None:
-        """Finds the limiter of the running event loop. Call it once."""
+        """Stores the limiter of the running event loop, whose values the metrics then show."""
         self._limiter = current_default_thread_limiter()
 
     def _gauge(self, name: str, text: str, read: Callable[[CapacityLimiter], float]) -> Observed:
@@ -70,7 +73,7 @@ class ThreadTokens:
 
 
 class LoopMetrics:
-    """Measures a process with an event loop: loop delay, thread tokens, garbage collection, CPU, memory, files.
+    """Measures the event loop and its process: loop delay, thread tokens, garbage collection, CPU, memory and files.
 
     `fine`: see `bounds`.
     """
@@ -93,7 +96,7 @@ class LoopMetrics:
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
-        """Measures the event loop on which the context is entered, until it is left."""
+        """Measures the event loop of the caller until the context is left."""
         self._threads.capture()
         self._garbage.start()
         self._delay.start()
@@ -105,18 +108,18 @@ class LoopMetrics:
 
 
 class RecordMetrics(Protocol[Record_contra]):
-    """The metrics of webhooks, or of messages."""
+    """The metrics that are built from records: of webhooks in the web process, of messages in a worker."""
 
     instruments: list[Instrument]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Makes these outcomes appear as 0 from the start; each with the status of the webhook's answer, if any."""
+        """Makes the counters of `outcomes` begin at 0. Each outcome has the status of a webhook's response, or None."""
 
     def observe(self, record: Record_contra) -> None: ...
 
 
 class Metrics(Generic[Record]):
-    """The metrics' observers, and the instruments that a collection reads. A process has one."""
+    """All metrics of a process: the objects that observe records, and the instruments that are exported."""
 
     def __init__(self, records: RecordMetrics[Record], info: Observed, *, fine: bool = False) -> None:
         self.records: RecordMetrics[Record] = records
@@ -127,11 +130,11 @@ class Metrics(Generic[Record]):
         ]
 
     def add(self, instruments: Iterable[Instrument]) -> None:
-        """Adds instruments of other modules. Call it before the first collection."""
+        """Adds instruments of other modules. Call this method before the metrics are exported."""
         self.instruments += instruments
 
 
 def info(name: str, **labels: str) -> Observed:
-    """Returns a gauge that is always 1, with labels that say what runs."""
+    """Returns a gauge that is always 1. Its `labels` describe the process, for example the release."""
     description = Description("gauge", name, "", "Always 1.", tuple(labels))
     return Observed(description, lambda: [(tuple(labels.values()), 1)])

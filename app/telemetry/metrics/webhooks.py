@@ -9,7 +9,7 @@ from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, La
 from app.telemetry.record import UNANSWERED, WebhookRecord
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0)
-# Chargebee redelivers for up to three days.
+# The highest bound is four days, because Chargebee redelivers a webhook for up to three days.
 LAG_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0, 21_600.0, 86_400.0, 345_600.0)
 # The version of https://apidocs.chargebee.com/docs/api that app.events supports.
 API_VERSION = "v2"
@@ -17,7 +17,7 @@ _EVENT_TYPE, _API_VERSION, _TRUNCATED = ("event_type",), ("api_version",), ("tru
 
 
 class WebhookMetrics:
-    """Counts webhooks, on the event loop. No value of a payload becomes a label, so the number of series is bounded.
+    """Counts webhooks, on the event loop. Labels contain no values from payloads, which bounds the number of series.
 
     `fine`: see `bounds`.
     """
@@ -30,14 +30,17 @@ class WebhookMetrics:
         self._durations = Histogram(
             "http.server.request.duration",
             "s",
-            "From a webhook's head to the end of its response.",
+            "Time from the head of a webhook to the end of the response.",
             bounds(SECONDS, fine=fine),
             ("http.request.method", "http.route", "http.response.status_code"),
         )
         self._outcomes = Counter("invoice_webhook.webhooks", "{webhook}", "Webhooks by outcome.", ("outcome",))
         self._redeliveries = Counter("invoice_webhook.redeliveries", "{webhook}", "Webhooks that Chargebee sent again.")
         lags = Histogram(
-            "invoice_webhook.delivery_lag", "s", "From the event's occurred_at to the webhook's end.", LAG_SECONDS
+            "invoice_webhook.delivery_lag",
+            "s",
+            "Time from the event's occurred_at to the end of the webhook.",
+            LAG_SECONDS,
         )
         self._lag = lags.series()
         self._unexpected = Counter(
@@ -52,10 +55,10 @@ class WebhookMetrics:
         ]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Makes these outcomes and their statuses appear as 0 from the start.
+        """Makes the counters and histograms of `outcomes` begin at 0. A status is None for a 200 or no answer.
 
-        With `fine`, the durations of a status appear with the first webhook: a scrape of seven unused histograms would
-        take the interpreter lock from the event loop for 5 ms, twice a second.
+        With `fine`, the histogram of a status is created with its first webhook. A scrape of seven unused fine
+        histograms would take the interpreter lock from the event loop for 5 ms, twice a second.
         """
         for outcome, status in outcomes:
             self._outcomes.values.setdefault((outcome,), 0)
@@ -63,7 +66,7 @@ class WebhookMetrics:
                 self._add_series(outcome, status)
 
     def observe(self, record: WebhookRecord) -> None:
-        """Counts a webhook that has been answered."""
+        """Counts an answered webhook."""
         assert record.answered is not None
         labels, durations = self._known.get(record.outcome) or self._add_series(record.outcome, record.status)
         self._outcomes.values[labels] += 1
@@ -72,7 +75,7 @@ class WebhookMetrics:
             self._observe_event(record.event)
 
     def _add_series(self, outcome: str, status: int | None) -> tuple[Labels, Series]:
-        """Adds the series of an outcome. `status`: None for an outcome without a status, and for a 200."""
+        """Adds and returns the series of an outcome. `status`: None for a 200, and for an unanswered webhook."""
         code = status or ("" if outcome == UNANSWERED else HTTPStatus.OK.value)
         self._outcomes.values.setdefault((outcome,), 0)
         known = self._known[outcome] = ((outcome,), self._durations.series(*self._labels, code))
@@ -80,7 +83,7 @@ class WebhookMetrics:
 
     def _observe_event(self, event: Event | UnwantedEvent) -> None:
         now = time()
-        # The comparison comes first, because an integer of the payload may be too long for a float.
+        # Without the comparison, the subtraction could fail: an integer of the payload may be too large for a float.
         self._lag.observe(now - event.occurred_at if event.occurred_at < now else 0.0)
         if event.webhooks is not None:
             self._redeliveries.values[()] += 1
