@@ -27,7 +27,7 @@ def sample_files() -> list[Path]:
 
 def _shipped() -> list[Path]:
     if not SAMPLES.is_dir():
-        raise ConfigurationError(f"the sample events are not installed ({SAMPLES}): name a FILE")
+        raise ConfigurationError(f"the sample events are not installed ({SAMPLES}): pass a file as FILE")
     return sorted(SAMPLES.glob("*.json"))
 
 

@@ -63,7 +63,10 @@ def billable_key(customer_id: str, billable: Billable) -> Key:
 
 
 def between(period: Period) -> tuple[str, str]:
-    """Returns the two sort keys for BETWEEN. No item has the upper key, because real keys end in `#<id>`."""
+    """Returns the lower and the upper sort key for BETWEEN.
+
+    BETWEEN includes the upper key, but no item has that key, because real keys end in `#<id>`.
+    """
     return _from(period.start), _from(period.end + 1)
 
 

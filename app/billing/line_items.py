@@ -34,7 +34,7 @@ class Line(Protocol):
 
 
 def added(lines: Iterable[Line], first_lines: Iterable[Line]) -> list[Line]:
-    """Returns the ad-hoc lines that were added to the invoice after the event, whose lines are `first_lines`."""
+    """Returns the ad-hoc lines that were added to the invoice after the event, which contained `first_lines`."""
     first = {_identity(line) for line in first_lines}
     return [line for line in lines if line.entity_type == ADHOC and _identity(line) not in first]
 

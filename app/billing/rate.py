@@ -107,7 +107,7 @@ class SharedRateLimit:
             first = await self._slots.take(slots, max(waiting.patience for waiting in batch))
             if first is not None:
                 self._spare.extend(first + 1000 * number * self.interval for number in range(slots))
-        # In every try, another worker was faster, or the reserved slots were already over.
+        # In every try, another worker updated the item first, or the time of the reserved slots had already passed.
         _fail(batch, TableUnavailable("The rate limit's item cannot be written", "budget_contended"))
 
     def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:

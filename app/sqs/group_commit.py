@@ -68,7 +68,8 @@ class GroupCommit:
     def _expire(self, pending: PendingSend) -> None:
         """Rejects a send whose deadline has passed. A call that contains its message continues."""
         if not pending.in_call:
-            self._waiting.remove(pending)  # in constant time, because the earliest deadline is first in the queue
+            # `remove` takes constant time, because the send with the earliest deadline is first in the queue.
+            self._waiting.remove(pending)
         pending.resolve(too_late("Timeout", sent=pending.in_call))
 
     def _fill_slots(self) -> None:

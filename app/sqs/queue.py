@@ -39,7 +39,7 @@ class Entries:
         self._calls = count()
 
     def of(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        """Returns the entries of the next call, one for each message."""
+        """Returns the entries of one SendMessageBatch, one for each message."""
         call = next(self._calls)
         return [{"Id": f"{call}-{number}", **message.parameters()} for number, message in enumerate(messages)]
 
@@ -84,7 +84,7 @@ _TOO_LONG = "BatchRequestTooLong"
 
 
 def batch_refused(code: str) -> BatchRefused | None:
-    """Returns the exception for a code of SendMessageBatch that an entry can cause, or None for any other code."""
+    """Returns the exception if one bad entry can make SendMessageBatch fail with this error code, otherwise None."""
     plain = code.rpartition(".")[2].removesuffix("Exception")  # e.g. AWS.SimpleQueueService.BatchRequestTooLong
     return BatchRefused(code, too_long=plain == _TOO_LONG) if plain in {*_ENTRY_CODES, _TOO_LONG} else None
 

@@ -63,7 +63,7 @@ def fields(record: WebhookRecord) -> dict[str, Any]:
 
 def log_blocked(location: "Location", stack: "Stack", seconds: float) -> None:
     """Logs a warning about a line of code that blocks the event loop, with the shortened stack."""
-    from asgi_doctor.stacks import short  # not imported without a watchdog
+    from asgi_doctor.stacks import short  # imported only with a watchdog
 
     logger.bind(place=str(location), held_ms=round(seconds * 1000), stack=short(stack)).warning(
         "Event loop blocked for {:.2f} s so far by {}", seconds, location

@@ -83,7 +83,7 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers[Web
     metrics = tracing = None
     watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
-        from app.telemetry.metrics.service import Metrics, info  # not imported without metrics
+        from app.telemetry.metrics.service import Metrics, info  # imported only with metrics
         from app.telemetry.metrics.webhooks import WebhookMetrics
 
         fine = settings.metrics_fine
@@ -91,7 +91,7 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers[Web
         metrics = Metrics(WebhookMetrics(method, route, settings.event_types, fine=fine), release, fine=fine)
         metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
-        from app.telemetry.spans import WebhookTracing  # not imported without a collector
+        from app.telemetry.spans import WebhookTracing  # imported only if there is a collector
 
         tracing = WebhookTracing(service_resource(), __version__, method, route)
     return Observers(metrics, tracing, watchdog)
@@ -102,13 +102,13 @@ def make_worker_observers(settings: Settings, queue: str) -> Observers[MessageRe
     metrics = tracing = None
     watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
-        from app.telemetry.metrics.messages import MessageMetrics  # not imported without metrics
+        from app.telemetry.metrics.messages import MessageMetrics  # imported only with metrics
         from app.telemetry.metrics.service import Metrics, info
 
         metrics = Metrics(MessageMetrics(), info("invoice_webhook.worker.info", version=__version__))
         metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
-        from app.telemetry.spans import MessageTracing  # not imported without a collector
+        from app.telemetry.spans import MessageTracing  # imported only if there is a collector
 
         tracing = MessageTracing(service_resource(), __version__, queue)
     return Observers(metrics, tracing, watchdog)
@@ -117,14 +117,14 @@ def make_worker_observers(settings: Settings, queue: str) -> Observers[MessageRe
 def _watchdog(settings: Settings) -> "Watchdog | None":
     if settings.block_warn is None:
         return None
-    from asgi_doctor.watchdog import Watchdog  # not imported without APP_BLOCK_WARN
+    from asgi_doctor.watchdog import Watchdog  # imported only with APP_BLOCK_WARN
 
     return Watchdog(settings.block_warn, log_blocked)
 
 
 def _blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
     """Returns the counter of the watchdog, or no instrument if there is no watchdog."""
-    from app.telemetry.metrics.instruments import counter  # not imported without metrics
+    from app.telemetry.metrics.instruments import counter  # imported only with metrics
 
     text = "How often a line of code blocked the event loop for longer than APP_BLOCK_WARN."
     return [counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)] if watchdog is not None else []
@@ -139,12 +139,12 @@ def exported(observers: Observers[Record], settings: Settings) -> Iterator[int |
     port = None
     with ExitStack() as stack:
         if observers.metrics is not None and settings.metrics_port is not None:
-            from app.telemetry.metrics.prometheus import served  # not imported without APP_METRICS_PORT
+            from app.telemetry.metrics.prometheus import served  # imported only with APP_METRICS_PORT
 
             instruments = observers.metrics.instruments
             port = stack.enter_context(served(instruments, settings.metrics_host, settings.metrics_port))
         if observers.metrics is not None and otlp_wanted(_METRICS):
-            from app.telemetry.metrics.otlp import pushed  # not imported without a collector
+            from app.telemetry.metrics.otlp import pushed  # imported only if there is a collector
 
             stack.enter_context(pushed(observers.metrics.instruments, service_resource(), __version__))
         if observers.tracing is not None:

@@ -27,7 +27,7 @@ def otlp_wanted(signal: str) -> bool:
 
 def service_resource() -> "Resource":
     """Returns the resource of OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, with defaults for missing values."""
-    from opentelemetry.sdk.resources import Resource  # not imported without a collector
+    from opentelemetry.sdk.resources import Resource  # imported only if there is a collector
 
     found = Resource.create()
     defaults = {"service.name": SERVICE, "service.version": __version__, "service.instance.id": str(uuid4())}

@@ -8,8 +8,8 @@ from app.web.service import Service
 
 router = APIRouter(tags=["probes"])
 
-# Each probe has two routes. The route for GET and HEAD answers all requests, and the server omits the body for HEAD.
-# The route for GET alone never matches. The OpenAPI document needs it, because two methods of one route would share an
+# Each probe has two routes. The one for GET and HEAD answers all requests, and the server omits the body for HEAD. The
+# one for GET is never reached. It exists for the OpenAPI document, where two methods of one route would share an
 # operation id.
 PROBE = ["GET", "HEAD"]
 

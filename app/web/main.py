@@ -46,7 +46,7 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     gate = Gate(settings, service.admission, observers, WebhookLines(settings).log if lean else log_webhook)
     middleware = list(MIDDLEWARE[settings.middleware])
     if settings.profile is not None:
-        from app.telemetry.profiling import Profiling  # not imported without APP_PROFILE
+        from app.telemetry.profiling import Profiling  # imported only with APP_PROFILE
 
         middleware.append(partial(Profiling, folder=settings.profile, path=PATH))
     # FastAPI adds this middleware to its router. The route is called without the router, so it is added here.
@@ -64,7 +64,7 @@ def _lifespan(release: ReleaseModule) -> Callable[[Service], Any]:
         async with release.lifespan(service) as state:
             with ExitStack() as stack:
                 if service.settings.timeline is not None:
-                    from app.telemetry.timeline import recorded  # not imported without APP_TIMELINE
+                    from app.telemetry.timeline import recorded  # imported only with APP_TIMELINE
 
                     stack.enter_context(recorded(service.settings.timeline, PATH))
                 stack.enter_context(service.observers.measuring())
@@ -103,7 +103,7 @@ def _bare(receive: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
 
 def _measure(admission: Admission, metrics: "Metrics[WebhookRecord]", release: Release) -> None:
     """Adds the outcomes and the gauges of admission to the metrics, before the first webhook."""
-    from app.telemetry.metrics.instruments import gauge  # not imported without metrics
+    from app.telemetry.metrics.instruments import gauge  # imported only with metrics
 
     refusals = [(refusal.slug, refusal.status) for refusal in REFUSALS.values()]
     metrics.records.expect([(release.accepted, HTTPStatus.OK.value), ("ignored", HTTPStatus.OK.value), *refusals])

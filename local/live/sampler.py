@@ -18,9 +18,9 @@ Extras = Callable[[], dict[str, object]]
 
 
 async def sample(services: list[ShownService], ring: Ring, extras: Extras) -> None:
-    """Adds a moment to `ring` every INTERVAL seconds, until the task is cancelled.
+    """Adds a snapshot of the services to `ring` every INTERVAL seconds, until the task is cancelled.
 
-    `extras` returns SQS's latency, the pressed buttons and the tallies. They become part of each moment.
+    Each snapshot includes the result of `extras`: SQS's latency, the buttons that viewers pressed, and the counts.
     """
     async with aiohttp.ClientSession() as session, AsyncExitStack() as stack:
         probes = [HealthProbe(service.url) for service in services]

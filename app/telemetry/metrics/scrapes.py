@@ -44,7 +44,7 @@ class ScrapeServer(ThreadingMixIn, WSGIServer):
                 request.shutdown(socket.SHUT_RDWR)  # the thread of the scrape then fails and closes the connection
 
     def shutdown_request(self, request: Any) -> None:
-        """Closes a connection. The server calls this method after each connection, even if it has not served it."""
+        """Closes a connection. The server calls this method even for a connection that it did not serve."""
         self._deadlines.pop(request, None)
         super().shutdown_request(request)
 
