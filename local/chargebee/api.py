@@ -1,7 +1,8 @@
 """Serves Chargebee's API over HTTP.
 
-For each call, the API checks the API key, the rate limit and the invoice's lock, and may add latency or an error. If a
-client repeats a request with the same idempotency key, the API repeats the first answer.
+For each call, the API checks the API key and the rate limit. While a call changes an invoice, other calls cannot change
+it. The options in `behaviour.py` can add latency and errors. If a client repeats a request with the same idempotency
+key, the API sends the first answer again.
 """
 
 import asyncio
@@ -39,7 +40,10 @@ class _Call(NamedTuple):
 
 
 class Api:
-    """Answers the calls to the API of one site. `clock` returns unix time in seconds, which must never decrease."""
+    """Answers the API calls to one Chargebee site.
+
+    `clock` returns the unix time in seconds. The time must never decrease.
+    """
 
     def __init__(self, site: Site, behaviour: Behaviour, clock: Callable[[], float]) -> None:
         self.site = site
@@ -51,7 +55,7 @@ class Api:
         self.behave(behaviour)
 
     def behave(self, behaviour: Behaviour) -> None:
-        """Changes the behaviour for later calls.
+        """Replaces the stand-in's options for later calls.
 
         Earlier calls still count against the rate limit, and stored idempotency keys remain valid.
         """

@@ -10,9 +10,10 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class ApiError(Exception):
-    """An error answer with the HTTP status `status`.
+    """An error that the API answers with the HTTP status `status`.
 
-    In the answer's JSON, `code` is the `api_error_code`, `kind` is the `type`, and `param` names the wrong parameter.
+    In the answer's JSON, `code` is the value of the field `api_error_code`, `kind` is the value of `type`, and `param`
+    names the wrong parameter.
     """
 
     def __init__(
@@ -74,7 +75,10 @@ def invalid_request(message: str) -> ApiError:
 
 
 def limit_exceeded(retry_after: int | str) -> ApiError:
-    """Returns the answer 429. `retry_after` is a number of seconds, or any text for the Retry-After header."""
+    """Returns the error for too many calls, 429.
+
+    `retry_after` is the value of the Retry-After header: a number of seconds, or any text, to test clients.
+    """
     message = "Sorry, access has been blocked temporarily due to request count exceeding acceptable limits."
     headers = {"Retry-After": str(retry_after)}
     return ApiError(429, "api_request_limit_exceeded", message, kind="operation_failed", headers=headers)

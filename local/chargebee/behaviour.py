@@ -1,6 +1,6 @@
-"""Defines the stand-in's behaviour, and chooses which calls fail.
+"""Defines the options of the Chargebee stand-in, and chooses which calls fail.
 
-`PUT /_/behaviour` changes the behaviour while the stand-in runs.
+`PUT /_/behaviour` changes the options while the stand-in runs.
 """
 
 import random
@@ -12,10 +12,10 @@ API_KEY = "test_standin"
 
 
 class Behaviour(BaseModel):
-    """The options of the stand-in.
+    """The options of the stand-in for Chargebee's API.
 
-    By default, the limits are those of a Chargebee test site: the site allows 150 calls a minute, and stores
-    idempotency keys for 30 minutes.
+    The default limits are those of a Chargebee test site, which allows 150 calls a minute and stores idempotency keys
+    for 30 minutes.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -23,26 +23,34 @@ class Behaviour(BaseModel):
     api_key: str = Field(
         API_KEY, min_length=1, pattern=r"^[\x21-\x39\x3b-\x7e]+$", description="The only valid API key."
     )
-    rate: int = Field(150, ge=1, le=10_000_000, description="Number of calls allowed in any 60 s; more calls get 429.")
-    latency: float = Field(0.0, ge=0, le=60, description="Seconds of delay that are added to each call.")
+    rate: int = Field(
+        150, ge=1, le=10_000_000, description="Maximum number of calls in any 60 s; the answer to further calls is 429."
+    )
+    latency: float = Field(0.0, ge=0, le=60, description="Seconds of latency added to each call.")
     errors: float = Field(
         0.0,
         ge=0,
         le=1,
-        description="Share of calls that fail, from 0 to 1. For about half of these, the operation still succeeds.",
+        description="Share of calls that fail, from 0 to 1. In about half of the failed calls, the operation succeeds"
+        " and only the answer is lost.",
     )
     seed: int = Field(0, description="Seed for the random choice of the calls that fail.")
     rests: int = Field(
-        0, ge=0, description="If this is a number N, every Nth call gets a 429 with Retry-After. 0 means no call."
+        0, ge=0, description="With a number N, every Nth call is answered with 429 and Retry-After; with 0, no call."
     )
     retry_after: str = Field(
-        "", description="Retry-After of each Nth call's 429. Empty means random values, of which a few are absurd."
+        "",
+        description="Value of Retry-After in the answers that the option `rests` causes. Empty: random values, of which"
+        " a few are absurdly high.",
     )
     idempotency_seconds: float = Field(1800.0, gt=0, description="Seconds for which an idempotency key is stored.")
 
 
 class Fault(Enum):
-    """An injected error. With GATEWAY_TIMEOUT and CUT_OFF, the operation succeeds, and only the answer is lost."""
+    """An error that the stand-in injects into a call.
+
+    With GATEWAY_TIMEOUT and CUT_OFF, the operation succeeds, and only the answer is lost.
+    """
 
     INTERNAL = "internal_error"
     UNAVAILABLE = "internal_temporary_error"
@@ -54,7 +62,8 @@ class Fault(Enum):
         return self in {Fault.GATEWAY_TIMEOUT, Fault.CUT_OFF}
 
 
-# About one random value in 400 is absurd, as if a proxy used another unit than seconds, or had a bug.
+# The random values of Retry-After, and their weights. About one value in 400 is absurdly high, as if a proxy had a bug
+# or used another unit than seconds.
 _RETRY_AFTERS, _WEIGHTS = ("0", "1", "2", "1000000000", "9" * 400), (50, 700, 48, 1, 1)
 
 
@@ -65,17 +74,17 @@ class ApiFaults:
         self._share = behaviour.errors
         self._rests, self._retry_after = behaviour.rests, behaviour.retry_after
         self._calls = 0
-        self._random = random.Random(behaviour.seed)  # noqa: S311  # repeatable, not secret
+        self._random = random.Random(behaviour.seed)  # noqa: S311  # must be repeatable, need not be secret
 
     def retry_after(self) -> str | None:
-        """Counts a call. Returns the value of the Retry-After header if the call gets a 429, or None otherwise."""
+        """Counts a call. Returns the value of Retry-After if the answer to this call must be 429, or None otherwise."""
         self._calls += 1
         if not self._rests or self._calls % self._rests:
             return None
         return self._retry_after or self._random.choices(_RETRY_AFTERS, _WEIGHTS)[0]
 
     def draw(self) -> Fault | None:
-        """Returns the fault of this call, or None if the call succeeds."""
+        """Chooses at random whether a call fails. Returns the call's fault, or None if the call succeeds."""
         if self._random.random() >= self._share:
             return None
         return self._random.choice(list(Fault))

@@ -1,4 +1,4 @@
-"""Records every call of the API, for audits and for the web page."""
+"""Records every call to the stand-in's API, for audits and for the web page."""
 
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -8,11 +8,11 @@ from local.chargebee.limits import WINDOW
 
 
 class CallLog:
-    """Records the calls of the API.
+    """Records the calls to the API.
 
-    `times` contains the unix time of each answer, by operation and by status. An answer that the stand-in cut off has
-    the status `cut_off`. `most` is the highest number of calls with a valid API key in any 60 s. `most_taken` is the
-    highest number of calls in any 60 s that the rate limit allowed.
+    `times` contains the unix time of each answer, by operation and by status. If the stand-in cut off an answer on
+    purpose, the status is `cut_off`. `most` is the highest number of calls with a valid API key in any 60 s.
+    `most_taken` is the highest number of calls in any 60 s that the rate limit allowed.
     """
 
     def __init__(self) -> None:
@@ -43,9 +43,10 @@ class CallLog:
             self._refused.append(now)
 
     def each_second(self, now: float) -> tuple[list[int], list[int]]:
-        """Returns two lists, each with one number of calls for each of the last 60 s, oldest first.
+        """Returns the number of calls in each of the last 60 seconds, oldest second first, as two lists.
 
-        The second list counts the calls with the answer 429, and the first list counts all other calls.
+        The first list counts the calls that the API did not answer with 429. The second list counts the calls that the
+        API answered with 429.
         """
         self._forget(now)
         arrived, refused = _each_second(self._arrived, now), _each_second(self._refused, now)

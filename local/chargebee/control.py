@@ -1,6 +1,8 @@
-"""Serves the paths that control the stand-in: they register invoices, audit invoices and change the behaviour.
+"""Serves the paths below `/_/`, which control the stand-in and are not part of Chargebee's API.
 
-These paths need no API key. `local.guard` rejects requests that a website sends through the user's browser.
+With these paths, tests and commands register invoices, read what has happened to the invoices, and change the
+stand-in's options. The paths need no API key. `local.guard` rejects requests that a website sends through the user's
+browser.
 """
 
 from http import HTTPStatus
@@ -18,7 +20,7 @@ from local.chargebee.behaviour import Behaviour
 
 
 class ControlPaths:
-    """Handles the requests to the control paths. `routes()` lists the paths."""
+    """Handles the requests to the paths below `/_/`. `routes()` lists the paths."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -60,7 +62,7 @@ class ControlPaths:
         return await self._behaviour(request)
 
     async def _behaviour(self, request: Request) -> Response:
-        """Answers with the behaviour, but without the API key, because clients may change the key but not read it."""
+        """Answers with the stand-in's options, without the API key: clients may change the key, but not read it."""
         return _json(self._api.behaviour.model_dump(exclude={"api_key"}))
 
 
