@@ -1,4 +1,4 @@
-"""Stores an invoice of the stand-in: the fields from the webhook, the line items, the added charges and the closes."""
+"""Stores an invoice of the Chargebee stand-in, with its line items, its added charges and its status."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,7 +10,8 @@ from local.chargebee import api_errors
 
 PENDING = "pending"
 _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
-# `app.billing` writes the billable event's id and time at the end of each charge's description.
+# Finds the id of the billable event (the customer's usage) for which a charge was added. `app.billing` writes the
+# event's id and time at the end of the charge's description.
 _BILLABLE = re.compile(r" \[billable:([^\[\]]+)@\d+\]$")
 
 
@@ -33,8 +34,8 @@ class Charge:
 class StoredInvoice:
     """An invoice of the stand-in.
 
-    `document` is the invoice without its line items, as JSON: ten thousand invoices as dicts would take 300 MB.
-    `document` never changes; `page` adds the line items, and the current status and amounts.
+    `document` is the invoice without line items, and never changes. It is JSON text, because ten thousand invoices as
+    dicts would take 300 MB. `page` adds the line items, and the current status and amounts.
     """
 
     id: str
@@ -51,9 +52,10 @@ class StoredInvoice:
 
     @classmethod
     def of(cls, document: dict[str, Any], more_line_items: list[dict[str, Any]], at: float) -> "StoredInvoice":
-        """Converts the invoice of a webhook. `more_line_items` are the line items that the webhook does not contain.
+        """Creates a stored invoice from `document`, an invoice in Chargebee's format, at the unix time `at`.
 
-        Raises ApiError if the invoice has no `id` or no `customer_id`.
+        `more_line_items` are the invoice's line items that `document` does not contain. Raises ApiError if `document`
+        has no `id` or no `customer_id`.
         """
         rest = {name: value for name, value in document.items() if not name.startswith("line_items")}
         for name in ("id", "customer_id"):
@@ -90,7 +92,7 @@ class StoredInvoice:
         return sum(charge.amount for charge in self.charges)
 
     def page(self, start: int, limit: int) -> bytes:
-        """Returns the invoice as Chargebee's API does, with at most `limit` line items, from the index `start` on."""
+        """Returns the invoice as Chargebee's API does, with at most `limit` line items, beginning at index `start`."""
         shown: dict[str, Any] = orjson.loads(self.document)
         for name in _AMOUNTS:
             shown[name] = shown.get(name, 0) + self.charged

@@ -23,7 +23,8 @@ from local.chargebee.api import Api
 _DOCUMENT = Path(__file__).with_name("invoices_page.html")
 _SECONDS = 0.5
 _RECONNECT_MS = 1000
-# The highest number of invoices in one event of the stream. If more invoices have changed, only the latest are sent.
+# The maximum number of invoices in one event of the stream. If more invoices have changed, the event contains only the
+# invoices that changed last.
 _MOST_CHANGED = 500
 
 
@@ -59,9 +60,10 @@ class Page:
             await asyncio.sleep(_SECONDS)
 
     def moment(self, seen: int) -> dict[str, Any]:
-        """Returns the data of one event: numbers of calls and invoices, and the invoices changed after revision `seen`.
+        """Returns the data of one event of the stream.
 
-        If `seen` is 0, all invoices count as changed.
+        The data are the numbers of calls and invoices, and the invoices that have changed since revision `seen` of the
+        site. If `seen` is 0, all invoices count as changed.
         """
         api, now = self._api, self._api.clock()
         taken, refused = api.calls.each_second(now)
@@ -80,7 +82,7 @@ class Page:
 
 
 def _policy(html: str) -> str:
-    """Returns a Content-Security-Policy that allows no other scripts and style sheets than those in `html`."""
+    """Returns a Content-Security-Policy that allows only the scripts and style sheets in `html`."""
     return (
         f"default-src 'none'; script-src {_hashes('script', html)}; style-src {_hashes('style', html)}; img-src data:;"
         " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,4 +1,4 @@
-"""Limits the calls per minute and the changes of one invoice at a time, and remembers answers by idempotency key.
+"""Limits the calls per minute, locks invoices that are being changed, and stores answers by idempotency key.
 
 All times are in seconds and from the same clock, which never decreases.
 """
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from local.chargebee import api_errors
 
 WINDOW = 60.0
-# https://apidocs.chargebee.com/docs/api/idempotency
+# Chargebee's limit for idempotency keys: https://apidocs.chargebee.com/docs/api/idempotency
 LONGEST_KEY = 100
 
 
 class RateLimit:
     """Allows at most `rate` calls in any 60 s.
 
-    Rejected calls do not count, so a client that waits as long as the answer says can call the API again.
+    Rejected calls do not count. Therefore, a client can call again after waiting for the seconds in Retry-After.
     """
 
     def __init__(self, rate: int) -> None:
@@ -39,7 +39,7 @@ class RateLimit:
         self.rate = rate
 
     def used(self, now: float) -> int:
-        """Returns the number of calls in the last 60 s."""
+        """Returns the number of allowed calls in the last 60 s."""
         self._forget(now)
         return len(self._taken)
 
@@ -58,7 +58,8 @@ class Locks:
     def lock(self, invoice_id: str) -> Iterator[None]:
         """Locks the invoice inside the context.
 
-        Raises ApiError (429) at once if another request has locked the invoice. Chargebee would first wait for a while.
+        Raises ApiError (429) at once if another request has locked the invoice. Chargebee's API would first wait some
+        time for the lock.
         """
         if invoice_id in self._locked:
             raise api_errors.lock_timeout()
@@ -92,8 +93,8 @@ class IdempotencyKeys:
     def replay(self, key: str, request: Request, now: float) -> bytes | None:
         """Returns the answer that is stored for `key`, or None if no answer is stored.
 
-        Raises ApiError (400) if `key` is too long, or if an earlier request with this key was different. Chargebee
-        documents that it compares such requests, but not which error it returns.
+        Raises ApiError (400) if `key` is too long, or if the earlier request with this key was different. Chargebee
+        documents that it compares the two requests, but not which error it returns.
         """
         if len(key) > LONGEST_KEY:
             raise api_errors.invalid_request(f"The idempotency key has more than {LONGEST_KEY} characters")
@@ -105,10 +106,10 @@ class IdempotencyKeys:
         return stored.answer
 
     def store(self, key: str, request: Request, answer: bytes, now: float, seconds: float) -> None:
-        """Stores an answer for the next `seconds`."""
+        """Stores the answer to `request`. The stored answer expires `seconds` after `now`."""
         self._answers.pop(key, None)
         self._answers[key] = _StoredAnswer(request, answer, now + seconds)
-        # Deletes expired answers. The oldest answer is the first in the dict, and the first to expire, unless the
-        # option `idempotency_seconds` has changed.
+        # Deletes expired answers, oldest first. The dict's first answer is the oldest. It is also the first to expire,
+        # unless the option `idempotency_seconds` has changed.
         while (oldest := next(iter(self._answers))) != key and self._answers[oldest].until <= now:
             del self._answers[oldest]

@@ -15,7 +15,7 @@ _OTHERS = {"limit", "offset", "sort_by[asc]", "sort_by[desc]", "include_deleted"
 
 
 class _StoredEvent(NamedTuple):
-    """An event. The order of the fields matters: events are sorted by time, and events of the same time by id."""
+    """An event. The order of the fields is the sort order: events are sorted by time, then by id."""
 
     occurred_at: int
     id: str
@@ -29,14 +29,17 @@ Test = Callable[[_StoredEvent], bool]
 
 
 class Events:
-    """All registered events, ordered by time."""
+    """Stores the events that were registered at the stand-in, ordered by time."""
 
     def __init__(self) -> None:
         self._stored: list[_StoredEvent] = []
         self._ids: set[str] = set()
 
     def add(self, event: dict[str, Any]) -> None:
-        """Adds `event`, unless an event with the same id is stored. Raises ApiError if `event` lacks a needed field."""
+        """Adds `event`, unless an event with the same id is already stored.
+
+        Raises ApiError if `event` has no `id`, `occurred_at` or `event_type`.
+        """
         try:
             stored = _StoredEvent(
                 int(event["occurred_at"]),
@@ -53,9 +56,10 @@ class Events:
             insort(self._stored, stored)
 
     def page(self, params: Mapping[str, str]) -> bytes:
-        """Returns the events that match the filters in `params`, as `{"list": [{"event": …}, …], "next_offset": …}`.
+        """Returns a page of the events that match the filters in `params`, as Chargebee's API does.
 
-        The newest event is the first one, unless `params` contain `sort_by[asc]`. The last page has no `next_offset`.
+        The page is `{"list": [{"event": …}, …], "next_offset": …}`; the last page has no `next_offset`. The newest
+        event is the first one, unless `params` contain `sort_by[asc]`.
         """
         limit = number(params, "limit", 1, 100, 10)
         tests = [_test(name, params) for name in params if name not in _OTHERS]
@@ -88,7 +92,7 @@ def _behind(position: list[str], *, ascending: bool) -> Test:
 def _test(name: str, params: Mapping[str, str]) -> Test:
     found = _FILTER.fullmatch(name)
     if found is None:
-        raise wrong_value(name, "is not a filter of events")
+        raise wrong_value(name, "is not a filter of List Events")
     field, operator = found.groups()
     test = _time(name, operator, params) if field == "occurred_at" else _text(name, field, operator, params)
     if test is None:
@@ -100,7 +104,7 @@ def _time(name: str, operator: str, params: Mapping[str, str]) -> Test | None:
     if operator == "between":
         bounds = several(params, name)
         if len(bounds) != len(("from", "to")) or not all(bound.isdigit() for bound in bounds):
-            raise wrong_value(name, "should be two timestamps")
+            raise wrong_value(name, "should be two timestamps, as in [1785535200,1785538800]")
         earliest, latest = (int(bound) for bound in bounds)
         return lambda event: earliest <= event.occurred_at <= latest
     moment = number(params, name, 0, 10**11, None)

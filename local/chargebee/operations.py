@@ -19,10 +19,10 @@ _LONGEST_DESCRIPTION = 250
 
 
 class Site:
-    """A Chargebee site.
+    """The invoices and events of a Chargebee site, in memory.
 
     `invoices` contains the invoices by id; the invoice that changed last is at the end. `events` contains the events
-    for List Events. `revision` increases with each change of an invoice.
+    for the operation List Events. `revision` increases with each change of an invoice.
     """
 
     def __init__(self) -> None:
@@ -32,17 +32,21 @@ class Site:
         self._counted = (0, {"pending": 0, "charging": 0, "closed": 0})
 
     def counts(self) -> dict[str, int]:
-        """Returns the number of invoices by stage. Pending invoices with added charges have the stage `charging`."""
+        """Returns the number of invoices in each stage: `pending`, `charging` and `closed`.
+
+        The stage `charging` means that the invoice is pending and that charges were added.
+        """
         if self._counted[0] != self.revision:
             counted = Counter(invoice.stage for invoice in self.invoices.values())
             self._counted = self.revision, {stage: counted[stage] for stage in self._counted[1]}
         return self._counted[1]
 
     def register(self, entry: dict[str, Any], at: float) -> StoredInvoice | None:
-        """Adds an invoice, and returns the invoice, or None if no invoice was added.
+        """Adds the invoice in `entry` to the site. Returns the invoice, or None if it was not added.
 
-        `entry` is an invoice, or `{"event": …, "more_line_items": […]}`, where `event` is a webhook. An invoice is not
-        added if its id is known, or if the webhook's invoice is not pending. Raises ApiError if `entry` is invalid.
+        `entry` is an invoice, or `{"event": …, "more_line_items": […]}` with a webhook as `event`. The invoice is not
+        added if the site already has an invoice with its id, or if the webhook has no pending invoice. Raises ApiError
+        if `entry` is invalid.
         """
         document = entry
         if "event" in entry:

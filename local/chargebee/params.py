@@ -43,9 +43,9 @@ def text(params: Mapping[str, str], name: str, longest: int) -> str:
 
 
 def offset(params: Mapping[str, str], name: str) -> list[str]:
-    """Returns the position at which the requested page begins, as in `["1785535200000","300"]`.
+    """Returns the parameter `name`, which is the `next_offset` of the previous page, as in `["1785535200000","300"]`.
 
-    Returns an empty list if the client requests the first page.
+    Returns an empty list if the request has no such parameter, because it is for the first page.
     """
     if not (given := params.get(name)):
         return []
@@ -56,7 +56,10 @@ def offset(params: Mapping[str, str], name: str) -> list[str]:
 
 
 def several(params: Mapping[str, str], name: str) -> list[str]:
-    """Returns the parameter `name`, which is a list in JSON, or in the form of the Python SDK: `['a', 'b']`."""
+    """Returns the values in the parameter `name`, which is a list.
+
+    The list may be JSON, or have the form in which Chargebee's Python SDK sends lists: `['a', 'b']`.
+    """
     given = params[name]
     try:
         values = json.loads(given.replace("'", '"'))
