@@ -1,5 +1,5 @@
-"""Replaces Chargebee on a laptop: sends webhooks (`load_generator`, `sender`), and serves the API for invoices.
+"""Replaces Chargebee on a laptop: sends webhooks to the service, and serves Chargebee's API for invoices.
 
-The server of the API is called the stand-in. `start.start()` runs the stand-in as a child process, and
-`python -m local.chargebee` runs only the stand-in.
+`sender` and `load_generator` send the webhooks. The server of the API is called the stand-in. `start.start()` runs the
+stand-in as a child process, and `python -m local.chargebee` runs the stand-in alone.
 """

@@ -1,4 +1,4 @@
-"""`python -m local.chargebee` runs only the stand-in for Chargebee's API, in a container or a terminal."""
+"""`python -m local.chargebee`: runs the stand-in for Chargebee's API alone, in a terminal or a container."""
 
 import argparse
 import json
@@ -17,19 +17,19 @@ def main() -> None:
     host, port, as_json, hosts = (options.pop(name) for name in ("host", "port", "json", "hosts"))
     try:
         behaviour = Behaviour.model_validate({name: value for name, value in options.items() if value is not None})
-        # This import is late, so that `--help` works without the dependencies of the server.
+        # This import is not at the top of the file, so that `--help` works without the server's dependencies.
         from local.chargebee.server import create_app, listen, serve
     except ValidationError as error:
         flaws = (f"--{str(flaw['loc'][0]).replace('_', '-')}: {flaw['msg']}" for flaw in error.errors())
         sys.exit("\n".join(f"error: {flaw}" for flaw in flaws))
     except ImportError as error:
-        sys.exit(f"error: the Chargebee stand-in needs the dependency group `local`: make .venv/local ({error})")
+        sys.exit(f"error: the Chargebee stand-in needs the dependency group `local`: run `make .venv/local` ({error})")
     try:
         listener = listen(host, port)
     except ConfigurationError as error:
         sys.exit(f"error: {error}")
     url = http_url(host, listener.getsockname()[1])
-    # The socket already listens, so the operating system queues connections until the server accepts them.
+    # Clients may already connect: the socket listens, and the operating system queues connections for the server.
     sys.stdout.write((json.dumps({"url": url}) if as_json else f"Stand-in for Chargebee on {url}") + "\n")
     sys.stdout.flush()
     serve(create_app(behaviour, hosts=[*hosts, host]), listener)
@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         "--port", type=int, default=8002, help="port to listen on; 0 picks a free port (default: %(default)s)"
     )
     guard.add_option(parser)
-    parser.add_argument("--json", action="store_true", help="print the address as JSON")
+    parser.add_argument("--json", action="store_true", help="print the server's URL as JSON")
     for name, field in Behaviour.model_fields.items():
         parser.add_argument(
             f"--{name.replace('_', '-')}", metavar="VALUE", help=f"{field.description} (default: {field.default})"

@@ -19,9 +19,10 @@ Send = Callable[[bytes], Coroutine[None, None, None]]
 
 @dataclass
 class LoadResult:
-    """The responses that the senders got. All times are in seconds.
+    """The responses to the webhooks that `load` has sent. All times are in seconds.
 
-    `accepted` has the bodies of the webhooks that got 200. `probes` has the latencies of /healthz during the test.
+    `accepted` contains the bodies of the webhooks that the service answered with 200. `probes` contains the latencies
+    of the requests to /healthz in the same time.
     """
 
     statuses: Counter[int] = field(default_factory=Counter)
@@ -31,7 +32,7 @@ class LoadResult:
     seconds: float = 0.0
 
     def report(self) -> str:
-        """Returns a line about the webhooks' responses and latencies, and, if there are probes, one about /healthz."""
+        """Returns a line about the responses and their latencies; if there are probes, also a line about /healthz."""
         answers = ", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(self.statuses.items()))
         fastest, median, slowest = min(self.latencies), statistics.median(self.latencies), max(self.latencies)
         rate = self.statuses[HTTPStatus.OK] / self.seconds
@@ -80,7 +81,7 @@ async def load(
 
 async def _closed_loop(send: Send, bodies: Iterator[bytes], concurrency: int) -> None:
     async def send_on() -> None:
-        for body in bodies:  # all senders share this iterator, so each body is sent once
+        for body in bodies:  # all senders share the iterator `bodies`, so each body is sent once
             await send(body)
 
     await asyncio.gather(*(send_on() for _ in range(concurrency)))
@@ -106,7 +107,10 @@ async def _probing(prober: aiohttp.ClientSession, seconds: list[float]) -> Async
 
 
 async def _probe(prober: aiohttp.ClientSession, seconds: list[float]) -> None:
-    """Requests /healthz again and again. The time of the last request counts, even if the request is cancelled."""
+    """Requests /healthz again and again, and appends the latency of each request to `seconds`.
+
+    When the task is cancelled, the time of the unfinished request is appended, too.
+    """
     while True:
         started = time.perf_counter()
         try:

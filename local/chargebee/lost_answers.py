@@ -1,16 +1,19 @@
-"""Simulates answers that are lost: the client gets a gateway's answer instead of the API's, or only half an answer."""
+"""Simulates answers that are lost on the way: the client gets a gateway's error instead, or only half an answer."""
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
 
 def gateway_timeout() -> Response:
-    """Returns a gateway's 504, whose body is HTML. Chargebee's SDK then searches the text for the status."""
+    """Returns the answer 504 of a gateway. Its body is HTML, not JSON; Chargebee's SDK searches it for the status."""
     return PlainTextResponse("<html><head><title>504 Gateway Time-out</title></head></html>\n", 504)
 
 
 class CutOff(Response):
-    """Sends half of the body. The server then closes the connection, because Content-Length announced more bytes."""
+    """A response that sends only half of its body.
+
+    The server then closes the connection, because Content-Length announced more bytes.
+    """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})

@@ -1,4 +1,4 @@
-"""A client that sends webhooks with the Basic auth, headers and time-outs that Chargebee uses."""
+"""Sends webhooks with the Basic auth, headers and time-outs that Chargebee uses."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from app.errors import ConfigurationError
 from app.settings import Settings
 from app.settings.text import shown
 
-# Chargebee waits 20 s for a connection, 20 s for a read and 60 s in total.
+# Chargebee's time-outs: 20 s for connecting, 20 s for each read, and 60 s in total.
 TIMEOUT = aiohttp.ClientTimeout(total=60, connect=20, sock_read=20)
 HEADERS = {"Content-Type": "application/json;charset=UTF-8", "User-Agent": "ChargeBee"}
 
@@ -23,7 +23,7 @@ class Reply(NamedTuple):
 def open_session(
     url: str, settings: Settings, connections: int = 8, timeout: aiohttp.ClientTimeout = TIMEOUT
 ) -> aiohttp.ClientSession:
-    """Opens a client for the service at `url`, a URL without path and credentials.
+    """Opens a client for the service at `url`. The URL must have no path and no credentials.
 
     The client opens at most `connections` connections; 0 means no limit. Raises ConfigurationError if `url` is invalid.
     """
@@ -40,17 +40,20 @@ def open_session(
         )
     except ValueError:
         raise ConfigurationError(
-            f"--url {shown(url)}: allowed is scheme and host, as in http://127.0.0.1:8000"
+            f"--url {shown(url)}: allowed is a URL of scheme and host only, as in http://127.0.0.1:8000"
         ) from None
 
 
 def open_prober(url: str) -> aiohttp.ClientSession:
-    """Opens a client for health probes of the service at `url`. Like the kubelet, it opens a connection per probe."""
+    """Opens a client for health probes of the service at `url`.
+
+    Like the kubelet, the client opens a new connection for each probe.
+    """
     return aiohttp.ClientSession(url, timeout=TIMEOUT, connector=aiohttp.TCPConnector(force_close=True))
 
 
 async def post(client: aiohttp.ClientSession, body: bytes) -> Reply:
-    """Posts one webhook."""
+    """Posts one webhook, and returns the response. Does not raise an error if there is no response; see `Reply`."""
     try:
         async with client.post("/webhooks/chargebee", data=body) as response:
             return Reply(response.status, await response.text())

@@ -17,7 +17,8 @@ from local.chargebee.invoices_page import Page
 from local.chargebee.operations import Site
 from local.guard import LOOPBACK, SameOriginGuard
 
-# The page's event streams never end by themselves, so uvicorn closes their connections after this time.
+# When the server stops, uvicorn closes open connections after this time. The page's event streams never end by
+# themselves.
 _GRACE_SECONDS = 1
 _BACKLOG = 2048
 
@@ -25,9 +26,9 @@ _BACKLOG = 2048
 def create_app(
     behaviour: Behaviour, clock: Callable[[], float] | None = None, hosts: Iterable[str] = LOOPBACK
 ) -> Starlette:
-    """Returns an application that serves the API, the control paths and the web page.
+    """Returns an application that serves the API, the control paths (`/_/…`) and the web page.
 
-    The application rejects requests whose Host header names none of `hosts`. `clock` returns unix seconds.
+    The application rejects requests whose Host header is not one of `hosts`. `clock` returns the unix time in seconds.
     """
     api = Api(Site(), behaviour, clock or steady_clock())
     return Starlette(
@@ -61,7 +62,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(app: Starlette, listener: socket.socket) -> None:
     """Serves `app` until SIGTERM or SIGINT."""
-    # At a lower log level, uvicorn would log an error for each answer that the stand-in cuts off on purpose.
+    # The level `critical` hides the error that uvicorn logs for each answer that the stand-in cuts off on purpose.
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, ws="none", timeout_graceful_shutdown=_GRACE_SECONDS
     )
