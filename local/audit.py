@@ -1,4 +1,4 @@
-"""Checks at the Chargebee stand-in that each webhook's invoice is closed and has each charge exactly once."""
+"""Asks the Chargebee stand-in whether the invoice of each webhook is closed, and has each charge exactly once."""
 
 import time
 from collections import Counter
@@ -17,9 +17,10 @@ _INTERVAL = 0.2
 
 @dataclass(frozen=True)
 class AuditResult:
-    """The state of the webhooks' invoices at the stand-in, and the number of API calls that the stand-in received.
+    """The state of the webhooks' invoices at the Chargebee stand-in, and the number of API calls that it received.
 
-    `limit`: the API calls that the stand-in accepts in 60 s. `problems`: one line for each wrong invoice or charge.
+    `limit` is the number of API calls that the stand-in accepts in 60 s. `problems` has a line for each wrong invoice
+    or charge.
     """
 
     closed: int
@@ -37,16 +38,16 @@ class AuditResult:
 
 
 def invoices(chargebee: str) -> list[dict[str, Any]]:
-    """Returns a summary of each invoice at the stand-in, sorted by the time of the last change, oldest first.
+    """Returns a summary of each invoice at the Chargebee stand-in, whose URL is `chargebee`.
 
-    Raises ConfigurationError if the stand-in does not answer.
+    The invoice that changed last is at the end. Raises ConfigurationError if the stand-in does not answer.
     """
     found: list[dict[str, Any]] = orjson.loads(ask(chargebee, "/_/invoices"))
     return found
 
 
 def waiting(chargebee: str, events: Iterable[dict[str, Any]]) -> list[str]:
-    """Returns the ids of the events' invoices that are still pending.
+    """Returns the ids of the events' invoices that are still pending at the Chargebee stand-in.
 
     Raises ConfigurationError if the stand-in does not answer.
     """
@@ -61,11 +62,11 @@ def wait(
     closed: Callable[[int], None],
     working: Callable[[], bool],
 ) -> bool:
-    """Waits until none of the events' invoices is pending, and returns True.
+    """Waits until all invoices of the events are closed, and returns True.
 
-    Returns False if invoices are still pending after `seconds`, or when `working()` returns False. Calls `closed` again
-    and again, each time with the number of invoices that were closed since the previous call of `closed`. Raises
-    ConfigurationError if the stand-in does not answer.
+    Returns False if invoices are still pending after `seconds`, or when `working()` returns False, for example because
+    the worker has ended. Meanwhile, this function calls `closed` again and again with the number of invoices that were
+    closed since the previous call. Raises ConfigurationError if the Chargebee stand-in does not answer.
     """
     deadline, before = time.monotonic() + seconds, len(events)
     while True:
@@ -79,9 +80,9 @@ def wait(
 
 
 def audit(chargebee: str, events: Iterable[dict[str, Any]]) -> AuditResult:
-    """Compares the events' invoices with the billable events that `local.seeding` has created for these invoices.
+    """Compares the charges of the events' invoices with the billable events that `local.seeding` created for them.
 
-    Raises ConfigurationError if the stand-in does not answer.
+    Raises ConfigurationError if the Chargebee stand-in does not answer.
     """
     state = orjson.loads(ask(chargebee, "/_/audit"))
     known = {invoice["id"]: invoice for invoice in state["invoices"]}
@@ -100,7 +101,7 @@ def audit(chargebee: str, events: Iterable[dict[str, Any]]) -> AuditResult:
 def _problems(invoice: dict[str, Any] | None, event: dict[str, Any]) -> Iterator[str]:
     name = event["content"]["invoice"]["id"]
     if invoice is None:
-        yield f"{name}: missing at the stand-in"
+        yield f"{name}: not registered at the Chargebee stand-in"
         return
     if invoice["status"] == PENDING:
         yield f"{name}: still pending"
@@ -112,6 +113,6 @@ def _problems(invoice: dict[str, Any] | None, event: dict[str, Any]) -> Iterator
         if times[billable] != 1:
             yield f"{name}: {billable} was charged {times[billable]} times"
         elif not any(charge["billable"] == billable and charge["amount"] == amount for charge in invoice["charges"]):
-            yield f"{name}: {billable} was charged with another amount than {amount}"
+            yield f"{name}: {billable} was charged with a wrong amount; expected {amount}"
     for billable in times.keys() - wanted.keys():
-        yield f"{name}: {billable or 'a charge without a reference'} does not belong to this invoice"
+        yield f"{name}: a charge for {billable or 'no billable event'} does not belong to this invoice"

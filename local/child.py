@@ -1,8 +1,8 @@
 """Starts child processes that end when this process ends, even if SIGKILL ends this process.
 
-`python -m local.child MODULE …` runs `python -m MODULE …` until its standard input is closed. The system closes the
-standard input when the parent process ends. The child process then sends SIGTERM to itself. If the child process still
-runs LAST_SECONDS later, it kills itself and its own children.
+`python -m local.child MODULE …` runs `python -m MODULE …` until its standard input is closed. The operating system
+closes the standard input when the parent process ends. The child process then sends SIGTERM to itself. If the child
+process still runs LAST_SECONDS later, it kills itself and its own children.
 """
 
 import json
@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 from app.errors import ConfigurationError
 
 LAST_SECONDS = 3.0
-# The variables that a Python interpreter needs. A stand-in must not see the user's AWS_ and APP_ variables.
+# A stand-in gets only these environment variables, which a Python interpreter needs. A stand-in must not get the user's
+# AWS_ and APP_ variables.
 _KEPT = ("PATH", "PYTHONPATH", "TMPDIR", "LANG")
 
 
 class Child(NamedTuple):
-    """A running stand-in. `ready`: the JSON object that the stand-in printed when it was ready."""
+    """A running stand-in. `ready` is the JSON object that the stand-in printed when it was ready."""
 
     pid: int
     ready: dict[str, Any]
@@ -35,12 +36,14 @@ class Child(NamedTuple):
 def child_process(
     command: list[str], environment: Mapping[str, str], patience: float, output: int | None = None
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs `python -m COMMAND` inside the context, with no other environment variables than `environment`.
+    """Runs `python -m` with the arguments `command` inside the context, as a child process.
 
-    When the context ends, the process has `patience` seconds to stop; then this function kills the process. `output` is
-    the `stdout` argument of `subprocess.Popen`.
+    The child gets only the environment variables in `environment`. When the context ends, this function makes the child
+    stop, and kills the child if it still runs `patience` seconds later. `output` is the `stdout` argument of
+    `subprocess.Popen`.
     """
-    # The child gets its own session, so Ctrl-C does not reach it: the parent stops its children in its own order.
+    # The child runs in a session of its own, so Ctrl-C reaches only the parent. The parent then stops its children one
+    # after the other.
     with subprocess.Popen(
         [sys.executable, "-m", "local.child", *command],
         env=environment,
@@ -61,9 +64,10 @@ def child_process(
 
 @contextmanager
 def start(module: str, arguments: list[str], failure: str, patience: float = 0.0) -> Iterator[Child]:
-    """Runs the stand-in `module` inside the context. The context begins when the stand-in has printed a line of JSON.
+    """Runs the stand-in `module` inside the context.
 
-    Raises ConfigurationError with the text `failure` if the stand-in ends before it has printed the line.
+    The context begins when the stand-in is ready and has printed a line of JSON. Raises ConfigurationError with the
+    text `failure` if the stand-in ends before it has printed the line.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     with child_process([module, *arguments], kept, patience, subprocess.PIPE) as process:
@@ -82,7 +86,7 @@ def _wait_for_end() -> None:
     os.read(sys.stdin.fileno(), 1)  # the parent writes nothing more, so `read` returns when the pipe is closed
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(LAST_SECONDS)
-    os.killpg(0, signal.SIGKILL)  # kills the process group, which has this process and its children
+    os.killpg(0, signal.SIGKILL)  # kills the process group: this process and its children
 
 
 if __name__ == "__main__":

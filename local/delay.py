@@ -1,4 +1,4 @@
-"""Adds latency to the embedded AWS. `PUT /_delay` changes the latency at run time; its body is the seconds."""
+"""Adds latency to each call to the embedded AWS. `PUT /_delay` with a number of seconds as body sets the latency."""
 
 import asyncio
 from typing import Any
@@ -18,13 +18,17 @@ class Delayed:
         if scope["type"] == "http" and scope["path"] == PATH:
             await _answer(send, await self._change(scope, receive))
             return
-        # Paths that begin with /_ are not AWS calls. They are ministack's own, such as the list of a queue's messages.
+        # Requests to paths that begin with /_ are not AWS calls. ministack, the emulator of AWS, uses such paths for
+        # its own functions, such as listing a queue's messages.
         if self._seconds and scope["type"] == "http" and not scope["path"].startswith("/_"):
             await asyncio.sleep(self._seconds)
         await self._app(scope, receive, send)
 
     async def _change(self, scope: Any, receive: Any) -> int:
-        """Sets the latency to the request's body, and returns the status. `local.guard` rejects websites' requests."""
+        """Sets the latency to the number in the request's body, and returns the HTTP status of the answer.
+
+        `local.guard` has already rejected requests from websites.
+        """
         if scope["method"] != "PUT":
             return 405
         try:

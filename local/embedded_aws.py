@@ -1,7 +1,8 @@
-"""The embedded AWS: SQS and DynamoDB in one process, which listens on loopback by default.
+"""Runs the embedded AWS: the package `ministack`, which emulates SQS and DynamoDB in one process.
 
-`start()` runs the embedded AWS as a child process, which ends when its parent ends. In a container,
-`python -m local.embedded_aws` runs it. uvicorn serves ministack's ASGI app, because ministack's own server is slower.
+By default, the process listens on loopback only. `start()` runs it as a child process, which ends when its parent ends.
+In a container, `python -m local.embedded_aws` runs it. uvicorn serves ministack's ASGI app, because ministack's own
+server is slower.
 """
 
 import argparse
@@ -34,14 +35,17 @@ _CONFIGURATION = {
 
 
 class EmbeddedAws(NamedTuple):
-    """A running embedded AWS. `ca_bundle`: the PEM file of CAs that clients have to trust, or None without TLS."""
+    """A running embedded AWS. `ca_bundle` is the PEM file of the CAs that clients must trust, or None without TLS."""
 
     pid: int
     endpoint: str
     ca_bundle: Path | None = None
 
     def environment(self) -> dict[str, str]:
-        """Returns variables that make an AWS SDK use this endpoint. The caller must unset all other AWS_ variables."""
+        """Returns environment variables that make an AWS SDK use this embedded AWS.
+
+        The caller must unset all other AWS_ variables.
+        """
         no_proxy = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1,localhost")))
         return {
             "NO_PROXY": no_proxy,
@@ -57,7 +61,7 @@ class EmbeddedAws(NamedTuple):
         }
 
     def client(self, service: str) -> Any:
-        """Returns boto3's client of `service`, without the user's AWS configuration and proxies."""
+        """Returns a boto3 client for `service`, which ignores the user's AWS configuration and proxies."""
         import boto3  # this import takes a third of a second, and most commands do not need boto3
         import botocore.session
         from botocore.config import Config
@@ -80,7 +84,7 @@ class EmbeddedAws(NamedTuple):
 def start(port: int = 0, delay: float = 0, tls: Certificates | None = None) -> Iterator[EmbeddedAws]:
     """Runs an embedded AWS inside the context, with HTTPS if `tls` is given.
 
-    `port` 0 picks a free port. `delay`: the seconds of latency added to each call. Raises ConfigurationError if the
+    `port` 0 picks a free port. `delay` is the latency in seconds added to each call. Raises ConfigurationError if the
     embedded AWS does not start.
     """
     arguments = [f"--port={port}", f"--delay={delay}"]
@@ -99,13 +103,17 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m local.embedded_aws", description="SQS and DynamoDB in memory.", allow_abbrev=False
+        prog="python -m local.embedded_aws",
+        description="Emulates SQS and DynamoDB. All data are in memory.",
+        allow_abbrev=False,
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument(
         "--port", type=int, default=4566, help="port to listen on; 0 picks a free port (default: %(default)s)"
     )
-    parser.add_argument("--delay", type=float, default=0.0, help="seconds added to each call (default: %(default)s)")
+    parser.add_argument(
+        "--delay", type=float, default=0.0, help="seconds of latency added to each call (default: %(default)s)"
+    )
     parser.add_argument("--certificate", help="PEM file of the certificate; with --key, the server uses HTTPS")
     parser.add_argument("--key", help="PEM file of the certificate's private key")
     guard.add_option(parser)
@@ -122,14 +130,14 @@ def main() -> None:
         import uvicorn
         from ministack.app import app
     except ImportError:
-        sys.exit("the embedded AWS needs the group `local`: run `make .venv`")
-    # The socket already listens, so a client may connect before uvicorn accepts connections.
+        sys.exit("the embedded AWS needs the dependency group `local`: run `make .venv/local`")
+    # Clients may already connect: the socket listens, and the operating system queues connections for uvicorn.
     print(json.dumps({"endpoint": f"{'https' if options.certificate else 'http'}://{options.host}:{port}"}), flush=True)
     config = uvicorn.Config(
         SameOriginGuard(Delayed(app, options.delay), [*options.hosts, options.host]),
         log_level="error",
         access_log=False,
-        # Clients keep connections idle for a shorter time. With a shorter value here, the server could close a
+        # An hour is longer than any client keeps an idle connection. With a shorter time, the server could close a
         # connection just when a client sends a call.
         timeout_keep_alive=3600,
         ws="none",

@@ -1,8 +1,8 @@
 """Rejects requests from websites, because any page in a local browser can send requests to servers on loopback.
 
-A foreign Host header means DNS rebinding (https://github.com/taviso/rbndr). If the Origin or Sec-Fetch-Site
-header is foreign, another site's script, form or image sent the request (https://web.dev/articles/fetch-metadata). AWS
-SDKs and curl send neither Origin nor Sec-Fetch-Site.
+If the Host header is not a name of the server, the cause is DNS rebinding (https://github.com/taviso/rbndr). If the
+Origin or Sec-Fetch-Site header names another site, a script, form or image of that site has sent the request
+(https://web.dev/articles/fetch-metadata). AWS SDKs and curl send neither Origin nor Sec-Fetch-Site.
 """
 
 from argparse import ArgumentParser
@@ -10,8 +10,12 @@ from collections.abc import Iterable
 from typing import Any
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_OWN_SITES = ("same-origin", "none")  # none: the user has typed the address
-_REFUSAL = b"Use a name of this server (127.0.0.1, localhost, --allow-host). Other websites' requests are rejected.\n"
+# The allowed values of the Sec-Fetch-Site header. A browser sends `none` if the user has typed the address.
+_OWN_SITES = ("same-origin", "none")
+_REFUSAL = (
+    b"Call this server as 127.0.0.1, as localhost, or by a name given with --allow-host."
+    b" The server rejects requests from other websites.\n"
+)
 
 
 def add_option(parser: ArgumentParser) -> None:
@@ -22,16 +26,17 @@ def add_option(parser: ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=list(LOOPBACK),
-        help="another name under which clients reach this server, such as a container's name, with or without a port;"
-        " the option can be repeated; requests for unknown names get 403, because a website may have sent them",
+        help="another name by which clients call this server, such as a container's name, with or without a port; the"
+        " option can be repeated. The server answers 403 to requests for other names, because a website may have sent"
+        " them.",
     )
 
 
 class SameOriginGuard:
     """Answers 403 to requests from other websites, and removes the CORS headers from the responses of `app`.
 
-    `hosts` are the server's own names. A name without a port matches any port, because clients behind a proxy or a
-    published port use another port.
+    `hosts` are the server's own names. A name without a port matches any port, because behind a proxy or a container's
+    published port, clients use another port than the server.
     """
 
     def __init__(self, app: Any, hosts: Iterable[str] = LOOPBACK) -> None:
@@ -42,7 +47,7 @@ class SameOriginGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif self._allows(scope):
-            await self._app(scope, receive, _Unshared(send))
+            await self._app(scope, receive, _WithoutCors(send))
         else:
             await _refuse(send)
 
@@ -56,8 +61,11 @@ class SameOriginGuard:
         return all(site in _OWN_SITES for site in _values(scope, b"sec-fetch-site")) or _is_link(scope)
 
 
-class _Unshared:
-    """Sends ASGI messages without CORS headers, because ministack adds these headers to every response."""
+class _WithoutCors:
+    """An ASGI `send` that removes CORS headers, with which websites could read the response.
+
+    ministack, the emulator of AWS, adds these headers to every response.
+    """
 
     def __init__(self, send: Any) -> None:
         self._send = send
@@ -70,9 +78,9 @@ class _Unshared:
 
 
 def _is_link(scope: Any) -> bool:
-    """Returns whether the user has followed a link from another site to the page `/`.
+    """Returns True if the user has followed a link from another site to the page `/`.
 
-    The guard allows such a link, because the other site cannot read the page. It does not allow a link with a query,
+    The guard allows such a link, because the other site cannot read the page. The guard rejects a link with a query,
     because a query can be a call to SQS.
     """
     request = (scope["method"], scope["path"], scope["query_string"])

@@ -1,4 +1,4 @@
-"""A client for single requests to a stand-in on this machine."""
+"""Sends single HTTP requests to a stand-in on this machine."""
 
 import http.client
 import ssl

@@ -18,30 +18,35 @@ from local.ports import free_port
 from local.readiness import is_ready, wait_until_ready
 from local.settings import LocalSettings, load_local_settings
 
-START_SECONDS = 90  # for a busy machine; on an idle machine, the service starts in two or three seconds
-# The queue ends with the run, so the worker need not return messages to the queue, or finish a long poll of 20 s.
+# The time-out for the start of the service. It is long enough for a busy machine; an idle one needs two or three
+# seconds.
+START_SECONDS = 90
+# The time that a worker has to stop. A worker need not finish its long poll of 20 s or return its messages to the
+# queue, because the queue ends together with the local run.
 WORKER_STOP_SECONDS = 3.0
 NONE: Mapping[str, str] = MappingProxyType({})
-# Prefixes of variables that only the service gets, because two processes cannot listen on the same port.
+# The worker does not get the variables with these prefixes. Only the service gets them, because two processes cannot
+# listen on the same port or write the same file.
 _SERVICE_ONLY = ("APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
 
 
 def no_rate_limit() -> dict[str, str]:
-    """Returns APP_CHARGEBEE_RATE as the user has set it, or else a rate so high that no call waits for the limit.
+    """Returns APP_CHARGEBEE_RATE as the user has set it, or else a rate so high that no call waits for the rate limit.
 
-    With the default, the limit of a Chargebee test site, a run of v01 would show the limit. The run should show how v01
-    waits for Chargebee's answers.
+    v01 calls Chargebee itself. With the default rate, which is the limit of a Chargebee test site, v01 would mostly
+    wait for the rate limit. The local run should show how v01 waits for Chargebee's answers.
     """
     return {"APP_CHARGEBEE_RATE": os.environ.get("APP_CHARGEBEE_RATE", "1000000")}
 
 
 def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
-    """Returns the variables that a local run sets by default, without the variables that `given` already sets."""
+    """Returns the environment variables that a local run sets, except those that the user has set in `given`."""
     variables = {"APP_DOCS": "1", "APP_METRICS_FINE": "1"}
     if not given.get("APP_BASIC_AUTH_USERNAME"):
         variables |= {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
     if release.published:
-        # The published service did not limit how long webhooks wait. Answers of 503 would hide the long waits.
+        # 0 means no limit. The published service did not limit how long webhooks wait, and with a limit, answers of 503
+        # would hide the long waits.
         variables["APP_MAX_WAIT"] = "0"
     return {name: value for name, value in variables.items() if not given.get(name)}
 
@@ -52,8 +57,8 @@ def start_web(
 ) -> Iterator[tuple[LocalRun, "subprocess.Popen[bytes]"]]:
     """Runs `python -m app web` inside the context. Yields `run` with the service's address, and the service's process.
 
-    `given`: the user's environment variables; `settings`: the settings that the caller has read from these variables.
-    Raises ConfigurationError if the service does not become ready.
+    `given` are the user's environment variables. `settings` are the settings that the caller has read from these
+    variables. Raises ConfigurationError if the service does not become ready.
     """
     port = settings.port or free_port()
     variables = run.environment(given) | defaults(given, settings.release) | {"APP_PORT": str(port)}
@@ -61,7 +66,7 @@ def start_web(
     if settings.metrics_port is not None:
         metrics = settings.metrics_port or free_port()
         variables["APP_METRICS_PORT"] = str(metrics)
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # compared, not bound
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  # only compares
     run = replace(
         run,
         url=http_url(host, port),
@@ -82,9 +87,10 @@ def start_web(
 def start_worker(
     run: LocalRun, given: Mapping[str, str], variables: Mapping[str, str] = NONE
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs `python -m app worker` inside the context; `variables` replace values of the user's variables `given`.
+    """Runs `python -m app worker` inside the context.
 
-    When the context ends, the worker gets SIGTERM, and SIGKILL 3 s later.
+    `given` are the user's environment variables, and `variables` replace some of their values. When the context ends,
+    the worker gets SIGTERM, and SIGKILL 3 s later.
     """
     kept = {name: value for name, value in given.items() if not name.startswith(_SERVICE_ONLY)}
     environment = run.environment(kept) | {"APP_PORT": "0", **variables}
@@ -94,9 +100,10 @@ def start_worker(
 
 @contextmanager
 def start_service(run_dir: Path, variables: Mapping[str, str] = NONE) -> Iterator[LocalRun]:
-    """Runs the stand-ins and the service on free ports; `variables` replace values of this process's environment.
+    """Runs the stand-ins and the service on free ports inside the context.
 
-    Raises ConfigurationError if a setting is wrong, or if a stand-in or the service does not start.
+    The environment is that of this process, and `variables` replace some of its values. Raises ConfigurationError if a
+    setting is wrong, or if a stand-in or the service does not start.
     """
     with changed_environment({"APP_PORT": "0", **variables}, REPLACED):
         settings, options = load_settings(), load_local_settings()
@@ -117,7 +124,7 @@ def with_run_dir(options: LocalSettings, run_dir: Path) -> LocalSettings:
 
 @contextmanager
 def changed_environment(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator[None]:
-    """Sets `variables` in this process's environment inside the context, and removes the variables named in `unset`."""
+    """Changes this process's environment inside the context: sets `variables`, and removes the names in `unset`."""
     before = dict(os.environ)
     try:
         for name in unset:

@@ -22,7 +22,10 @@ KNOWN_AS: dict[Release, str] = {
 
 
 def find(name: str) -> Release:
-    """Returns the release with a name such as `v03` or `v03_threadpool`. Raises ConfigurationError for other names."""
+    """Returns the release called `name`, such as `v03` or `v03_threadpool`.
+
+    Raises ConfigurationError if no release has this name.
+    """
     try:
         return Release(name)
     except ValueError:

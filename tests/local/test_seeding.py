@@ -110,10 +110,10 @@ def test_the_audit_names_what_is_wrong(run: LocalRun) -> None:
     seen = audit(run.chargebee, [good, missing, doubled, unknown])
     names = [event["content"]["invoice"]["id"] for event in (missing, doubled, unknown)]
     assert f"{names[0]}: still pending" in seen.problems
-    assert f"{names[0]}: a charge without a reference does not belong to this invoice" in seen.problems
+    assert f"{names[0]}: a charge for no billable event does not belong to this invoice" in seen.problems
     assert any(line.startswith(f"{names[0]}: {charges(missing)[0].id} was charged with") for line in seen.problems)
     assert f"{names[1]}: {charges(doubled)[0].id} was charged 2 times" in seen.problems
-    assert f"{names[2]}: missing at the stand-in" in seen.problems
+    assert f"{names[2]}: not registered at the Chargebee stand-in" in seen.problems
     assert seen.report(4).startswith("2 of 4 invoices closed, with ")
 
 
