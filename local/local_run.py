@@ -1,6 +1,6 @@
 """Starts the stand-ins of a local run: an embedded AWS with queues and a table, and a stand-in for Chargebee's API.
 
-Commands in other terminals find the addresses of the stand-ins and of the service in the file `local.json`.
+The file `local.json` contains the addresses of the stand-ins and of the service, for commands in other terminals.
 """
 
 import json
@@ -21,7 +21,8 @@ from local.resources import create_queues, create_table
 from local.settings import LocalSettings
 from local.tls import certificates
 
-# Variables that a deployment sets. A local run itself sets these variables, to the values of its stand-ins.
+# In a deployment, these variables name the real services. A local run sets them itself, so that they name its
+# stand-ins.
 REPLACED = (
     "APP_SQS_QUEUE_URL",
     "APP_DEAD_LETTER_QUEUE_URL",
@@ -33,11 +34,12 @@ REPLACED = (
 
 @dataclass(frozen=True)
 class LocalRun:
-    """The content of `local.json`.
+    """The addresses of a local run, as the file `local.json` contains them.
 
-    `endpoint`: the URL of the embedded AWS. `ca_bundle`: the file of CAs for this URL, or None without TLS.
-    `chargebee`: the URL of the stand-in for Chargebee's API, and of the stand-in's page. `url`: the service's URL, or
-    None until the service is ready. `metrics`: the URL of the service's Prometheus text, or None without metrics.
+    `endpoint` is the URL of the embedded AWS. `ca_bundle` is the file of CAs for this URL, or None without TLS.
+    `chargebee` is the URL of the stand-in for Chargebee's API, and of the stand-in's web page. `url` is the service's
+    URL, or None until the service is ready. `metrics` is the URL of the service's metrics in Prometheus' text format,
+    or None without metrics.
     """
 
     pid: int
@@ -55,7 +57,10 @@ class LocalRun:
         return EmbeddedAws(self.pid, self.endpoint, Path(self.ca_bundle) if self.ca_bundle else None)
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """Returns the variables `base`, without AWS credentials, and with variables that name these stand-ins."""
+        """Returns the environment variables for a process that uses the stand-ins of this local run.
+
+        The process gets the variables in `base`, except AWS_ and APP_LOCAL_ variables, and the stand-ins' addresses.
+        """
         kept = {name: value for name, value in base.items() if not name.startswith(("AWS_", "APP_LOCAL_"))}
         own = (self.queue_url, self.dead_letter_queue_url, self.table, self.chargebee, self.chargebee_api_key)
         return kept | self.aws().environment() | dict(zip(REPLACED, own, strict=True))
@@ -67,7 +72,7 @@ class LocalRun:
 
 
 def read_run(run_dir: Path) -> LocalRun:
-    """Returns the local run that uses `run_dir` now. Raises ConfigurationError if no local run uses this folder."""
+    """Returns the running local run that uses the folder `run_dir`. Raises ConfigurationError if there is none."""
     file = run_dir / "local.json"
     try:
         run = LocalRun(**json.loads(file.read_text()))
@@ -84,7 +89,7 @@ def read_run(run_dir: Path) -> LocalRun:
 
 @contextmanager
 def start_stand_ins(settings: LocalSettings, calls_a_minute: int) -> Iterator[LocalRun]:
-    """Runs the stand-ins inside the context. `calls_a_minute`: the rate limit of the stand-in for Chargebee's API.
+    """Runs the stand-ins inside the context. `calls_a_minute` is the rate limit of the stand-in for Chargebee's API.
 
     Raises ConfigurationError if another run uses the same APP_LOCAL_RUN_DIR, or if a stand-in does not start.
     """

@@ -14,12 +14,15 @@ from app.errors import ConfigurationError
 
 @contextmanager
 def lock_run_dir(run_dir: Path) -> Iterator[None]:
-    """Locks the folder inside the context. Raises ConfigurationError if the folder is locked, or cannot be used."""
+    """Locks the folder inside the context.
+
+    Raises ConfigurationError if another local run has locked the folder, or if this process cannot write in it.
+    """
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
         file = (run_dir / "local.lock").open("w")
     except OSError as error:
-        raise ConfigurationError(f"APP_LOCAL_RUN_DIR={run_dir}: cannot be used: {error}") from None
+        raise ConfigurationError(f"APP_LOCAL_RUN_DIR={run_dir}: a local run cannot use this folder: {error}") from None
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

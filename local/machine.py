@@ -1,26 +1,27 @@
-"""Measures how much CPU time other processes use, because other processes distort a measurement."""
+"""Measures how much CPU time other processes use during a measurement, because they distort the measurement."""
 
 import time
 from typing import NamedTuple, Self
 
 import psutil
 
-# Below these limits, other processes do not change our measurements. An idle desktop stays below these limits.
+# Limits in cores. Up to these limits, other processes hardly change a measurement. An idle desktop stays below them.
 FOREIGN_CORES = 0.3
 STOLEN_CORES = 0.1
 
 
 class Busy(NamedTuple):
-    """The average number of cores that foreign processes used, and that the hypervisor took (steal time).
+    """How many cores other work used on average during a measurement.
 
-    Foreign processes are all processes except this process and its descendants.
+    `foreign_cores` counts all processes except this process and its descendants. `stolen_cores` counts the time that
+    the hypervisor gave to other virtual machines (steal time).
     """
 
     foreign_cores: float
     stolen_cores: float
 
     def doubts(self) -> list[str]:
-        """Returns the reasons why the measured figures are not comparable; an empty list for an idle machine."""
+        """Returns the reasons to doubt a measurement, or an empty list if other work used little CPU time."""
         cores = psutil.cpu_count() or 1
         return [
             f"{what} {used:.1f} of {cores} cores"
@@ -33,7 +34,7 @@ class Busy(NamedTuple):
 
 
 class Watch:
-    """Measures the machine inside the context, and sets `busy` when the context ends."""
+    """Measures, inside the context, how much CPU time other work uses. Sets `busy` when the context ends."""
 
     busy: Busy
 
@@ -48,9 +49,9 @@ class Watch:
 
 
 def _now() -> tuple[float, float, float, float]:
-    """Returns the time, and the CPU seconds used so far by three groups.
+    """Returns the time in seconds, and three amounts of CPU seconds used so far.
 
-    The groups are all processes, this process with its descendants, and the hypervisor.
+    The amounts are those of all processes, of this process with its descendants, and of the hypervisor (steal time).
     """
     times = psutil.cpu_times()
     total = times.user + times.system + sum(_seconds(times, name) for name in ("nice", "irq", "softirq"))
@@ -58,7 +59,7 @@ def _now() -> tuple[float, float, float, float]:
 
 
 def _seconds(times: object, name: str) -> float:
-    """Returns the CPU time called `name`, or 0 if this operating system does not report it."""
+    """Returns the CPU seconds in the field `name` of `times`, or 0 if this operating system does not report it."""
     value: float = getattr(times, name, 0.0)
     return value
 
@@ -71,6 +72,6 @@ def _own_cpu_seconds() -> float:
             spent = process.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        # `children_…` is the CPU time of children that have ended, and that their parent has waited for.
+        # `children_user` and `children_system` are the CPU time of children that have ended, if their parent knows it.
         seconds += spent.user + spent.system + spent.children_user + spent.children_system
     return seconds

@@ -1,4 +1,7 @@
-"""Reads an embedded queue's messages with a request of ministack's own, which does not count as a receive."""
+"""Reads the messages of a queue in the embedded AWS without receiving them, so that their receive counts do not change.
+
+SQS has no such request; it is an extension of ministack, the emulator of AWS.
+"""
 
 import json
 from urllib.parse import quote
@@ -9,9 +12,10 @@ from local.http import ask
 
 
 def peek(endpoint: str, queue_url: str, ca_bundle: str | None = None) -> list[Seen]:
-    """Returns every message of the queue, oldest first. An https `endpoint` needs `ca_bundle`, a PEM file of CAs.
+    """Returns every message of the queue, oldest first.
 
-    Raises ConfigurationError if the embedded AWS does not answer.
+    If `endpoint` uses https, `ca_bundle` is required, a PEM file of CAs. Raises ConfigurationError if the embedded AWS
+    does not answer.
     """
     path = f"/_ministack/sqs/messages?QueueUrl={quote(queue_url, safe='')}"
     try:

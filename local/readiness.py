@@ -1,4 +1,4 @@
-"""Waits until a child process is ready, has exited, or has timed out."""
+"""Waits until a child process is ready. Raises an error if the process exits first, or is not ready in time."""
 
 import http.client
 import shlex
@@ -17,10 +17,10 @@ T = TypeVar("T")
 def wait_until_ready(
     process: "subprocess.Popen[Any]", ready: Callable[[], T | None], seconds: float, interval: float = 0.05
 ) -> T:
-    """Calls `ready` every `interval` seconds, and returns the first result that is true.
+    """Calls `ready` every `interval` seconds until its result is true, and returns this result.
 
-    `ready` may raise OSError or HTTPException, which count as "not ready".
-    Raises ChildProcessError if `process` exits first, and TimeoutError after `seconds`.
+    If `ready` raises OSError or HTTPException, `process` is not ready yet. Raises ChildProcessError if `process` exits
+    first, and TimeoutError after `seconds`.
     """
     deadline = time.monotonic() + seconds
     while process.poll() is None:
@@ -30,11 +30,11 @@ def wait_until_ready(
         if time.monotonic() > deadline:
             raise TimeoutError(f"{_command(process)} was not ready within {seconds:g} s")
         time.sleep(interval)
-    raise ChildProcessError(f"{_command(process)} ended with {process.returncode}")
+    raise ChildProcessError(f"{_command(process)} ended with exit code {process.returncode}")
 
 
 def is_ready(url: str) -> bool:
-    """Returns whether the service at `url` answers /readyz with 200.
+    """Returns True if the service at `url` answers /readyz with 200, or False if it answers with another status.
 
     Raises OSError or HTTPException if the service does not answer.
     """
@@ -50,4 +50,4 @@ def is_listening(port: int) -> bool:
 
 
 def _command(process: "subprocess.Popen[Any]") -> str:
-    return process.args if isinstance(process.args, str) else shlex.join(map(str, process.args))  # type: ignore[arg-type]  # a list
+    return process.args if isinstance(process.args, str) else shlex.join(map(str, process.args))  # type: ignore[arg-type]  # here, `args` is a list

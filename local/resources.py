@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 QUEUE = "invoice-webhooks"
 DEAD_LETTER_QUEUE = "invoice-webhooks-dead-letters"
 TABLE = "invoice-webhook-billing"
-# The worker itself moves a message that can never succeed to the dead-letter queue, at once. A simpler
-# consumer would set five receives here. With five receives, SQS would move good webhooks to the dead-letter queue while
-# Chargebee answers 429, or when workers are killed.
+# SQS moves a message to the dead-letter queue after this many receives. The number is high, because the worker itself
+# moves a message that can never succeed. With a usual number such as five, SQS would also move good messages: they are
+# received again and again while Chargebee answers 429, or when workers are killed.
 MAX_RECEIVE_COUNT = 1000
 
 
@@ -28,7 +28,7 @@ def create_queues(sqs: "SQSClient") -> tuple[str, str]:
 
 
 def create_table(dynamodb: "DynamoDBClient") -> str:
-    """Creates the table of `app.billing`, and returns the table's name."""
+    """Creates the DynamoDB table in which `app.billing` stores its data, and returns the table's name."""
     dynamodb.create_table(**schema.table(TABLE))
     dynamodb.update_time_to_live(
         TableName=TABLE, TimeToLiveSpecification={"Enabled": True, "AttributeName": schema.EXPIRY}

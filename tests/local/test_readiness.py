@@ -41,7 +41,7 @@ def test_the_first_answer_is_returned(start: Start) -> None:
 
 def test_a_process_that_ends(start: Start) -> None:
     """A process that ends raises ChildProcessError with its exit code, long before the deadline."""
-    with pytest.raises(ChildProcessError, match="ended with 3"):
+    with pytest.raises(ChildProcessError, match="ended with exit code 3"):
         wait_until_ready(start("raise SystemExit(3)"), lambda: None, 60)
 
 
