@@ -10,15 +10,15 @@ from pathlib import Path
 from app.errors import ConfigurationError
 
 SAMPLES = Path(__file__).parents[1] / "loadtest" / "events"
-# The length of the shortest id that can be renamed. In a new id, six characters are the event's number. The other
-# characters are random, so that ids of different runs differ.
+# The minimum length of an id that is to be replaced by a new id, not counting a prefix such as `ev_`. A new id ends
+# with six characters for the event's number. The characters before are random, so that ids of different runs differ.
 _SHORTEST = 10
 _RENAMABLE = re.compile(r"(\w+_)?[A-Za-z0-9-]{10,}", re.ASCII)
 _ALPHABET = string.digits + string.ascii_letters
 
 
 def sample_files() -> list[Path]:
-    """Returns the files of ten pending invoices and four other events.
+    """Returns the files of the sample events: ten webhooks about pending invoices, and four about other things.
 
     Raises ConfigurationError if the sample events are not installed.
     """
@@ -32,7 +32,7 @@ def _shipped() -> list[Path]:
 
 
 def default_file() -> Path:
-    """Returns the file of the load test's webhook, which has the same size as the webhook of the published load test.
+    """Returns the file of the load test's webhook. It has the same size as the webhook of the published load test.
 
     Raises ConfigurationError if the file is not installed.
     """
@@ -40,7 +40,7 @@ def default_file() -> Path:
 
 
 def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
-    """Returns `count` events, generated from each of the files in turn. Raises the same errors as `fresh_events`."""
+    """Returns `count` events, which `fresh_events` generates from the files in turn. Raises the same errors."""
     shares = [fresh_events(file.read_bytes(), count // len(files) + 1) for file in files]
     return (next(shares[number % len(shares)]) for number in range(count))
 
@@ -48,8 +48,8 @@ def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
 def fresh_events(template: bytes, count: int) -> Iterator[bytes]:
     """Yields `count` copies of `template`, each with new ids of the event, the invoice and the customer.
 
-    All copies have the same size as `template`, because a new id is as long as the old id.
-    Raises ConfigurationError if `template` is not an event, or if an id is too short.
+    All copies have the same size as `template`, because a new id is as long as the old id. Raises ConfigurationError if
+    `template` is not an event, or if an id in it is too short.
     """
     ids = _ids(template)
     run = secrets.token_hex(20)
@@ -65,12 +65,12 @@ def _ids(template: bytes) -> list[str]:
         event = json.loads(template)
         invoice = event["content"].get("invoice", {})
         ids = [event["id"], *([invoice["id"]] if "id" in invoice else [])]
-        # Each invoice gets its own customer. Otherwise, two pending invoices would compete for one customer's billable
-        # events.
+        # The customer's id is replaced, too, so that each invoice has its own customer. Otherwise, two pending invoices
+        # would compete for the billable events of one customer.
         customer = invoice.get("customer_id", "")
         return ids + ([customer] if _RENAMABLE.fullmatch(customer) else [])
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ConfigurationError("the template is not a Chargebee event") from None
+        raise ConfigurationError("the file is not a Chargebee event in JSON with the fields id and content") from None
 
 
 def _renamed(old: str, run: str, number: int) -> str:
@@ -78,7 +78,7 @@ def _renamed(old: str, run: str, number: int) -> str:
     prefix, mark, rest = old.rpartition("_")
     if len(rest) < _SHORTEST:
         raise ConfigurationError(
-            f"the id {old} is too short to generate ids from: {_SHORTEST} characters are needed after its last _"
+            f"the id {old} is too short to generate new ids: it needs at least {_SHORTEST} characters after its last _"
         )
     counter = "".join(_ALPHABET[number // len(_ALPHABET) ** place % len(_ALPHABET)] for place in reversed(range(6)))
     return prefix + mark + run[: len(rest) - 6].ljust(len(rest) - 6, "0") + counter

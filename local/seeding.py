@@ -1,8 +1,8 @@
-"""Creates the data that a local run bills.
+"""Creates the invoices and the billable events of a local run. A billable event is usage that a customer must pay for.
 
-For each webhook about a pending invoice, `seed` creates the invoice at the Chargebee stand-in. It also writes a few
-billable events of the invoice's customer into the table. The billable events are computed from the webhook's event id,
-so an audit knows which charges the invoice must have.
+For each webhook about a pending invoice, `seed` creates the invoice at the Chargebee stand-in, and writes a few
+billable events of the invoice's customer into the DynamoDB table. `charges` computes the billable events from the
+webhook's event id, so an audit can compute again which charges the invoice must have.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ _WANTED = frozenset({PENDING_INVOICE_CREATED})
 _MOST_BILLABLES = 3
 _MORE_LINE_ITEMS = 25
 _MONTH = 30 * 86_400
-# One request to the stand-in contains a whole batch of webhooks, and a webhook has up to 150 kB. BatchWriteItem accepts
-# at most 25 items.
+# Webhooks per request to the Chargebee stand-in. A webhook has up to 150 kB, so a request must not contain too many.
 _EVENTS_AT_ONCE = 200
+# Items per request to DynamoDB. The operation BatchWriteItem accepts at most 25 items.
 _ITEMS_AT_ONCE = 25
 # The embedded AWS reads the region from the signature, but does not check the signature.
 _HEADERS = {
@@ -39,7 +39,7 @@ _USAGES = ("API calls", "Messages sent", "Storage, GB-hours", "Exports", "Seats 
 
 @dataclass(frozen=True)
 class SeededBillable:
-    """A billable event of a customer. `amount` is in minor units (cents); `occurred_at` is in Unix seconds."""
+    """A billable event of a customer. `amount` is in minor units, such as cents; `occurred_at` is a unix time."""
 
     id: str
     customer_id: str
@@ -48,7 +48,10 @@ class SeededBillable:
     occurred_at: int
 
     def item(self) -> dict[str, dict[str, str]]:
-        """Returns the table's item in DynamoDB's JSON format. `app.billing` describes the table's design."""
+        """Returns the billable event as an item of the table, in DynamoDB's JSON format.
+
+        `app.billing` describes the items of the table.
+        """
         return {
             "pk": {"S": f"customer#{self.customer_id}"},
             "sk": {"S": f"billable#{self.occurred_at:010}#{self.id}"},
@@ -60,7 +63,7 @@ class SeededBillable:
 
 
 def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """Yields, as dicts, those webhooks in `bodies` that announce a pending invoice."""
+    """Yields the webhooks about pending invoices as dicts, and leaves out the other webhooks in `bodies`."""
     for body in bodies:
         try:
             event = parse_event(body, _WANTED)
@@ -71,9 +74,9 @@ def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def charges(event: dict[str, Any]) -> list[SeededBillable]:
-    """Returns one to three billable events in the period of the event's invoice.
+    """Returns one to three billable events in the period of the event's invoice, always the same ones for an event.
 
-    The period also covers the line items of `more_line_items`, which the webhook does not contain.
+    The period covers all line items, including those that the webhook does not contain (see `more_line_items`).
     """
     invoice, digest = event["content"]["invoice"], hashlib.sha256(event["id"].encode()).digest()
     items = [*invoice.get("line_items", []), *more_line_items(event)]
@@ -97,9 +100,10 @@ def charges(event: dict[str, Any]) -> list[SeededBillable]:
 
 
 def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns line items of the invoice that the webhook does not contain, or none if the webhook is complete.
+    """Returns invented line items of the invoice that the webhook does not contain, or none if the webhook is complete.
 
-    Chargebee leaves line items out of a long webhook. These items end a month after the webhook's last line item.
+    Chargebee leaves line items out of a long webhook. The period of the returned line items ends a month after that of
+    the webhook's last line item.
     """
     invoice = event["content"]["invoice"]
     if not invoice.get("line_items_next_offset"):
@@ -112,9 +116,9 @@ def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
-    """Registers the webhooks' pending invoices at the stand-in, and writes the billable events into the table.
+    """Registers the webhooks' pending invoices at the Chargebee stand-in, and writes billable events into the table.
 
-    If an invoice is already registered, nothing changes, so the same webhook can be sent twice. Raises
+    For an invoice that is already registered, nothing changes, so the same webhook can be sent twice. Raises
     ConfigurationError if a stand-in does not answer.
     """
     events = pending(bodies)
@@ -125,7 +129,7 @@ def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
 
 
 def register(run: LocalRun | StandIns, events: Iterable[dict[str, Any]]) -> set[str]:
-    """Registers the events' invoices at the stand-in; returns the ids of the invoices that were not registered before.
+    """Registers the events' invoices at the Chargebee stand-in. Returns the ids of newly registered invoices.
 
     Raises ConfigurationError if the stand-in does not answer.
     """
@@ -139,7 +143,7 @@ def register(run: LocalRun | StandIns, events: Iterable[dict[str, Any]]) -> set[
 
 
 def write(run: LocalRun | StandIns, billables: list[SeededBillable]) -> None:
-    """Writes the billable events into the table. Raises ConfigurationError if the stand-in does not answer."""
+    """Writes the billable events into the DynamoDB table. Raises ConfigurationError if DynamoDB does not answer."""
     for start in range(0, len(billables), _ITEMS_AT_ONCE):
         items = [{"PutRequest": {"Item": one.item()}} for one in billables[start : start + _ITEMS_AT_ONCE]]
         body = orjson.dumps({"RequestItems": {run.table: items}})

@@ -1,4 +1,4 @@
-"""The settings of a local run, APP_LOCAL_…, which only `python -m local` reads."""
+"""Defines the settings of a local run: the variables APP_LOCAL_…, which only `python -m local` reads."""
 
 import os
 from pathlib import Path
@@ -11,19 +11,19 @@ from app.settings.text import error_lines, unknown_variables
 
 
 class LocalSettings(BaseSettings):
-    """One field for each variable: `sqs_delay` is APP_LOCAL_SQS_DELAY."""
+    """The settings of a local run. Each field is one variable: the field `sqs_delay` is APP_LOCAL_SQS_DELAY."""
 
     model_config = SettingsConfigDict(
         env_prefix="APP_LOCAL_", frozen=True, extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
     )
 
-    sqs_delay: float = Field(0.0, ge=0, le=60, description="Seconds of latency added to each call to the embedded SQS.")
+    sqs_delay: float = Field(0.0, ge=0, le=60, description="Seconds of latency added to each call to the embedded AWS.")
     chargebee_delay: float = Field(
-        0.0, ge=0, le=60, description="Seconds that each call to the stand-in for Chargebee takes."
+        0.0, ge=0, le=60, description="Seconds of latency added to each call to the stand-in for Chargebee's API."
     )
-    tls: bool = Field(False, description="The embedded AWS uses HTTPS, as AWS does, with its own CA.")
-    worker: bool = Field(True, description="`run` also starts a worker, which closes the invoices.")
-    live_port: int = Field(8001, ge=0, le=65535, description="Port of the live page; 0 picks a free one.")
+    tls: bool = Field(False, description="1: the embedded AWS uses HTTPS, with a certificate of its own CA.")
+    worker: bool = Field(True, description="1: `run` also starts a worker, which closes the invoices.")
+    live_port: int = Field(8001, ge=0, le=65535, description="Port of the live page; 0 picks a free port.")
     run_dir: Path = Field(
         Path(".run"),
         description="Folder into which a local run writes its addresses (`local.json`).",

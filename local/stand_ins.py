@@ -1,4 +1,4 @@
-"""Reads from the settings which stand-ins for Chargebee and DynamoDB a deployment on a laptop (kind, compose) uses."""
+"""Finds the stand-ins for Chargebee and DynamoDB that a deployment on a laptop (kind, compose) uses."""
 
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -22,8 +22,8 @@ class StandIns(NamedTuple):
 def configured_stand_ins(settings: Settings) -> StandIns:
     """Returns the stand-ins that the environment variables name.
 
-    Raises ConfigurationError if a variable is not set, or if it names the real Chargebee or the real DynamoDB. The real
-    services must not get invented data.
+    Raises ConfigurationError if a variable is not set, or if it names the real Chargebee or the real DynamoDB, because
+    the commands must not send invented data to the real services.
     """
     settings.require_billing()
     assert settings.chargebee_url is not None

@@ -1,8 +1,8 @@
-"""Creates certificates for the embedded AWS, so that a local run can measure what HTTPS costs, as with real SQS.
+"""Creates certificates for the embedded AWS, so that a local run can measure how much CPU time HTTPS to SQS costs.
 
 Loading the CA bundle is a large part of the cost. botocore makes urllib3 load the whole bundle for every new connection
 (https://github.com/urllib3/urllib3/issues/3623, https://github.com/boto/botocore/issues/3171). With OpenSSL 3, loading
-takes five times as long as before (https://github.com/openssl/openssl/issues/16871).
+takes five times as long as with earlier versions (https://github.com/openssl/openssl/issues/16871).
 """
 
 import tempfile
@@ -17,7 +17,7 @@ _END = "-----END CERTIFICATE-----\n"
 
 
 class Certificates(NamedTuple):
-    """PEM files. `bundle`, for AWS_CA_BUNDLE, has botocore's own CAs and the CA that has signed `certificate`."""
+    """PEM files. `bundle`, for AWS_CA_BUNDLE, contains botocore's own CAs and the CA that has signed `certificate`."""
 
     certificate: Path
     key: Path
@@ -29,13 +29,15 @@ class Certificates(NamedTuple):
 def certificates(share: float = 1.0) -> Iterator[Certificates]:
     """Creates a CA and a certificate for 127.0.0.1 and localhost. The files exist inside the context.
 
-    `share`: the fraction of botocore's CAs that the bundle contains, from 0 to 1. Raises ConfigurationError if trustme
-    is not installed.
+    `share` is the fraction of botocore's CAs that the bundle contains, from 0 to 1. Raises ConfigurationError if the
+    package `trustme` is not installed.
     """
     try:
-        import trustme  # the container image does not have this package
+        import trustme  # the container image does not contain this package
     except ImportError:
-        raise ConfigurationError("HTTPS for the embedded AWS needs the group `local`: run `make .venv`") from None
+        raise ConfigurationError(
+            "HTTPS for the embedded AWS needs the dependency group `local`: run `make .venv/local`"
+        ) from None
     ca = trustme.CA()
     issued = ca.issue_cert("127.0.0.1", "localhost")
     with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +50,7 @@ def certificates(share: float = 1.0) -> Iterator[Certificates]:
 
 
 def _botocores(share: float) -> list[str]:
-    """Returns the first CAs of botocore's own bundle; `share`: which fraction of the bundle."""
+    """Returns the first CAs of botocore's own bundle. `share` is the fraction to return, from 0 to 1."""
     from botocore.httpsession import DEFAULT_CA_BUNDLE  # this import takes half a second
 
     found = Path(DEFAULT_CA_BUNDLE).read_text().split(_END)[:-1]

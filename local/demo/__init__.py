@@ -1,7 +1,7 @@
-"""Checks a real service and a real queue process from end to end: no webhook is lost, and each invoice is billed once.
+"""Tests the service from end to end: checks that no webhook is lost, and that each invoice is billed once.
 
-output.py           defines the functions that a demo uses to print its results
-posted_samples.py   posts each sample event once, and checks the queue
-closed_invoices.py  lets a worker close the invoices of the sample events, and audits the invoices
+output.py           defines the functions with which a demo prints its results
+posted_samples.py   posts each sample event once, and checks which events are in the queue
+closed_invoices.py  lets a worker close the invoices of the sample events, and checks the invoices
 burst.py            posts many generated webhooks, and checks that none is lost
 """

@@ -17,18 +17,18 @@ from local.peek import peek
 from local.sample_events import default_file, fresh_events_of
 from local.seeding import pending, seed
 
-# The published load test used the same time-out for a request, 30 s.
+# The published load test used the same time-out for each request.
 PATIENCE = aiohttp.ClientTimeout(total=30)
 
 
 def burst(
     run: LocalRun, settings: Settings, output: Output, count: int, *, concurrency: int, rate: float | None
 ) -> list[str]:
-    """Posts `count` webhooks, and returns the problems as lines.
+    """Posts `count` webhooks. Returns a line if webhooks were lost, or an empty list if none was lost.
 
-    It is a problem if a webhook got 200 but is not in the queue. With v01, which has no queue, it is a problem if a
-    webhook got 200 but its invoice is not billed. `local.chargebee.load_generator.load` explains `concurrency` and
-    `rate`.
+    A webhook is lost if the service answered 200 but the webhook is not in the queue. With v01, which has no queue, a
+    webhook is lost if the service answered 200 but did not bill the invoice. The docstring of
+    `local.chargebee.load_generator.load` explains `concurrency` and `rate`.
     """
     bodies = list(fresh_events_of([default_file()], count))
     if not settings.release.enqueues:
@@ -37,11 +37,11 @@ def burst(
         result = asyncio.run(_send(run, settings, bodies, bar, concurrency=concurrency, rate=rate))
     output.say(result.report())
     for doubt in watch.busy.doubts():
-        output.say(f"DOUBTFUL: {doubt} meanwhile, which may have changed these times")
+        output.say(f"DOUBTFUL: while the webhooks were sent, {doubt}; this may have changed the times above")
     output.note("Auditing")
     arrived, lost, expected = (_queued if settings.release.enqueues else _billed)(run, bodies, result.accepted)
     output.say(f"audit: {len(result.accepted):,} got 200, {arrived}, {lost} lost")
-    return [f"{lost} webhooks got 200 and are not {expected}"] if lost else []
+    return [f"{lost} webhooks got 200 but are not {expected}"] if lost else []
 
 
 async def _send(
@@ -59,14 +59,15 @@ async def _send(
 def _queued(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
     """Compares the accepted webhooks with the messages in the queue.
 
-    Returns the number of messages as text, the number of missing webhooks, and a text about where these should be.
+    Returns three values for the report: a text about how many messages are in the queue, the number of accepted
+    webhooks that are not in the queue, and the text "in the queue".
     """
     arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url, run.ca_bundle))
     return f"{arrived.total():,} in the queue", sum(body not in arrived for body in accepted), "in the queue"
 
 
 def _billed(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
-    """Returns the same three values as `_queued`, for a release that bills the webhooks' invoices itself."""
+    """Returns the same three values as `_queued`, but about billed invoices, for a release that has no queue."""
     closed = audit(run.chargebee, pending(bodies)).closed
     lost = len(audit(run.chargebee, pending(accepted)).problems)
     return f"{closed:,} invoices closed", lost, "billed correctly"

@@ -11,9 +11,9 @@ from local.local_run import LocalRun
 from local.sample_events import sample_files
 from local.seeding import pending
 
-# The rate limit of Chargebee's second plan.
+# The rate limit of Chargebee's second plan, in calls per minute.
 CALLS_A_MINUTE = 1000
-SECONDS = 60.0  # the time that the worker has for the ten invoices of the sample events
+SECONDS = 60.0  # the time that the worker has to close the ten invoices of the sample events
 
 
 def bill_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]:
@@ -35,14 +35,14 @@ def bill_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]
 def calls_a_minute(settings: Settings) -> int:
     """Returns APP_CHARGEBEE_RATE if it is set, or CALLS_A_MINUTE otherwise.
 
-    The setting's default is the limit of a Chargebee test site, 150 calls a minute. With 150, the demo would have to
-    wait.
+    The default of APP_CHARGEBEE_RATE is the limit of a Chargebee test site, 150 calls a minute. With so few calls, the
+    demo would have to wait for the rate limit.
     """
     return settings.chargebee_rate if "chargebee_rate" in settings.model_fields_set else CALLS_A_MINUTE
 
 
 def _audited(run: LocalRun, events: list[dict[str, Any]], output: Output) -> list[str]:
-    """Prints how many invoices are closed, and returns a line for each problem of an invoice."""
+    """Checks the events' invoices, prints how many are closed, and returns a line for each problem."""
     result = audit(run.chargebee, events)
     output.say(result.report(len(events)))
     if not result.problems:

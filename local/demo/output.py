@@ -1,4 +1,4 @@
-"""Defines how a demo prints its results: the caller passes the functions, and this package itself prints nothing."""
+"""Defines the functions with which a demo prints. The caller provides them; this package itself prints nothing."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -8,9 +8,10 @@ Bar = Callable[[int], None]
 
 
 class Output(NamedTuple):
-    """The functions of the caller: `say` prints a result, and `note` prints what the demo does next.
+    """The functions with which a demo prints: `say` prints a result, and `note` prints what the demo does next.
 
-    `bar` makes a progress bar from a label and the number of steps. The bar is a function that adds finished steps.
+    `bar(label, steps)` shows a progress bar inside its context. The context's value is a function that moves the bar
+    forward by a number of steps.
     """
 
     say: Callable[[str], None]

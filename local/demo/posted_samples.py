@@ -1,4 +1,4 @@
-"""Posts every sample event once, and checks that the events to enqueue, and no others, arrive byte for byte."""
+"""Posts every sample event once, and checks that exactly the expected events arrive in the queue, byte for byte."""
 
 import asyncio
 import json
@@ -28,12 +28,12 @@ def post_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]
         output.say(f"  {len(message.body.encode()):>7,} bytes  {json.dumps(message.attributes)}")
     problems = list(_problems(files, settings, answers, [message.body.encode() for message in arrived]))
     if not problems:
-        output.say("\nOK: every event to enqueue arrived byte for byte, and nothing else did.")
+        output.say("\nOK: every expected event is in the queue byte for byte, and nothing else is.")
     return problems
 
 
 async def _post(run: LocalRun, settings: Settings, files: list[Path], output: Output) -> dict[str, str]:
-    """Posts the files. Returns, by file name, the `status` in the response (`queued`, `ignored`, …), or an error."""
+    """Posts the files. Returns, for each file name, the response's `status` (`queued`, `ignored`, …), or an error."""
     answers = {}
     assert run.url is not None
     async with open_session(run.url, settings) as client:
@@ -48,11 +48,11 @@ def _problems(files: list[Path], settings: Settings, answers: dict[str, str], ar
     yield from _unexpected(files, settings, answers)
     expected = [file.read_bytes() for file in files if _wanted(file, settings)]
     if sorted(arrived) != sorted(expected):
-        yield f"{len(arrived)} messages arrived; expected {len(expected)}, equal to the files byte for byte"
+        yield f"{len(arrived)} messages arrived; expected {len(expected)} messages that equal the files byte for byte"
 
 
 def _unexpected(files: list[Path], settings: Settings, answers: dict[str, str]) -> Iterator[str]:
-    """Yields a line for each file with a wrong answer."""
+    """Yields a line for each file to which the service gave a wrong answer."""
     for file in files:
         if answers[file.name] != (settings.release.accepted if _wanted(file, settings) else "ignored"):
             yield f"{file.name}: {answers[file.name]}"
