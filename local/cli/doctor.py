@@ -29,7 +29,7 @@ LOOPBACK = "127.0.0.1"
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="Port to listen on; 0 picks a free one.",
+    help="Port to listen on; 0 picks a free port.",
 )
 @click.option(
     "--warn",
@@ -43,16 +43,16 @@ LOOPBACK = "127.0.0.1"
     "--page/--no-page",
     default=True,
     show_default=True,
-    help="Serve the live page, on a free port; it requests /healthz twice a second.",
+    help="Also serve the live page with charts of the event loop, on a free port; it requests /healthz twice a second.",
 )
 @click.option("--check", is_flag=True, help="Exit with 1 if anything blocked the event loop for longer than --warn.")
 def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | None, page: bool, check: bool) -> None:
     """Serve an ASGI app, and name the lines that block its event loop, while you send requests to it.
 
-    The doctor imports the app from the current directory, as uvicorn does. It names each line as soon as it finds the
-    line. Ctrl-C (or SIGTERM) stops the doctor. Then it prints a summary, which names releases of this project that show
-    a solution; `python -m local diff` shows their code. Time in which the process got no CPU does not count as blocked.
-    While the app runs, the live page draws the event loop's delay.
+    The doctor imports the app from the current directory, as uvicorn does. It names each line as soon as the line has
+    blocked the event loop. Ctrl-C (or SIGTERM) stops the doctor, which then prints a summary. The summary names
+    releases of this project that show a solution; `python -m local diff` shows their code. Time in which the process
+    got no CPU does not count as blocked. While the app runs, the live page draws the delay of the event loop.
     """
     with ExitStack() as stack:
         try:
@@ -70,7 +70,7 @@ def doctor(*, target: str, host: str, port: int, warn: float, seconds: float | N
             tokens,
             measuring=measuring,
             started=lambda: click.echo(f"Serving {target} on {url}"),
-            stopping=lambda: click.echo("Stopping; a second signal ends at once", err=True),
+            stopping=lambda: click.echo("Stopping; a second signal ends the process at once", err=True),
             seconds=seconds,
         )
     for line in report.summary(list(watchdog.locations.values()), tokens, requests, warn, lessons.change):
@@ -85,9 +85,9 @@ def _live(target: str, url: str) -> Iterator[AbstractContextManager[None]]:
     from app.telemetry.metrics.prometheus import served
     from app.telemetry.metrics.service import LoopMetrics
     from local.live.page_config import PageConfig, ShownService
-    from local.live.start import start  # only the page needs these imports
+    from local.live.start import start  # only the live page needs the imports in this function
 
-    configure_logging(Settings(log_level="WARNING"))  # hides the log line with the address of /metrics
+    configure_logging(Settings(log_level="WARNING"))  # hides the log line that names the address of /metrics
     metrics = LoopMetrics(fine=True)
     with served(metrics.instruments, LOOPBACK, 0) as port, start() as page:
         page.show(PageConfig([ShownService(target, "", "", url, f"http://{LOOPBACK}:{port}/metrics")]))

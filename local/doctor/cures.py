@@ -20,10 +20,11 @@ CLIENT = Cure(
     "builds a client: build it once, in the lifespan, instead of for each request", (Release.V06_SHARED_QUEUE,)
 )
 WAITING = Cure(
-    "waits: await a client that is async, or let a thread wait", (Release.V08_NATIVE_ASYNC, Release.V03_THREADPOOL)
+    "waits: use an async client and await it, or let a thread wait", (Release.V08_NATIVE_ASYNC, Release.V03_THREADPOOL)
 )
 COMPUTING = Cure(
-    "computes: do less, or compute in a thread, which shares the GIL with the loop, or in a process, which does not",
+    "computes: do less, or compute in a thread (which shares the GIL with the event loop) or in a process (which does"
+    " not)",
     (Release.V10_LEAN_CLIENT, Release.V03_THREADPOOL),
 )
 TOKENS = Cure(
@@ -31,8 +32,8 @@ TOKENS = Cure(
     (Release.V04_MORE_TOKENS, Release.V07_SYNC_HANDLER, Release.V08_NATIVE_ASYNC),
 )
 
-# Functions that build a client, as the end of the file's path and the function's name. These functions spend most of
-# their time with loading API models and CA bundles.
+# Functions that build a client. Each entry is the end of the file's path, and the function's name. Building a client
+# takes long, because most of these functions load API models or CA bundles.
 _BUILDERS = (
     ("botocore/session.py", "Session.create_client"),
     ("boto3/session.py", "Session.__init__"),
@@ -46,7 +47,10 @@ _MOSTLY = 0.5
 
 
 def cure(blocked: BlockedLocation) -> Cure:
-    """Returns the fix for one blocking line. The fix depends on the line's stack and on its CPU time."""
+    """Returns the fix for one line that blocks the event loop.
+
+    The fix depends on whether the line builds a client, mostly computes, or mostly waits.
+    """
     if any(
         place.file.endswith(file) and place.function == function
         for place in blocked.stack

@@ -12,25 +12,25 @@ from local.doctor.cures import Cure
 
 
 def found(location: Location, stack: Stack, seconds: float) -> str:
-    """Returns the message that is printed while `location` still blocks the event loop.
+    """Returns the message to print while the line at `location` still blocks the event loop.
 
-    `seconds` is the time for which the loop has been blocked so far.
+    `seconds` is the time for which the line has blocked the event loop so far.
     """
     return f"blocked for {seconds:.2f} s so far: {short(stack)}\n    {_source(location)}"
 
 
 def waiting(limit: float) -> str:
-    """Returns the message that is printed when the first call waits for one of `limit` threads."""
-    return f"all {limit:g} threads are in use, and calls wait for one"
+    """Returns the message to print when a call has to wait for the first time, because all `limit` threads are busy."""
+    return f"all {limit:g} threads are in use, and calls wait for a thread"
 
 
 def summary(
     places: list[BlockedLocation], tokens: Tokens, requests: int, warn: float, change: Callable[[Release], str]
 ) -> Iterator[str]:
-    """Yields lines about all places that blocked the event loop, and about calls that waited for a thread.
+    """Yields the lines of the summary: which places in the code blocked the event loop, and how to fix that.
 
-    The place with the longest total time is first. The event loop counts as blocked after `warn` seconds. `change`
-    returns a sentence about the change of a release.
+    The place that blocked for the longest total time is first. The event loop counts as blocked after `warn` seconds.
+    If calls waited for a thread, the summary says so. `change` returns a sentence about what a release changes.
     """
     blocked = f"{len(places)} {'place' if len(places) == 1 else 'places'} blocked the event loop for more than"
     yield f"{requests} {'request' if requests == 1 else 'requests'}; {blocked} {warn * 1000:g} ms"

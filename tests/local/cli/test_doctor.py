@@ -231,7 +231,7 @@ def test_waiting_for_a_thread(shop: Path) -> None:
         limits = httpx.Limits(max_connections=45)
         with httpx.Client(base_url=running.client.base_url, timeout=PATIENCE, verify=NO_CAS, limits=limits) as client:
             fetched = [senders.submit(client.get, "/thread", params={"url": slow.url}) for _ in range(45)]
-            running.line("all 40 threads are in use, and calls wait for one")
+            running.line("all 40 threads are in use, and calls wait for a thread")
             slow.release()
             assert {one.result(PATIENCE).status_code for one in fetched} == {200}
         code, summary = running.end()
