@@ -9,7 +9,8 @@ COMMANDS = (
     *("run", "demo", "send", "queue", "invoices", "live", "race"),
     *("releases", "diff", "compare", "doctor"),
 )
-ON_THE_LOCAL_RUN = ("redrive", "reconcile")  # commands of `python -m app` that use the local run's variables
+# Commands of `python -m app` that `python -m local` also offers. Here, they work on the local run.
+ON_THE_LOCAL_RUN = ("redrive", "reconcile")
 
 
 class _Commands(Commands):
@@ -19,7 +20,7 @@ class _Commands(Commands):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in ON_THE_LOCAL_RUN:
             return super().get_command(ctx, cmd_name)
-        from local.cli.on_local_run import on_local_run  # only these commands need the import
+        from local.cli.on_local_run import on_local_run  # only `redrive` and `reconcile` need this import
 
         return on_local_run(cmd_name)
 

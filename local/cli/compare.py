@@ -17,7 +17,11 @@ from local.compare.styles import STYLES
 @click.command()
 @click.argument("releases", nargs=-1, required=True)
 @click.option(
-    "--count", type=click.IntRange(1, 100), default=20, show_default=True, help="Number of webhooks, all sent at once."
+    "--count",
+    type=click.IntRange(1, 100),
+    default=20,
+    show_default=True,
+    help="Number of webhooks; all are posted at once.",
 )
 @click.option(
     "--svg",
@@ -28,10 +32,10 @@ from local.compare.styles import STYLES
 def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
     """Post the same webhooks to RELEASES, one release after the other, and show what each thread and webhook waits for.
 
-    Each call to SQS takes 100 ms longer, as if SQS were far away. APP_LOCAL_SQS_DELAY sets another delay; 0 adds no
-    delay. Other settings apply, too: with APP_LOCAL_TLS=1, the calls use TLS. To change a setting for one release only,
-    append the setting to the release's name: v06,APP_SQS_MAX_CONNECTIONS=100. A busy machine changes the times, but not
-    the reasons why threads and webhooks wait.
+    Each call to SQS takes 100 ms longer, as if SQS were far away. APP_LOCAL_SQS_DELAY sets another delay in seconds; 0
+    adds no delay. Other settings apply, too: with APP_LOCAL_TLS=1, the calls use TLS. To change a setting for one
+    release only, append the setting to the release's name: v06,APP_SQS_MAX_CONNECTIONS=100. On a busy machine, the
+    times are longer, but threads and webhooks still wait for the same reasons.
     """
     chosen = [_parsed(text) for text in releases]
     settings = load_settings()
@@ -69,7 +73,7 @@ def _show(recorded: Recording, seconds: float) -> None:
     click.echo(f"{'':<{terminal.LABEL}} 0{f'{seconds:.2f} s':>{columns - 1}}")
     click.echo("   ".join(click.style(words, fg=STYLES[state].terminal) for state, words in terminal.legend(shown)))
     for doubt in recorded.doubts:
-        click.echo(f"DOUBTFUL: {doubt} meanwhile, which may have changed these times")
+        click.echo(f"DOUBTFUL: during the recording, {doubt}; this may have changed the times above")
 
 
 def _cell(state: State | None) -> str:

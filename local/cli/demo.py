@@ -1,4 +1,4 @@
-"""`python -m local demo`: runs an end-to-end test, with a real service process and a real queue process."""
+"""`python -m local demo`: tests the service from end to end, with a service process and a queue process."""
 
 import tempfile
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ OUTPUT = Output(say=click.echo, note=partial(click.echo, err=True), bar=_bar)
     type=click.IntRange(1, 1000),
     default=50,
     show_default=True,
-    help="With --count: number of webhooks in flight.",
+    help="With --count: maximum number of webhooks in flight.",
 )
 @click.option(
     "--rate",
@@ -43,8 +43,9 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
     """Start a queue and the service, post webhooks, and show which messages arrived in the queue.
 
     Then a worker closes the invoices; with --count, no worker starts. The command exits with 0 if all checks succeed,
-    such as the check that each charge is on its invoice exactly once. Settings apply: APP_RELEASE=v02_blocking
-    APP_LOCAL_SQS_DELAY=0.1 … demo --count 20 runs v02_blocking with 100 ms of latency for each call to SQS.
+    such as the check that each charge is on its invoice exactly once. The settings of the service and of the local run
+    apply: APP_RELEASE=v02_blocking APP_LOCAL_SQS_DELAY=0.1 … demo --count 20 runs v02_blocking with 100 ms of latency
+    for each call to SQS.
     """
     settings = load_settings()
     click.echo(f"Starting the queue and {settings.release.value}", err=True)

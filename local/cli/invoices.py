@@ -16,7 +16,7 @@ _SECONDS = 1.0
 _COLUMNS = ("id", "customer", "status", "charges", "total", "closed at")
 _NUMBERS = ("charges", "total")
 _WITHOUT_DECIMALS = {"JPY", "KRW", "VND", "CLP"}
-# The stand-in's page shows the same words.
+# The words that the table shows for each stage of an invoice. The stand-in's web page shows the same words.
 _STAGES = {"pending": "pending", "charging": "being charged", "closed": "closed"}
 _CLEAR = "\x1b[H\x1b[2J"
 
@@ -31,7 +31,7 @@ _CLEAR = "\x1b[H\x1b[2J"
     help="Maximum number of invoices to list. The invoice that changed last is at the bottom.",
 )
 def invoices(watch: bool, limit: int) -> None:
-    """List the invoices of the local run (`make run`): pending, being charged, or closed, with Chargebee's status.
+    """List the invoices of the local run (`make run`), and show which of them are pending, being charged or closed.
 
     The stand-in for Chargebee's API stores the invoices. The stand-in's web page shows the invoices and every change.
     """

@@ -25,13 +25,13 @@ from local.sample_events import default_file, fresh_events_of
 
 @click.command(hidden=True)
 def live() -> None:
-    """Serve the live page for the services that standard input names, until standard input ends."""
+    """Serve the live page until standard input ends. The first line of standard input names the services to show."""
     settings = load_settings()
     configure_logging(settings)
     if config := page_process.read_config():
         try:
             page_process.run(config, partial(_site, settings), _announce)
-        except ConfigurationError as error:  # logs one line; the service continues without the page
+        except ConfigurationError as error:  # only logs one line, because the service works without the live page
             logger.error("{}", error)
             sys.exit(2)
 
@@ -47,7 +47,10 @@ def _site(settings: Settings, config: PageConfig, port: int) -> Starlette:
 
 
 async def _post(chargebee: str | None, client: aiohttp.ClientSession, body: bytes) -> int:
-    """Registers the webhook's invoice at `chargebee`, unless it is None; posts the webhook and returns the status."""
+    """Posts the webhook to the service, and returns the status of the response.
+
+    If `chargebee` is the URL of a Chargebee stand-in, registers the webhook's invoice there before posting.
+    """
     if chargebee is not None:
         invoices = [{"event": json.loads(body)}]
         with suppress(aiohttp.ClientError, TimeoutError):

@@ -1,4 +1,4 @@
-"""Runs commands of `python -m app` on the local run: `python -m local redrive` and `python -m local reconcile`."""
+"""`python -m local redrive` and `python -m local reconcile`: run these commands of `python -m app` on the local run."""
 
 import os
 from functools import wraps
@@ -12,7 +12,7 @@ from local.settings import load_local_settings
 
 
 def on_local_run(name: str) -> click.Command:
-    """Returns the command `python -m app NAME`, changed to use the local run, and no deployment or real AWS account."""
+    """Returns the command `python -m app NAME`, changed so that it works on the local run and never on real AWS."""
     command: click.Command = getattr(import_module(f"app.cli.{name}"), name)
     callback = command.callback
     assert callback is not None

@@ -10,14 +10,20 @@ from local.settings import load_local_settings
 
 @click.command()
 @click.option("--peek", "show_messages", is_flag=True, help="Show the messages.")
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Number of messages to show.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="With --peek: one JSON line per message, with attributes and body."
+    "--limit",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="With --peek: maximum number of messages to show for each queue.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="With --peek: show each message as a line of JSON with attributes and body."
 )
 def queue(show_messages: bool, limit: int, as_json: bool) -> None:
     """Count the messages in the queues of the local run (`make run`), or show them with --peek.
 
-    This command removes no message, and does not count as a receive.
+    This command does not receive the messages: it removes none, and does not change how often they were received.
     """
     run = read_run(load_local_settings().run_dir)
     for url in (run.queue_url, run.dead_letter_queue_url):

@@ -15,7 +15,7 @@ from local.live.start import start
 from local.local_run import LocalRun
 from local.settings import load_local_settings
 
-MOST = 2  # the page has two columns
+MOST = 2  # the live page has at most two columns
 
 
 @click.command()
@@ -27,7 +27,7 @@ def race(releases: tuple[str, ...]) -> None:
     a free port.
     """
     settings, options = load_settings(), load_local_settings()
-    if "live_port" not in options.model_fields_set:  # the default port may be in use by the page of `make run`
+    if "live_port" not in options.model_fields_set:  # the default port may be in use by the live page of `make run`
         options = options.model_copy(update={"live_port": 0})
     chosen = [lessons.find(name) for name in releases]
     with suppress(KeyboardInterrupt), ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""`python -m local releases`: lists the releases of the optimisation history."""
+"""`python -m local releases`: lists the releases of the service, each of which shows one optimisation."""
 
 import click
 
@@ -14,5 +14,5 @@ def releases() -> None:
         default = " (default)" if release is NEWEST else ""
         click.echo(f"{release.value:<21} {release.version}{known_as}{default}")
         click.echo(f"    {change(release)}")
-    click.echo(f"\nSwitch with an environment variable: APP_RELEASE={Release.V02_BLOCKING.value} make run")
-    click.echo("See a lesson: .venv/bin/python -m local diff v03 v04")
+    click.echo(f"\nTo run another release: APP_RELEASE={Release.V02_BLOCKING.value} make run")
+    click.echo("To see what a release changed: .venv/bin/python -m local diff v03 v04")

@@ -23,13 +23,13 @@ from local.local_run import REPLACED, LocalRun, start_stand_ins
 from local.sample_events import default_file, sample_files
 from local.settings import LocalSettings, load_local_settings
 
-METRICS_PORT = "9464"  # the same port at each start, so that a Prometheus server finds the service again
+METRICS_PORT = "9464"  # a fixed port, so that a Prometheus server finds the service again after a restart
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(LocalSettings)}"
 
 
 @click.command(epilog=_SETTINGS)
 def run() -> None:
-    """Serve on this machine: stand-ins for AWS and Chargebee, the service, a worker, and a live page.
+    """Run everything on this machine: the service, a worker, a live page, and stand-ins for AWS and Chargebee.
 
     The service and the worker are `python -m app web` and `python -m app worker`; their environment variables apply.
     After Ctrl-C, the service finishes the requests in flight; a second Ctrl-C ends the service at once. After SIGTERM,
@@ -40,13 +40,13 @@ def run() -> None:
         given = dict(os.environ)
     if already_set := [name for name in REPLACED if os.environ.get(name)]:
         raise ConfigurationError(
-            "\n".join(f"{name} is set, but a local run sets it itself: unset it" for name in already_set)
+            "\n".join(f"{name} is set, but a local run needs its own value: unset the variable" for name in already_set)
         )
     configure_logging(settings)
     exposure.warn(settings)
     with ExitStack() as stack:
         stand_ins = stack.enter_context(start_stand_ins(options, settings.chargebee_rate))
-        logger.info("Stand-in for Chargebee, with a page of the invoices, on {}", stand_ins.chargebee)
+        logger.info("Stand-in for Chargebee, with a web page of the invoices, on {}", stand_ins.chargebee)
         page = stack.enter_context(start_page())
         if options.worker:
             _start_worker(stack, stand_ins, settings, given)
@@ -58,9 +58,10 @@ def run() -> None:
 
 
 def _start_worker(stack: ExitStack, stand_ins: LocalRun, settings: Settings, given: dict[str, str]) -> None:
-    """Registers the invoices of the sample webhooks that README sends, and starts a worker that closes invoices.
+    """Registers the invoices of the sample webhooks, and starts a worker, which closes invoices.
 
-    v01 needs no worker, because it has no queue, and closes the invoices itself.
+    The README sends sample webhooks with curl, which does not register their invoices. v01 needs no worker, because it
+    has no queue, and closes the invoices itself.
     """
     seeding.seed(stand_ins, (file.read_bytes() for file in [default_file(), *sample_files()]))
     if settings.release.enqueues:
@@ -73,7 +74,7 @@ def _start_worker(stack: ExitStack, stand_ins: LocalRun, settings: Settings, giv
 def _report(worker: "subprocess.Popen[bytes]", stopping: threading.Event) -> None:
     code = worker.wait()
     if not stopping.is_set():
-        logger.error("The worker ended with exit code {}; invoices stay pending", code)
+        logger.error("The worker ended with exit code {}; invoices will stay pending", code)
 
 
 def _follow(web: "subprocess.Popen[bytes]") -> int:

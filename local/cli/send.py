@@ -34,10 +34,12 @@ DEFAULT_URL = "http://127.0.0.1:8000"
     type=click.IntRange(1, 1000),
     default=8,
     show_default=True,
-    help="With --count: number of requests in flight.",
+    help="With --count: maximum number of webhooks in flight.",
 )
-@click.option("--url", help=f"The service's URL.  [default: the local run, else {DEFAULT_URL}]")
-@click.option("--seed", "seeded", is_flag=True, help="First register the invoices at the configured stand-ins.")
+@click.option("--url", help=f"The service's URL.  [default: that of the local run, or else {DEFAULT_URL}]")
+@click.option(
+    "--seed", "seeded", is_flag=True, help="First register the webhooks' invoices at the stand-ins of a deployment."
+)
 def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str | None, seeded: bool) -> None:
     """Send webhooks with the Basic auth, headers and time-outs that Chargebee uses.
 
@@ -45,8 +47,9 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     The credentials are APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD, or demo:demo. The command exits with 0 if
     every response is 200.
 
-    Before `send` posts to a local run, it registers the pending invoices and their billable events at the stand-ins.
-    With --seed, it uses the stand-ins that APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and APP_BILLING_TABLE name.
+    Before the command posts to a local run, it registers the pending invoices and their billable events (usage) at the
+    stand-ins. With --seed, it registers them at the stand-ins that APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and
+    APP_BILLING_TABLE name.
     """
     settings = load_settings()
     local = None if url else _local_run()
@@ -97,7 +100,7 @@ def _local_run() -> LocalRun | None:
             is_listening(urlsplit(DEFAULT_URL).port or 0)
         except OSError:
             raise ConfigurationError(
-                f"{error}, or name a service with --url: nothing listens on {DEFAULT_URL}"
+                f"{error}, or name a service with --url, because no service listens on {DEFAULT_URL}"
             ) from None
         return None
 

@@ -1,4 +1,4 @@
-"""Converts local runs to the live page's configuration."""
+"""Builds the live page's configuration from the local runs that the page shows."""
 
 from app.settings import Release, Settings
 from local import delay, lessons
@@ -8,7 +8,7 @@ from local.settings import LocalSettings
 
 
 def page_config(runs: list[tuple[LocalRun, Release]], settings: Settings, options: LocalSettings) -> PageConfig:
-    """Returns the page's configuration: one service per run, with the credentials that webhooks need."""
+    """Returns the live page's configuration. The page shows the service of each run, and can send webhooks to it."""
     services = [_service(run, release, settings, options) for run, release in runs]
     return PageConfig(services, options.live_port, options.sqs_delay)
 

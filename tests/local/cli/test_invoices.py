@@ -120,7 +120,7 @@ def test_a_local_run_uses_nothing_real(setting: str, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"port": 0, setting: value}
     ended = run_local("run", run_dir=tmp_path, **settings)
     assert ended.returncode == 2
-    assert f"APP_{setting.upper()} is set, but a local run sets it itself: unset it" in ended.stderr
+    assert f"APP_{setting.upper()} is set, but a local run needs its own value: unset the variable" in ended.stderr
     assert "s3cret" not in ended.stderr
 
 
