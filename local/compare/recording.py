@@ -21,13 +21,16 @@ from local.seeding import seed
 from local.settings import load_local_settings
 
 NONE: Mapping[str, str] = MappingProxyType({})
-# Seconds added to each call to SQS. The embedded queue alone answers within two milliseconds, so the timeline would
-# hardly show what waits for SQS.
+# Seconds of latency added to each call to SQS. Without added latency, the embedded queue answers within two
+# milliseconds, and the timeline would hardly show that threads or webhooks wait for SQS.
 SQS_DELAY = 0.1
 
 
 class Sent(NamedTuple):
-    """A webhook that was sent. The sender measures `began` and `ended` in seconds of the same clock as `StateSpan`."""
+    """A webhook that was sent at the time `began` and answered at the time `ended`.
+
+    The sender measured both times, in seconds of the monotonic clock, which `StateSpan` also uses.
+    """
 
     event_id: str
     began: float
@@ -36,10 +39,10 @@ class Sent(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """A recorded timeline.
+    """A timeline that a release has recorded, and the webhooks that were sent to it.
 
-    `doubts` names other work of the machine during the recording. Such work changes how long something takes, but not
-    what waits for what.
+    `doubts` lists other work of the machine during the recording. Such work changes how long threads and webhooks wait,
+    but not what they wait for.
     """
 
     name: str
@@ -61,11 +64,11 @@ class Recording(NamedTuple):
 
 
 def record(release: Release, settings: Settings, webhooks: int, variables: Mapping[str, str] = NONE) -> Recording:
-    """Starts a service, posts generated webhooks at once, and returns the recorded timeline.
+    """Starts a service with the given release, posts webhooks all at once, and returns the recorded timeline.
 
-    `webhooks` is the number of webhooks. `variables` are environment variables of the service. Each call to SQS takes
-    `delay()` seconds longer, unless `variables` set another delay. Raises ConfigurationError if the service does not
-    start.
+    `webhooks` is the number of webhooks, which are generated. `variables` are environment variables of the service.
+    Each call to SQS takes `delay()` seconds longer, unless `variables` set another delay. Raises ConfigurationError if
+    the service does not start.
     """
     name = ", ".join([release.value, *map("=".join, variables.items())])
     with tempfile.TemporaryDirectory() as folder:

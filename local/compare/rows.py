@@ -7,14 +7,14 @@ from local.compare.recording import Recording
 from local.compare.state_spans import StateSpan, TimelineRow
 from local.compare.states import State
 
-# The highest number of threads that are shown, because more threads would only show the same again.
+# The maximum number of threads to show. More threads would all look the same.
 MOST_THREADS = 12
 
 
 class Group(NamedTuple):
-    """Rows of one kind. `left_out` is the number of rows that are not shown.
+    """Rows of one kind, such as the webhooks. `left_out` is the number of rows that are not shown.
 
-    `labels` has a label for each row, or is empty if the group has only a title.
+    `labels` contains a label for each row, or is empty if the group has only a title.
     """
 
     title: str
@@ -24,9 +24,9 @@ class Group(NamedTuple):
 
 
 def groups(recorded: Recording) -> Iterator[Group]:
-    """Yields a group for the event loop, for the webhooks, for the threads, and for the batch calls to SQS.
+    """Yields up to four groups of rows: the event loop, the webhooks, the threads, and the batch calls to SQS.
 
-    Threads that were always idle are left out. There is no group of threads or of calls if it would be empty.
+    Threads that were always idle are left out. A group of threads or calls is left out if it has no rows.
     """
     kinds: dict[str, list[TimelineRow]] = {"loop": [], "thread": [], "call": []}
     for row in recorded.rows:
@@ -43,14 +43,15 @@ def groups(recorded: Recording) -> Iterator[Group]:
 
 
 def total(spans: Iterable[StateSpan], *states: State) -> float:
-    """Returns how many seconds the spans with one of `states` take together."""
+    """Returns the total length, in seconds, of the spans whose state is one of `states`."""
     return sum(span.ended - span.began for span in spans if span.state in states)
 
 
 def _webhooks(recorded: Recording) -> Iterator[list[StateSpan]]:
     """Yields the spans of each webhook, in the order of the responses.
 
-    From the time when the webhook was sent to its first recorded sample, the webhook waits for its turn.
+    The first span of a webhook begins when the webhook was sent, and ends at its first recorded sample. This span has
+    the state "waiting for its turn", because the service has not begun to handle the webhook.
     """
     found = {row.name: row.spans for row in recorded.rows if row.kind == "webhook"}
     for one in sorted(recorded.sent, key=lambda one: one.ended):

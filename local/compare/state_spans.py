@@ -1,4 +1,8 @@
-"""Reads a timeline that APP_TIMELINE recorded, and converts its stacks to spans of time with one state each."""
+"""Reads a timeline that a service has recorded because of APP_TIMELINE.
+
+A timeline contains the stacks of threads and tasks at many times. This module converts the stacks to spans of time,
+each with one state such as "waiting for SQS".
+"""
 
 import json
 from collections.abc import Iterable
@@ -11,7 +15,7 @@ from local.compare.states import State, state_of
 class StateSpan(NamedTuple):
     """A span of time in which a thread or task had one state.
 
-    Times are seconds of the monotonic clock, which all processes of a machine share.
+    The times are in seconds of the monotonic clock, which all processes of a machine share.
     """
 
     began: float
@@ -22,8 +26,8 @@ class StateSpan(NamedTuple):
 class TimelineRow(NamedTuple):
     """A row of the timeline: the spans of the event loop, a thread, a webhook, or a batch call to SQS.
 
-    `kind` is loop, thread, webhook or call. The `name` of a webhook's row is the event id, or "" if the service did not
-    read the id.
+    `kind` is loop, thread, webhook or call. The `name` of a webhook's row is the event's id, or "" if the service has
+    not read the id.
     """
 
     kind: str
@@ -32,7 +36,7 @@ class TimelineRow(NamedTuple):
 
 
 def read(file: Path) -> list[TimelineRow]:
-    """Returns the rows of the timeline in `file`. The row that began first is the first one."""
+    """Returns the rows of the timeline in `file`, in the order in which they began."""
     found = json.loads(file.read_text())
     states = [state_of(line, functions) for line, functions in found["stacks"]]
     return [
@@ -42,7 +46,7 @@ def read(file: Path) -> list[TimelineRow]:
 
 
 def merged(spans: Iterable[StateSpan]) -> list[StateSpan]:
-    """Returns `spans`, with adjacent spans of the same state joined."""
+    """Returns `spans`, but joins adjacent spans that have the same state."""
     found: list[StateSpan] = []
     for span in spans:
         if found and (found[-1].ended, found[-1].state) == (span.began, span.state):

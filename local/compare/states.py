@@ -1,4 +1,8 @@
-"""Finds the state of a thread or task from its stack: the innermost function that a table below contains decides."""
+"""Finds the state of a thread or task, such as "waiting for SQS", from its stack.
+
+The tables in this module give the state for known functions. If the stack contains several known functions, the
+innermost one decides.
+"""
 
 import linecache
 from collections.abc import Sequence
@@ -14,9 +18,9 @@ class State(StrEnum):
     SQS = "waiting for SQS"
     TABLE = "waiting for DynamoDB"
     CHARGEBEE = "waiting for Chargebee"
-    # Only webhooks have the following states.
+    # Only a webhook can have the following states; a thread cannot.
     TURN = "waiting for its turn"
-    TOKEN = "waiting for a token"  # noqa: S105  # not a password
+    TOKEN = "waiting for a token"  # noqa: S105  # a state, not a password
     THREAD = "in a thread"
     BATCH = "waiting in a batch"
 
@@ -24,25 +28,25 @@ class State(StrEnum):
 # In the three tables below, a key is the end of a file's path and the name of a function.
 # The first table applies only to the innermost function of a thread.
 _INNERMOST = {
-    ("asyncio/runners.py", "run"): State.IDLE,  # the thread is inside uvloop, which has no Python frames
+    ("asyncio/runners.py", "run"): State.IDLE,  # the event loop waits inside uvloop, which has no Python frames
     ("selectors.py", "select"): State.IDLE,
     ("threading.py", "wait"): State.IDLE,
     ("queue.py", "get"): State.IDLE,
     ("concurrent/futures/thread.py", "_worker"): State.IDLE,
-    ("local/child.py", "_wait_for_end"): State.IDLE,  # waits for the end of the parent process
-    ("sqs/blocking.py", "resolve"): State.SQS,  # waits while another thread fetches the queue's URL from SQS
+    ("local/child.py", "_wait_for_end"): State.IDLE,  # this thread waits for the end of the parent process
+    ("sqs/blocking.py", "resolve"): State.SQS,  # the thread waits while another one fetches the queue's URL from SQS
 }
-# The second table applies to all functions in a thread's stack.
+# The second table applies to every function in a thread's stack, not only to the innermost one.
 _THREADS = {
     ("socket.py", "readinto"): State.SQS,
     ("ssl.py", "do_handshake"): State.CONNECTING,
     ("urllib3/util/connection.py", "create_connection"): State.CONNECTING,
     ("sqs/blocking.py", "build_queue"): State.CLIENT,
     ("billing/blocking.py", "build_billing"): State.CLIENT,
-    ("httpcore/_backends/sync.py", "read"): State.CHARGEBEE,  # Chargebee's SDK uses httpx
+    ("httpcore/_backends/sync.py", "read"): State.CHARGEBEE,  # Chargebee's SDK uses httpx, which uses httpcore
     ("httpcore/_backends/sync.py", "connect_tcp"): State.CONNECTING,
 }
-# The third table applies to all coroutines in the stack of a suspended task.
+# The third table applies to every coroutine in the stack of a suspended task.
 _TASKS = {
     ("anyio/_backends/_asyncio.py", "acquire_on_behalf_of"): State.TOKEN,
     ("anyio/_backends/_asyncio.py", "run_sync_in_worker_thread"): State.THREAD,
@@ -52,15 +56,15 @@ _TASKS = {
     ("sqs/group_commit.py", "send"): State.BATCH,
 }
 _LOADS_CAS = "load_verify_locations"
-# boto3 waits for DynamoDB and for SQS in the same function. If the stack contains this file, boto3 waits for DynamoDB.
+# boto3 waits for DynamoDB and for SQS in the same function. A stack that contains this file waits for DynamoDB.
 _TABLE = "billing/blocking.py"
 
 
 def state_of(line: int | None, functions: Sequence[tuple[str, str]]) -> State:
-    """Returns the state that a stack shows. `asgi_doctor.samples` has recorded the stack.
+    """Returns the state of a thread or task with the given stack, which `asgi_doctor.samples` has recorded.
 
-    `functions` are the stack's functions as (file, name), innermost first. `line` is the line of a thread's innermost
-    function. The stack of a suspended task has no line, so `line` is None.
+    `functions` are the stack's functions as (file, name), innermost first. `line` is the line number in the innermost
+    function of a thread, or None for the stack of a suspended task.
     """
     return _of_task(functions) if line is None else _of_thread(line, functions)
 

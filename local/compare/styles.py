@@ -14,7 +14,7 @@ class Style(NamedTuple):
     dark: str
 
 
-# Most hues are from the palette of Okabe and Ito, whose colours colour-blind readers can distinguish:
+# Most colours are from the palette of Okabe and Ito, which colour-blind readers can distinguish:
 # https://jfly.uni-koeln.de/color/
 STYLES = {
     State.IDLE: Style(" ", "white", "#f1f1f1", "#22262c"),

@@ -1,4 +1,4 @@
-"""Draws timelines below each other in one SVG picture, with the same scale, and with light and dark colours."""
+"""Draws timelines one below the other in one SVG picture, with the same time scale, for light and dark screens."""
 
 import math
 from collections.abc import Iterator
@@ -14,16 +14,18 @@ from local.compare.styles import STYLES
 WIDTH, LABEL, MARGIN = 960, 110, 14
 PLOT = WIDTH - LABEL - MARGIN
 TITLE, GAP, AXIS, LEGEND = 34, 8, 26, 24
-HEIGHTS = {"event loop": 20.0, "calls to SQS": 13.0}  # the height of a row in pixels, by the group's title
-HEIGHT = 6.5  # the height of a row in the other groups
-SMALLEST = 0.4  # the width in pixels of the narrowest span that is drawn
-TIPPED = 8.0  # the width in pixels of the narrowest span with a tooltip
+# The height of a row in pixels: in the groups with these titles, and in the other groups.
+HEIGHTS = {"event loop": 20.0, "calls to SQS": 13.0}
+HEIGHT = 6.5
+# The minimum width in pixels: of a span that is drawn, and of a span with a tooltip.
+SMALLEST = 0.4
+TIPPED = 8.0
 TICKS = 5
 _CLASSES = {state: state.name.lower() for state in State}
 
 
 def draw(recorded: list[Recording]) -> str:
-    """Returns an SVG document."""
+    """Returns an SVG document with the timelines of all recordings."""
     seconds = max(one.seconds for one in recorded)
     svg = Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(WIDTH))
     _add(svg, "style", {}, _style())
@@ -94,7 +96,7 @@ def _group(svg: Element, group: Group, seconds: float, y: float) -> float:
 def _row(svg: Element, row: list[StateSpan], place: tuple[float, float], scale: float) -> None:
     """Draws a row of spans on a background in the colour of IDLE.
 
-    `place` has the y coordinate and the height of the row. `scale` is in pixels per second.
+    `place` is the y coordinate and the height of the row in pixels. `scale` is in pixels per second.
     """
     y, height = place
     if not row:
@@ -107,7 +109,10 @@ def _row(svg: Element, row: list[StateSpan], place: tuple[float, float], scale: 
 
 
 def _ticks(seconds: float) -> Iterator[tuple[str, float]]:
-    """Yields the label and the x coordinate of each tick: time 0, and at most TICKS round times after 0."""
+    """Yields the label and the x coordinate of each tick on the time axis.
+
+    The ticks are at time 0 and at no more than TICKS later times, which are multiples of a round number such as 50 ms.
+    """
     least = 1000 * seconds / TICKS
     power = 10 ** math.floor(math.log10(least))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)
@@ -120,7 +125,7 @@ def _tip(span: StateSpan) -> str:
 
 
 def _rect(svg: Element, box: tuple[float, float, float, float], state: State, tip: str = "") -> None:
-    """Draws a rectangle. `box` has x, y, width and height. `tip` is a tooltip, which narrow rectangles do not get."""
+    """Draws a rectangle. `box` is its x, y, width and height. `tip` is its tooltip, if it is wide enough for one."""
     place = {name: f"{value:.1f}" for name, value in zip(("x", "y", "width", "height"), box, strict=True)}
     rect = SubElement(svg, "rect", {"class": _CLASSES[state]} | place)
     if tip and box[2] >= TIPPED:

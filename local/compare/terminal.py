@@ -1,4 +1,7 @@
-"""Draws a timeline with letters. All columns cover equal times, and each shows the state that took most of its time."""
+"""Draws a timeline as rows of letters.
+
+Each column stands for the same length of time, and shows the letter of the state that took most of this time.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -22,7 +25,7 @@ class TextRow(NamedTuple):
 
 
 def lines(recorded: Recording, seconds: float, columns: int) -> Iterator[TextRow]:
-    """Yields the rows of all groups. The `columns` columns together cover `seconds`."""
+    """Yields the rows of all groups. Each row has `columns` columns, which together stand for `seconds`."""
     for group in groups(recorded):
         for number, spans in enumerate(group.rows):
             label = group.labels[number] if group.labels else group.title if number == 0 else ""
@@ -32,7 +35,10 @@ def lines(recorded: Recording, seconds: float, columns: int) -> Iterator[TextRow
 
 
 def summary(recorded: Recording) -> str:
-    """Returns one line: the responses by status, the time of the blocked event loop, and the time of loading CAs."""
+    """Returns a line with the number of responses by status, and the time from the first webhook to the last response.
+
+    If the event loop was blocked, or CA certificates were loaded, the line also says for how long.
+    """
     answers = ", ".join(f"{status or 'no answer'}: {number}" for status, number in sorted(recorded.statuses.items()))
     loop: Group = next(groups(recorded))
     spans = [span for row in loop.rows for span in row]
