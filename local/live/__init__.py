@@ -1,5 +1,6 @@
-"""The live page: charts of what a service is doing, from a separate process.
+"""Serves the live page: a web page with charts of what a service is doing at the moment.
 
-A service whose event loop is blocked could not serve this page; a separate process can show that the loop is blocked.
-The page's process reads only the service's Prometheus text and /healthz, and listens on loopback only.
+A separate process serves the page. A service whose event loop is blocked could not serve it, but the separate process
+can show that the event loop is blocked. The process only reads the service's metrics and requests /healthz, and listens
+on loopback only.
 """

@@ -1,4 +1,4 @@
-"""The page's buttons, which send webhooks to every service, or set the latency of the services' queues."""
+"""The buttons of the live page, which send webhooks to every service, or set the latency of the services' queues."""
 
 import asyncio
 import ssl
@@ -13,7 +13,7 @@ from local.live.firing import Post, fire
 from local.live.page_config import ShownService
 from local.live.tally import Tally
 
-# A function that generates the given number of webhooks.
+# A function that generates as many webhooks as its argument says.
 Bodies = Callable[[int], Iterable[bytes]]
 OpenPost = Callable[[ShownService], AbstractAsyncContextManager[Post]]
 DELAYS_MS = (0, 8, 100, 500)
@@ -22,7 +22,8 @@ DELAYS_MS = (0, 8, 100, 500)
 class LoadButton(NamedTuple):
     """A button that sends webhooks.
 
-    `mark`: the label on a chart; `rate`: webhooks per second, or None to send all at once.
+    `mark` is the text with which the charts mark the time of the press. `rate` is in webhooks per second; None sends
+    all webhooks at once.
     """
 
     label: str
@@ -38,7 +39,10 @@ LOAD_BUTTONS = {
 
 
 class Buttons:
-    """Does what the buttons request. The connections to the services are open inside the context."""
+    """Sends webhooks or sets the queues' latency when a viewer presses a button.
+
+    The connections to the services are open inside the context.
+    """
 
     def __init__(self, services: list[ShownService], delay: float, bodies: Bodies, open_post: OpenPost) -> None:
         self._services = services
@@ -50,12 +54,18 @@ class Buttons:
         self._sending: dict[str, asyncio.Task[None]] = {}
 
     def extras(self) -> dict[str, object]:
-        """Returns SQS's latency in ms, the buttons pressed since the previous call, and the tally of each service."""
+        """Returns SQS's latency in ms, the buttons pressed since the previous call, and the counts of each service.
+
+        The counts are the number of webhooks that the buttons have sent, and the number of answers by status.
+        """
         pressed, self._pressed = self._pressed, []
         return {"delay": self._delay, "pressed": pressed, "sent_here": [tally.shown() for tally in self._tallies]}
 
     def send(self, name: str) -> bool:
-        """Sends the button's webhooks; returns False if webhooks of an earlier press still wait for answers."""
+        """Begins to send the webhooks of the button `name`, and returns True.
+
+        Sends nothing and returns False if webhooks of an earlier press still wait for answers.
+        """
         if name in self._sending and not self._sending[name].done():
             return False
         load = LOAD_BUTTONS[name]
@@ -64,7 +74,7 @@ class Buttons:
         return True
 
     async def delay(self, milliseconds: int) -> bool:
-        """Sets the latency of every service's queue; returns False if a queue did not accept the latency."""
+        """Sets the latency of every service's queue. Returns False if a queue did not accept the latency."""
         try:
             for service in self._services:
                 await self._set_delay(service, milliseconds / 1000)

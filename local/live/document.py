@@ -1,4 +1,4 @@
-"""Builds the page as one HTML document that contains markup, style sheets, scripts and data."""
+"""Builds the live page as one HTML document that contains the markup, style sheets, scripts and data."""
 
 import base64
 import hashlib
@@ -17,14 +17,15 @@ _SCRIPTS = ("charts.js", "numbers.js", "draw.js", "elements.js", "words.js", "st
 
 
 def live(services: list[ShownService]) -> str:
-    """Returns the live page, which fetches the figures of each moment from the server."""
+    """Returns the live page, which fetches its figures from the server."""
     return _document(services, {"saved": None, "moments": []})
 
 
 def saved(services: list[ShownService], moments: Iterable[str], when: str) -> str:
-    """Returns the page with the figures of `moments`, each a JSON text, and with `when`, the time of saving.
+    """Returns a copy of the page that contains its figures, so that a browser can open it later without a server.
 
-    The saved page fetches nothing, so a browser can open the file from a disk.
+    Each of `moments` is the JSON text with the figures of one moment. `when` is the time of saving, which the page
+    shows.
     """
     return _document(services, {"saved": when, "moments": [json.loads(moment) for moment in moments]})
 
@@ -32,7 +33,8 @@ def saved(services: list[ShownService], moments: Iterable[str], when: str) -> st
 def policy(*, connecting: bool) -> str:
     """Returns the Content-Security-Policy, which allows only the document's own scripts and style sheets.
 
-    The policy identifies scripts and style sheets by hash. `connecting`: the page may send requests to its server.
+    The policy identifies scripts and style sheets by hash. If `connecting` is true, the page may send requests to its
+    server.
     """
     connect = "'self'" if connecting else "'none'"
     return (
@@ -51,7 +53,7 @@ def _document(services: list[ShownService], data: dict[str, object]) -> str:
     parts = {
         "POLICY": policy(connecting=not data["saved"]),
         "STYLES": "\n".join(f"<style>{text}</style>" for text in _styles()),
-        # Escapes `<`, because `</script>` in a text would end the script element.
+        # Escapes `<` in the data, because the text `</script>` would end the script element that contains the data.
         "DATA": json.dumps(data).replace("<", "\\u003c"),
         "SCRIPTS": "\n".join(f"<script>{text}</script>" for text in _scripts()),
     }
@@ -71,7 +73,10 @@ def _styles() -> list[str]:
 
 
 def _scripts() -> list[str]:
-    """Returns uPlot, and the page's own scripts in one function, so that their names do not become global names."""
+    """Returns two scripts: the library uPlot, and the page's own scripts inside one function.
+
+    Inside a function, the names in the page's scripts do not become global names.
+    """
     own = "\n".join(_text(name) for name in _SCRIPTS)
     return [_text(_UPLOT), f'(() => {{\n"use strict"\n{own}}})()\n']
 

@@ -1,4 +1,4 @@
-"""Parses Prometheus text into numbers."""
+"""Parses metrics in Prometheus' text format into numbers."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -11,7 +11,10 @@ Buckets = Mapping[float, float]
 
 @dataclass(frozen=True)
 class Scrape:
-    """The samples of one scrape, by metric name. `taken`: the time of the scrape, in seconds of a monotonic clock."""
+    """The metrics that a service reported at one time: the samples by metric name.
+
+    `taken` is the time of the scrape, in seconds of a monotonic clock.
+    """
 
     taken: float
     samples: Mapping[str, list[tuple[Mapping[str, str], float]]]
@@ -22,7 +25,7 @@ class Scrape:
         return sum(value for _, value in found) if found else None
 
     def by(self, name: str, label: str) -> dict[str, float]:
-        """Returns, for each value of `label`, the sum of the series of the metric `name` with this value."""
+        """Returns the sums of the series of the metric `name`, by the series' value of the label `label`."""
         sums: dict[str, float] = defaultdict(float)
         for labels, value in self.samples.get(name, ()):
             sums[labels.get(label, "")] += value
@@ -31,7 +34,7 @@ class Scrape:
     def buckets(self, name: str, unlike: tuple[str, str] | None = None) -> Buckets:
         """Returns the cumulative counts of the histogram `name` by upper bound, in ascending order of the bounds.
 
-        The counts are sums of the histogram's series, without the series that have the label and value of `unlike`.
+        Adds up all series of the histogram, except those with the label and the value that `unlike` gives.
         """
         counts: dict[str, float] = defaultdict(float)
         for labels, count in self.samples.get(f"{name}_bucket", ()):

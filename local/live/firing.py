@@ -4,14 +4,14 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
 
-# A function that sends one webhook, and returns the status of the answer, or 0 if no answer came.
+# A function that sends one webhook to a service, and returns the status of the answer, or 0 if no answer came.
 Post = Callable[[bytes], Awaitable[int]]
 
 
 async def fire(bodies: Iterable[bytes], posts: list[Post], rate: float | None) -> None:
-    """Sends each body with every function of `posts`, and returns when all calls have ended.
+    """Sends each body to every service, with one function of `posts` per service. Returns when all answers have come.
 
-    `rate`: bodies per second, or None to send all bodies at once. In both cases, no body waits for an earlier answer.
+    `rate` is in bodies per second; None sends all bodies at once. Either way, no body waits for an earlier answer.
     """
     began = time.monotonic()
     async with asyncio.TaskGroup() as sending:

@@ -1,4 +1,4 @@
-"""Requests /healthz again and again, as the kubelet does, to find out whether the service answers at all."""
+"""Probes a service: requests /healthz again and again, as the kubelet does, to see if the service answers at all."""
 
 import asyncio
 import time
@@ -11,9 +11,10 @@ INTERVAL = 0.5
 
 
 class Reading(NamedTuple):
-    """The result of a probe. `milliseconds`: how long the probe took, or has taken so far.
+    """The result of a probe, or the state of an unfinished probe.
 
-    `timed_out`: the service did not answer within TIMEOUT seconds, or the connection failed.
+    `milliseconds` is the time that the probe took, or has taken so far. `timed_out` means that the service did not
+    answer within TIMEOUT seconds, or that the connection failed.
     """
 
     milliseconds: float
@@ -21,7 +22,7 @@ class Reading(NamedTuple):
 
 
 class HealthProbe:
-    """Probes the service at `url` until the task of `run` is cancelled, with a new connection for each probe."""
+    """Probes the service at `url`, with a new connection for each probe. `run` ends only when its task is cancelled."""
 
     def __init__(self, url: str) -> None:
         self._url = f"{url}/healthz"

@@ -1,4 +1,4 @@
-"""The page's configuration, which the page's process reads from standard input as one line of JSON."""
+"""The configuration of the live page, which the page's process reads from standard input as one line of JSON."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass(frozen=True)
 class ShownService:
-    """A service that the page shows.
+    """A service that the live page shows.
 
-    `metrics`: the URL of the service's Prometheus text; without this URL, the page shows only the probes of /healthz.
-    `sqs`: the URL that sets the latency of the service's queue (see `local.delay`). `ca_bundle`: the file of CAs for
-    `sqs`, or None without TLS. `chargebee`: the URL of the stand-in where the buttons register the webhooks' invoices,
-    or None. `user` and `password`: the Basic auth of the buttons' webhooks.
+    `metrics` is the URL of the service's metrics. Without this URL, the page shows only the probes of /healthz. `sqs`
+    is the URL that sets the latency of the service's queue (see `local.delay`), and `ca_bundle` is the file of CAs for
+    this URL, or None without TLS. Before the page's buttons send webhooks, they register the webhooks' invoices at
+    `chargebee`, the URL of a stand-in, unless it is None. `user` and `password` are the Basic auth of these webhooks.
     """
 
     name: str
@@ -26,13 +26,16 @@ class ShownService:
     password: str = field(default="demo", repr=False)
 
     def shown(self) -> dict[str, str]:
-        """Returns the fields that the browser gets. The browser must not get the password."""
+        """Returns the fields that the page's script in the browser gets. The password must not be among them."""
         return {"name": self.name, "change": self.change, "cost": self.cost, "url": self.url}
 
 
 @dataclass(frozen=True)
 class PageConfig:
-    """The page shows `services` side by side. `port` 0 picks a free port. `delay`: SQS's initial latency in seconds."""
+    """The configuration of the live page, which shows `services` side by side.
+
+    `port` 0 picks a free port. `delay` is the initial latency of SQS in seconds.
+    """
 
     services: list[ShownService]
     port: int = 0
@@ -43,11 +46,11 @@ class PageConfig:
 
 
 def takes_webhooks(services: list[ShownService]) -> bool:
-    """Returns whether the page has buttons. The buttons need an embedded queue for every service."""
+    """Returns True if the page can send webhooks and set latencies, because every service has an embedded queue."""
     return all(service.sqs is not None for service in services)
 
 
 def parse(line: bytes) -> PageConfig:
-    """Parses a line that `PageConfig.line` has returned."""
+    """Parses the line of JSON that `PageConfig.line` returns."""
     fields = json.loads(line)
     return PageConfig(**fields | {"services": [ShownService(**service) for service in fields["services"]]})

@@ -1,4 +1,4 @@
-"""The page's process: reads its configuration from standard input, and ends when standard input ends."""
+"""Runs inside the live page's process: reads the configuration from standard input, and serves the page."""
 
 import resource
 import socket
@@ -23,9 +23,10 @@ def read_config() -> PageConfig | None:
 
 
 def run(config: PageConfig, create: Create, listening: Callable[[str], None]) -> None:
-    """Serves the page until standard input ends. Calls `listening` with the page's URL before the page is served.
+    """Serves the page until standard input ends.
 
-    Raises ConfigurationError if the page cannot listen on the port.
+    As soon as the process listens, it calls `listening` with the page's URL. Raises ConfigurationError if the process
+    cannot listen on the port.
     """
     end_with_parent()
     # Raises the limit of open files. Each webhook without an answer keeps a connection open, and a blocked service can
@@ -46,7 +47,7 @@ def _listen(port: int) -> socket.socket:
         door.bind(("127.0.0.1", port))
     except OSError as error:
         raise ConfigurationError(
-            f"APP_LOCAL_LIVE_PORT={port}: {error.strerror}; there is no live page; allowed is a free port, or 0"
+            f"APP_LOCAL_LIVE_PORT={port}: {error.strerror}; the live page does not start; allowed is a free port, or 0"
         ) from None
     door.listen()
     return door

@@ -1,4 +1,4 @@
-"""Quantiles of the values that a histogram has counted between two scrapes."""
+"""Computes quantiles of the values that a histogram has counted between two scrapes."""
 
 import math
 from itertools import pairwise
@@ -9,9 +9,10 @@ from local.live.exposition import Buckets
 def quantile(share: float, before: Buckets, after: Buckets) -> float | None:
     """Returns the middle of the bucket that contains the quantile `share` (0 to 1), or None.
 
-    Returns None if the histogram counted no values between the scrapes, or if the counts were reset. If the quantile is
-    above all bounds, returns the highest bound. PromQL would interpolate linearly: for equal values, it would show the
-    end of the bucket as the 99th percentile.
+    `before` and `after` are the histogram's buckets at two scrapes. Returns None if the histogram counted no values
+    between the scrapes, or if the counts were reset. If the quantile is above all bounds, returns the highest bound.
+    PromQL would interpolate inside the bucket: if all values were equal, its 99th percentile would be near the upper
+    bound, although its median would be the middle.
     """
     counted = [(bound, count - before.get(bound, 0.0)) for bound, count in after.items()]
     total = counted[-1][1] if counted else 0
