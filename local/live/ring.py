@@ -1,4 +1,4 @@
-"""Stores the moments of the last two minutes for any number of viewers."""
+"""Stores the figures of the last two minutes, for any number of viewers of the live page."""
 
 import asyncio
 import secrets
@@ -6,20 +6,21 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
-MOMENTS = 240  # two per second
+MOMENTS = 240  # two per second, for two minutes
 
 
 class Moment(NamedTuple):
-    """The figures of one moment as JSON text; `number` counts from 1."""
+    """The figures of all services at one moment, as JSON text. `number` counts the moments from 1."""
 
     number: int
     text: str
 
 
 class Ring:
-    """A ring buffer of moments. The moments' ids begin with the random text `run`.
+    """A ring buffer that stores the last moments, and drops the oldest moment when it is full.
 
-    An id with another `run` is from an earlier process of the page.
+    The id of a moment is `run`, which is a random text, and the moment's number. If an id begins with another text, it
+    is from an earlier process of the page.
     """
 
     def __init__(self, moments: int = MOMENTS) -> None:
@@ -39,7 +40,10 @@ class Ring:
         return [moment for moment in self._moments if moment.number > number]
 
     async def follow(self, number: int) -> AsyncIterator[Moment]:
-        """Yields the moments after `number`, then each new moment. A slow reader misses moments that the ring drops."""
+        """Yields the stored moments after `number`, then each new moment as soon as it is added.
+
+        A reader that is too slow misses the moments that the ring buffer drops in the meantime.
+        """
         while True:
             added = self._added
             for moment in self.after(number):
@@ -51,6 +55,6 @@ class Ring:
         return f"{self.run}-{number}"
 
     def resume(self, last_event_id: str) -> int | None:
-        """Returns the number in an id of this ring, or None for any other text."""
+        """Returns the number of the moment with the id `last_event_id`, or None if the id is not from this process."""
         run, _, number = last_event_id.partition("-")
         return int(number) if run == self.run and number.isascii() and number.isdigit() else None

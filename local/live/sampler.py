@@ -1,4 +1,4 @@
-"""Adds the figures of all services to the ring, twice a second."""
+"""Reads the figures of all services twice a second, and adds them to the ring buffer."""
 
 import asyncio
 import json
@@ -18,9 +18,10 @@ Extras = Callable[[], dict[str, object]]
 
 
 async def sample(services: list[ShownService], ring: Ring, extras: Extras) -> None:
-    """Adds a snapshot of the services to `ring` every INTERVAL seconds, until the task is cancelled.
+    """Adds the current figures of the services to `ring` every INTERVAL seconds, until the task is cancelled.
 
-    Each snapshot includes the result of `extras`: SQS's latency, the buttons that viewers pressed, and the counts.
+    `extras` returns further figures: SQS's latency, the buttons that viewers pressed, and the number of webhooks that
+    the buttons sent.
     """
     async with aiohttp.ClientSession() as session, AsyncExitStack() as stack:
         probes = [HealthProbe(service.url) for service in services]
@@ -31,7 +32,8 @@ async def sample(services: list[ShownService], ring: Ring, extras: Extras) -> No
         due = time.monotonic()
         while True:
             ring.add(json.dumps({"t": round(time.time(), 2), **extras(), "services": await _moment(probes, scrapers)}))
-            # If the whole machine was paused, samples at once. The ring gets no moments for the time of the pause.
+            # After a pause of the whole machine, the next sample follows at once. Samples that the pause prevented are
+            # left out.
             due = max(due + INTERVAL, time.monotonic())
             await asyncio.sleep(due - time.monotonic())
 

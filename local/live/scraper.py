@@ -1,4 +1,7 @@
-"""Reads a service's Prometheus text. A slow answer does not delay the figures of other services."""
+"""Scrapes a service's metrics, and computes numbers for the live page.
+
+A service that answers slowly does not delay the numbers of other services.
+"""
 
 import asyncio
 import time
@@ -17,7 +20,7 @@ _TIMEOUT = aiohttp.ClientTimeout(total=5)
 
 
 class Scraper:
-    """Scrapes a service's metrics. `url`: the address of the metrics, or None if the service has no metrics."""
+    """Scrapes a service's metrics. `url` is the address of the metrics, or None if the service has no metrics."""
 
     def __init__(self, url: str | None, session: aiohttp.ClientSession) -> None:
         self._url = url
@@ -28,8 +31,8 @@ class Scraper:
     async def values(self) -> dict[str, object]:
         """Returns the numbers of the last second, and the totals since the service's start.
 
-        Returns an empty dict if the numbers are unknown. If the scrape takes longer than PATIENCE seconds, returns an
-        empty dict, too; the next call then waits for the same scrape.
+        Returns an empty dict if the numbers are unknown, or if the scrape takes longer than PATIENCE seconds. In the
+        latter case, the next call waits for the same scrape.
         """
         if self._url is None:
             return {}
@@ -42,11 +45,11 @@ class Scraper:
 
     def _since_earlier(self, scrape: Scrape) -> dict[str, object]:
         old_enough = [one for one in self._earlier if scrape.taken - one.taken >= WINDOW]
-        # Keeps the newest scrape that is old enough, and all later scrapes.
+        # Keeps the newest scrape that is old enough, and all scrapes after it, for the next call.
         self._earlier = [*old_enough[-1:], *self._earlier[len(old_enough) :], scrape]
         if not old_enough:
             return {}
-        # Leaves out unknown values and rounds the others, because a new viewer gets 240 moments at once.
+        # Leaves out unknown values and rounds the others to save bytes, because a new viewer gets the last 240 at once.
         known = {name: round(value, 2) for name, value in values(old_enough[-1], scrape).items() if value is not None}
         return known | {"totals": totals(scrape)}
 

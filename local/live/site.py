@@ -1,4 +1,4 @@
-"""The page's web application: serves the document and the stream of moments, and receives the buttons' requests."""
+"""The live page's web application: serves the page and the stream of its figures, and does what the buttons request."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,10 @@ _HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer
 
 
 def create_site(config: PageConfig, port: int, bodies: Bodies, open_post: OpenPost) -> Starlette:
-    """Returns the application for requests to `port` on loopback. The running application samples the services."""
+    """Returns the live page's application, which accepts only requests to `port` on loopback.
+
+    While the application runs, it samples the services' figures.
+    """
     ring = Ring()
     buttons = Buttons(config.services, config.delay, bodies, open_post)
 

@@ -1,4 +1,4 @@
-"""Starts and ends the page's process, from the parent process."""
+"""Starts, configures and ends the live page's process from the parent process."""
 
 import subprocess
 import sys
@@ -9,16 +9,20 @@ from local.live.page_config import PageConfig
 
 
 class LivePage:
-    """Controls the page's process. The process starts early, while the parent is still starting the services."""
+    """Controls the live page's process.
+
+    The parent starts this process first, and sends the configuration later, when it has started the services.
+    """
 
     def __init__(self, child: "subprocess.Popen[bytes]") -> None:
         self._child = child
         self.pid = child.pid
 
     def show(self, config: PageConfig) -> None:
-        """Sends the configuration to the page's process, without waiting.
+        """Sends the configuration to the page's process, and does not wait for an answer.
 
-        Does nothing if the page's process has ended, because the services can run without the page.
+        If the page's process has ended, does nothing and raises no error, because the services can run without the
+        page.
         """
         assert self._child.stdin is not None
         with suppress(BrokenPipeError):
@@ -26,7 +30,7 @@ class LivePage:
             self._child.stdin.flush()
 
     def url(self) -> str | None:
-        """Waits until the page listens, and returns the URL, or None if the page's process ended before."""
+        """Waits until the page's process listens, and returns the page's URL. Returns None if the process has ended."""
         assert self._child.stdout is not None
         return self._child.stdout.readline().decode().strip() or None
 
@@ -37,8 +41,8 @@ class LivePage:
 
 @contextmanager
 def start() -> Iterator[LivePage]:
-    """Runs the page's process inside the context. The page's process also ends if this process is killed."""
-    # The page's process gets its own session, so that Ctrl-C does not end it. The parent ends the page last.
+    """Runs the live page's process inside the context. The page's process also ends if this process is killed."""
+    # The page's process runs in a session of its own, so Ctrl-C does not reach it. The parent ends it last.
     with subprocess.Popen(
         [sys.executable, "-m", "local", "live"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as child:

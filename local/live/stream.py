@@ -1,4 +1,7 @@
-"""Sends moments to a viewer as server-sent events: first the stored moments, then each new moment."""
+"""Sends moments to a viewer of the live page as server-sent events: first the stored moments, then each new moment.
+
+A moment is the figures of all services at one time.
+"""
 
 from collections.abc import AsyncIterator
 
@@ -12,7 +15,7 @@ RECONNECT_MS = 1000
 
 
 def respond(request: Request, ring: Ring) -> Response:
-    """Returns the stream of the moments after the request's `Last-Event-ID`.
+    """Returns a response that streams the moments after the one that the request's header `Last-Event-ID` names.
 
     If the request has no such header, the stream begins with the oldest stored moment.
     """
@@ -22,7 +25,7 @@ def respond(request: Request, ring: Ring) -> Response:
 async def _events(ring: Ring, last_event_id: str | None) -> AsyncIterator[ServerSentEvent]:
     number = ring.resume(last_event_id) if last_event_id else 0
     if number is None:
-        # The viewer has moments of an earlier process, perhaps of another release.
+        # The viewer's page has moments of an earlier process, perhaps of another release. The event makes it reload.
         yield ServerSentEvent(event="restarted", data="")
         return
     yield ServerSentEvent(comment="the live page's moments", retry=RECONNECT_MS)

@@ -6,14 +6,14 @@ from local.live.firing import Post
 
 
 class Tally:
-    """Counts the sent webhooks, and the answers by status. Status 0 means that no answer came."""
+    """Counts the webhooks sent to one service, and the service's answers by status. Status 0: no answer came."""
 
     def __init__(self) -> None:
         self._sent = 0
         self._answers: Counter[int] = Counter()
 
     def counting(self, post: Post) -> Post:
-        """Returns a function that calls `post`, counts the webhook before the call, and counts the answer after it."""
+        """Returns a function that counts a webhook, sends it with `post`, and counts the answer."""
 
         async def counted(body: bytes) -> int:
             self._sent += 1

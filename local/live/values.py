@@ -3,23 +3,23 @@
 from local.live.exposition import Scrape
 from local.live.quantiles import quantile
 
-# A number by name. None means that the number is unknown, or that nothing happened. Times are in milliseconds, rates in
-# webhooks per second, and CPU time in percent of one core.
+# Numbers by name. None means that the number is unknown, or that nothing happened. Times are in milliseconds, rates are
+# in webhooks per second, and CPU time is in percent of one core.
 Values = dict[str, float | None]
-# The number of webhooks by group; inside a group, by outcome.
+# Numbers of webhooks by group of outcomes, such as `rejected`, and inside a group by outcome.
 Totals = dict[str, dict[str, int]]
 
 _WEBHOOKS = "invoice_webhook_webhooks_total"
 _ACCEPTED = ("queued", "processed")  # v01 processes webhooks instead of queueing them
 _REJECTED = "rejected"
-# The label and value of the series for webhooks without an answer. These webhooks have no response time.
+# The series with this label and value counts webhooks without an answer. These webhooks have no response time.
 _UNANSWERED = ("http_response_status_code", "")
-# The group of each outcome; any other outcome is the slug of a refusal (`app.web.problems`) and counts as rejected.
+# The group of each outcome. All other outcomes are names of refusals (see `app.web.problems`), in the group `rejected`.
 _GROUPS = {**dict.fromkeys(_ACCEPTED, "queued"), **{name: name for name in ("ignored", "overloaded", "unanswered")}}
 
 
 def totals(after: Scrape) -> Totals:
-    """Returns the number of webhooks since the service's start, by group and outcome. Leaves out zeros."""
+    """Returns the number of webhooks since the service's start, by group and outcome, without zeros."""
     found: Totals = {}
     for outcome, count in sorted(after.by(_WEBHOOKS, "outcome").items()):
         if count:
@@ -28,12 +28,12 @@ def totals(after: Scrape) -> Totals:
 
 
 def values(before: Scrape, after: Scrape) -> Values:
-    """Returns the numbers of the time between the two scrapes, and the gauges of `after`."""
+    """Returns the numbers for the time between the two scrapes, and the values of the gauges in `after`."""
     return _outcomes(before, after) | _times(before, after) | _gauges(after) | _process(before, after)
 
 
 def _outcomes(before: Scrape, after: Scrape) -> Values:
-    """Returns webhooks per second by group."""
+    """Returns the webhooks per second in each group of outcomes."""
     seconds = after.taken - before.taken
     old, new = before.by(_WEBHOOKS, "outcome"), after.by(_WEBHOOKS, "outcome")
     rates: Values = dict.fromkeys([*_GROUPS.values(), _REJECTED], 0.0)
@@ -82,6 +82,6 @@ def _process(before: Scrape, after: Scrape) -> Values:
 
 
 def _change(name: str, before: Scrape, after: Scrape) -> float | None:
-    """Returns the change of the counter `name`, or None if the counter is missing or was reset."""
+    """Returns the increase of the counter `name`, or None if the counter is missing or was reset."""
     old, new = before.total(name) or 0.0, after.total(name)
     return None if new is None or new < old else new - old

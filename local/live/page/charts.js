@@ -1,5 +1,6 @@
-// The charts; `name` is the name of a number in a moment. Blue shows normal work, orange shows what needs attention.
-// `any`: the chart suits any app, not only one that takes webhooks. `rare`: hidden while it has not occurred.
+// The charts, each with its lines (`series`). `name` is the name of a line's number in the data. Lines for normal work
+// are blue (`main`), and lines that need attention are orange (`warn`). Charts with `any` suit every app, not only one
+// that takes webhooks. Lines with `rare` are hidden while all their numbers are 0.
 
 const ALL_CHARTS = [
   { id: "answers", title: "Answers", unit: "webhooks per second", format: perSecond, least: 10, marks: true, series: [

@@ -1,9 +1,9 @@
 // Draws one uPlot chart for each chart of each service.
-const GAP_SECONDS = 2.5 // a shorter gap is only a late scrape
+const GAP_SECONDS = 2.5 // lines continue over shorter gaps, which come from late scrapes
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
-const axisEnds = {} // by chart, because all services share an axis
+const axisEnds = {} // the highest value of each chart's axis; all services have the same axis
 
-// Returns the seconds to show: two minutes, or less while there are fewer moments.
+// Returns how many seconds the charts show: two minutes, or less while the page has data for a shorter time.
 function span() {
   const known = moments.length ? moments.at(-1).t - moments[0].t : 0
   return SPANS.find(seconds => seconds > known) ?? SPANS.at(-1)
@@ -46,7 +46,7 @@ function axes(chart) {
   ]
 }
 
-// uPlot draws the last series on top: normal work is drawn over zeros of the others.
+// uPlot draws the last line on top. In reverse order, the first line (normal work) covers other lines that are at zero.
 const ordered = chart => chart.series.toReversed()
 
 function draw(chart, place, height, hooks) {
@@ -64,10 +64,10 @@ function draw(chart, place, height, hooks) {
   }, [[], ...ordered(chart).map(() => [])], place)
 }
 
-// Draws bands behind the lines, for the time in which the service did not answer.
+// Draws bands behind the lines, for the times in which the service did not answer.
 function bands(plot, ranges, words) {
   const { left, top: above, width, height } = plot.bbox
-  plot.ctx.save() // uPlot relies on the state that it has set
+  plot.ctx.save() // restored below, because uPlot relies on the settings of its drawing context
   for (const [from, to] of ranges) {
     const x = Math.max(left, plot.valToPos(from, "x", true))
     const end = Math.min(left + width, plot.valToPos(to, "x", true))
@@ -88,7 +88,7 @@ function caption(ctx, from, to, bottom) {
   ctx.fillText(text, (from + to) / 2, bottom - 6 * uPlot.pxRatio)
 }
 
-// Draws a line for each pressed button; one chart shows the labels, on two levels if they are close to each other.
+// Draws a vertical line for each press of a button. One chart also shows labels, in two rows if they would overlap.
 function marks(plot, pressed, words) {
   const { ctx, bbox } = plot
   const ratio = uPlot.pxRatio

@@ -1,4 +1,4 @@
-// These are function declarations, so that charts.js can use them although it comes first.
+// The functions are declared with `function`, so that charts.js, which comes first, can already use them.
 function number(value) {
   return value >= 10 || Number.isInteger(value) ? Math.round(value).toLocaleString("en") : value.toFixed(1)
 }
@@ -20,7 +20,7 @@ function formatted(chart, value) {
   return value == null ? "–" : chart.format(value)
 }
 
-// Returns the end of an axis: 1, 2 or 5 times a power of ten; the next power of ten on a logarithmic axis.
+// Returns the highest value of an axis: 1, 2 or 5 times a power of ten, or on a logarithmic axis a power of ten.
 function axisEnd(chart, highest) {
   if (chart.log) return 10 ** Math.max(2, Math.ceil(Math.log10(Math.max(highest, 1))))
   const wanted = Math.max(highest * 1.05, chart.least)

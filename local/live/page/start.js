@@ -31,7 +31,7 @@ function unansweredRanges(at) {
     if (!moment.services[at].timed_out) return
     const t = moment.t - now()
     if (i && moments[i - 1].services[at].timed_out) ranges.at(-1)[1] = t
-    else ranges.push([t - 1, t]) // the probe has already waited for a second
+    else ranges.push([t - 1, t]) // begins a second earlier, because the probe has already waited for a second
   })
   return ranges
 }
@@ -97,7 +97,7 @@ function control(place, label, action, properties = {}) {
 function connect() {
   const source = new EventSource("events")
   source.onopen = () => { byId("source").textContent = services.map(service => service.url).join(" · "); byId("source").className = "" }
-  source.onerror = () => { byId("source").textContent = "The page’s process does not answer: was the run stopped?"; byId("source").className = "gone" }
+  source.onerror = () => { byId("source").textContent = "The live page’s process does not answer: was the local run stopped?"; byId("source").className = "gone" }
   source.addEventListener("restarted", () => location.reload())
   source.onmessage = event => {
     moments.push(JSON.parse(event.data))

@@ -31,7 +31,7 @@ function reasons(group, counts) {
   return group in WHY ? ` (${WHY[group]})` : ""
 }
 
-// Returns what the service has counted, whoever sent the webhooks.
+// Returns the number of webhooks that the service has counted, by outcome. Other senders' webhooks count, too.
 function totals(at) {
   const counted = moments.findLast(moment => moment.services[at].totals)?.services[at].totals
   if (counted == null || !webhooks) return []
@@ -41,7 +41,7 @@ function totals(at) {
   return [...parts.flatMap((part, i) => (i ? [", ", ...part] : part)), " since the service started"]
 }
 
-// Returns what this page has sent, and the answers to these webhooks.
+// Returns the number of webhooks that this page has sent, and the numbers of their answers by status.
 function sentHere(at) {
   const { sent, answers } = moments.at(-1).sent_here[at]
   if (!sent) return []
@@ -60,7 +60,7 @@ function throughput(at) {
     : ""
 }
 
-// Announces at once if a service stops answering or answers again; otherwise every 15 s while webhooks are queued.
+// Tells screen readers at once if a service stops answering or answers again, and every 15 s while webhooks are queued.
 function announce() {
   const states = services.map((service, at) => `${service.name}: ${secondsUnanswered(at) == null ? "answers" : "does not answer"}`).join(". ")
   const busy = services.some((_, at) => latest(at, "queued") > 0)
