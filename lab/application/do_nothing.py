@@ -60,13 +60,13 @@ class InvoiceEvent(BaseModel):
 
 
 def call(upstream: Upstream) -> None:
-    """With a session of its own, which is what `requests.get` makes. Raises LabUnavailable."""
+    """Calls the upstream with a new session, as `requests.get` does. Raises LabUnavailable."""
     with upstream.answering():
         requests.get(upstream.after(0), timeout=upstream.timeout).raise_for_status()
 
 
 async def call_async(upstream: Upstream) -> None:
-    """With a session of its own. Raises LabUnavailable."""
+    """Calls the upstream with a new session. Raises LabUnavailable."""
     timeout = aiohttp.ClientTimeout(total=upstream.timeout)
     with upstream.answering():
         async with (

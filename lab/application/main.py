@@ -39,5 +39,5 @@ def create_app(settings: LabSettings) -> FastAPI:
 
 
 def from_environment() -> FastAPI:
-    """For uvicorn's workers, which take an import string."""
+    """Creates the application from environment variables. uvicorn's workers find this function by its import string."""
     return create_app(load_lab_settings())

@@ -17,7 +17,7 @@ HEADER = "x-process-time"
 
 
 class AsgiTime:
-    """As pure ASGI: a function around `send`."""
+    """Adds the header `x-process-time` as pure ASGI middleware, with a function around `send`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -34,7 +34,10 @@ class AsgiTime:
 
 
 class BaseHttpTime(BaseHTTPMiddleware):
-    """As Starlette's BaseHTTPMiddleware: a task group and a pair of memory streams for each request."""
+    """Adds the header as a BaseHTTPMiddleware of Starlette.
+
+    Such a middleware opens a task group and a pair of memory streams for each request.
+    """
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         started = perf_counter()

@@ -1,4 +1,4 @@
-"""What an experiment opens for the life of a process."""
+"""Defines what an experiment opens for the life of a process."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,5 +9,5 @@ from lab.settings import LabSettings
 
 @asynccontextmanager
 async def nothing(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
-    """For experiments that open nothing."""
+    """Opens nothing, for experiments that need nothing."""
     yield {}

@@ -111,5 +111,5 @@ async def json_file_async(request: Request) -> dict[str, int]:
 
 @router.get("/threads")
 async def threads(request: Request) -> dict[str, int]:
-    """Its own request is still running."""
+    """Returns the numbers of threads while this request itself is still running."""
     return dict(request.state.threads.report())

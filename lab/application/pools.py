@@ -25,7 +25,7 @@ _REACH = "is Postgres up, and APP_LAB_DATABASE_URL right? (`python -m lab --post
 
 
 class BlockingPool:
-    """For `def` endpoints."""
+    """A pool of database connections for `def` endpoints."""
 
     def __init__(self, settings: LabSettings) -> None:
         self._settings = settings
@@ -53,7 +53,7 @@ class BlockingPool:
 
 
 class NativePool:
-    """For `async def` endpoints; the same."""
+    """A pool of database connections for `async def` endpoints, with the same methods as `BlockingPool`."""
 
     def __init__(self, settings: LabSettings) -> None:
         self._settings = settings
@@ -101,7 +101,7 @@ def _sizes(settings: LabSettings) -> dict[str, Any]:
 
 
 def _conninfo(settings: LabSettings) -> str:
-    """With limits, so that no request hangs: of connecting, of a statement, of a network that has gone silent."""
+    """Returns the connection string, with time-outs for connecting, for a statement and for a silent network."""
     assert settings.database_url is not None
     try:
         given = conninfo_to_dict(settings.database_url.get_secret_value())

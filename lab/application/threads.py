@@ -9,12 +9,13 @@ _TASKS = Path("/proc/self/task")
 
 
 class ThreadCount:
-    """Of this process. `python` counts the main thread, which has the event loop, and every Python thread that has
-    been started since the application was: anyio's for `def` endpoints and files, and those of executors.
+    """Counts the threads of this process.
 
-    Not counted are the others that stood at the start: uvicorn's, by which a worker answers its parent, those which
-    wait for the parent's end, and those of pools of connections. `os` are all of the process's threads as Linux counts
-    them, with those and with libuv's.
+    `python` counts the main thread, which runs the event loop, and every Python thread that was started after the
+    application: AnyIO's threads for `def` endpoints and files, and the threads of executors. It does not count the
+    other threads that ran at the start: the thread by which a uvicorn worker answers its parent, threads that wait for
+    the parent's end, and threads of connection pools. `os` counts all threads of the process as Linux does, including
+    these and libuv's.
     """
 
     def __init__(self) -> None:

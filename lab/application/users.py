@@ -15,7 +15,7 @@ UserId = Annotated[int | None, Query(ge=1, le=2**63 - 1, description="A user's n
 
 
 def highest(row: tuple[Any, ...] | None) -> int:
-    """Of HIGHEST's answer. Raises LabUnavailable."""
+    """Returns the highest user number from the answer to HIGHEST. Raises LabUnavailable if there are no users."""
     if row is None or row[0] is None:
         raise LabUnavailable(f"There are no users: {FILL_IT}")
     number: int = row[0]

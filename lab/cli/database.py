@@ -59,7 +59,7 @@ def postgres(scale: float) -> None:
 
 
 def check_options(context: click.Context) -> None:
-    """Of the group. Raises UsageError where they would be for nothing."""
+    """Checks the options of the command group. Raises UsageError if an option has no effect."""
     scaled = context.get_parameter_source("scale") is ParameterSource.COMMANDLINE
     if scaled and not context.params["postgres"]:
         raise click.UsageError("--scale is for --postgres; the subcommands have their own")

@@ -13,7 +13,7 @@ from loadtest.stage.subject import AttackSubject
 
 @dataclass(frozen=True)
 class Beside:
-    """What runs beside the lab, outside its budget."""
+    """The processes that run beside the lab, outside its budget: the upstream, and a database if the lab needs one."""
 
     upstream: RunningUpstream
     database: Postgres | None

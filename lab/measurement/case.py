@@ -1,4 +1,4 @@
-"""What is measured of the lab: one endpoint under one load."""
+"""Defines the cases that are measured. A case is one endpoint of the lab under one load."""
 
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -38,7 +38,7 @@ class EndpointCase:
 
     @property
     def subject(self) -> AttackSubject:
-        """Its lab."""
+        """Returns the lab as this case needs it."""
         return lab(self.name, self.workers, self.variables)
 
     @property

@@ -72,7 +72,7 @@ class LabResults(Record):
         return next((study for study in self.studies if study.name == name), None)
 
     def replaced(self, study: Study) -> "LabResults":
-        """With `study` in place of the one of that name, or at the end."""
+        """Returns a copy with `study` in place of the study of the same name, or at the end if there is none."""
         if self.study(study.name) is None:
             return LabResults(studies=[*self.studies, study])
         return LabResults(studies=[study if old.name == study.name else old for old in self.studies])

@@ -119,7 +119,7 @@ def refusals() -> Iterator[EndpointCase]:
 
 
 def _one_thread(case: EndpointCase) -> EndpointCase:
-    """Its users wait for one thread: what a thread costs without others that run at the same time."""
+    """Returns the case with a single thread, which shows what a thread costs if no others run at the same time."""
     variables = case.variables | {"APP_LAB_THREADPOOL_TOKENS": "1"}
     return replace(case, name=f"{case.name}, 1 thread", variables=variables, quick=False)
 

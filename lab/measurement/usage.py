@@ -1,4 +1,4 @@
-"""What the processes of an attack on the lab use: CPU, and the lab's threads."""
+"""Measures the CPU time that the processes of an attack on the lab use, and the lab's threads."""
 
 import http.client
 import json
@@ -69,7 +69,7 @@ class Usage:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of a process with its descendants so far, ended ones too."""
+    """Returns the CPU seconds that a process and its descendants have used, including descendants that have ended."""
     seconds = 0.0
     for process in tree(pid):
         with suppress(psutil.NoSuchProcess):
@@ -79,7 +79,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def threads(pid: int) -> int:
-    """Of a process and its descendants, as the system counts them."""
+    """Returns the number of threads of a process and its descendants, as the operating system counts them."""
     number = 0
     for process in tree(pid):
         with suppress(psutil.NoSuchProcess):

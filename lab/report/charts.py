@@ -91,7 +91,7 @@ def _scale(rows: list[dict[str, Any]]) -> alt.Scale:
 
 
 def _plain(chart: alt.LayerChart | alt.FacetChart, title: alt.Title, rows: list[dict[str, Any]]) -> Spec:
-    """As wide as its container; the theme is added when it is drawn."""
+    """Returns the chart's specification, as wide as its container. The theme is added when the chart is drawn."""
     lines = len({row.get("comparison", row.get("case")) for row in rows})
     sized = chart.properties(width="container", height=max(1, lines) * STEP, title=title)
     spec: Spec = sized.properties(padding={"left": MARGIN, "top": 5, "right": 5, "bottom": 5}).to_dict()

@@ -15,7 +15,7 @@ DOCUMENT = ROOT / "docs"
 
 
 def _labs() -> Iterator[tuple[LabResults, Path]]:
-    """Of every run on one commit that was no trial run."""
+    """Yields the results and the folder of every run, except trial runs and runs with uncommitted changes."""
     for file in RESULTS.glob("*/lab.json"):
         if not file.parent.name.endswith(("-quick", "-dirty")):
             yield LabResults.model_validate_json(file.read_text()), file.parent
@@ -32,7 +32,7 @@ def newest(name: str) -> tuple[Study, Path]:
 
 
 def study(name: str) -> str:
-    """Its comparisons, the verdict, and where they come from. Raises NotMeasured."""
+    """Returns the text about a study: its comparisons, the verdict, and which run measured them. Raises NotMeasured."""
     measured, folder = newest(name)
     parts = [picture(name), lab_tables.comparisons(measured), lab_tables.verdict(measured)]
     return "\n\n".join([*parts, provenance(measured, folder)])

@@ -26,7 +26,7 @@ class ComparisonOutcome(NamedTuple):
 
 
 def outcomes(study: Study) -> list[ComparisonOutcome]:
-    """Of every comparison of the study, in the order of published.json."""
+    """Returns the outcome of every comparison of the study, in the order of published.json."""
     reasons = REASONS.get(study.name, {})
     found = [_outcome(study, comparison, reasons) for comparison in PUBLISHED[study.name].comparisons]
     noise = next((outcome.measured for outcome in found if outcome.comparison.id == NOISE), None)
@@ -100,7 +100,7 @@ def _one(published: float, measured: MedianEstimate) -> Verdict:
 
 
 def _beyond(ratio: float, more: bool) -> bool:
-    """As the tables show it, with two digits."""
+    """Returns True if `ratio` is above 1 (or, unless `more`, below 1) after rounding to two digits as in the tables."""
     shown = round(ratio, 2)
     return shown > 1 if more else shown < 1
 

@@ -1,4 +1,4 @@
-"""What was published of the lab's studies (published.json), and why something else comes out (reasons.json)."""
+"""Reads what was published about the lab's studies (published.json), and why our results differ (reasons.json)."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ class PublishedComparison(Record):
 
     @property
     def ratio(self) -> float | None:
-        """As published."""
+        """Returns the published figure of `over` divided by that of `under`, or None if no figures were published."""
         return self.published[0] / self.published[1] if self.published else None
 
 

@@ -109,7 +109,7 @@ def _cpu(milliseconds: MedianEstimate) -> str:
 
 
 def _others(repeats: list[CaseRepeat]) -> str:
-    """Of the repeat in the middle; `none`: no answer within the time-out."""
+    """Returns the answers other than 200 of the repeat with the median rate. `none` means no answer in time."""
     statuses = sorted(repeats, key=lambda row: row.measurement.rps)[len(repeats) // 2].measurement.statuses
     others = {code: number for code, number in sorted(statuses.items()) if code != "200"}
     return ", ".join(f"{'none' if code == '0' else code}: {number:,}" for code, number in others.items()) or "–"
@@ -120,7 +120,7 @@ def _lab_cores(row: CaseRepeat) -> float | None:
 
 
 def _machine(repeats: list[CaseRepeat]) -> str:
-    """What lab, load generator, upstream, database and harness used together."""
+    """Returns how many cores the lab, load generator, upstream, database and harness used together."""
     cores = [row.cores for row in repeats if row.cores]
     if not cores:
         return "–"

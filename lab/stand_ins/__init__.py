@@ -1,1 +1,1 @@
-"""What the lab's experiments call: a slow upstream, and a throw-away Postgres."""
+"""Stand-ins for the services that the lab's experiments call: a slow upstream, and a throw-away Postgres."""

@@ -1,4 +1,4 @@
-"""Where Postgres' programs are on this machine, and who may run them: they refuse root."""
+"""Finds Postgres' programs on this machine, and an unprivileged user for them, because they refuse to run as root."""
 
 import importlib.util
 import os
@@ -33,8 +33,11 @@ def programs(folder: Path) -> Path:
 
 
 def privileges(folder: Path) -> dict[str, Any]:
-    """As root: hands `folder` and all that is in it to `nobody`, and returns the arguments with which `subprocess` runs
-    a program as that user."""
+    """Returns the arguments with which `subprocess` runs a program as the user `nobody`, if this process runs as root.
+
+    Before that, gives `folder` and everything in it to `nobody`. If this process does not run as root, does nothing and
+    returns no arguments.
+    """
     if os.geteuid() != 0:
         return {}
     nobody = pwd.getpwnam("nobody")

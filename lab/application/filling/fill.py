@@ -18,7 +18,7 @@ _MARK = "Made by the lab of invoice-webhook; users: "
 
 
 def steps(scale: float) -> int:
-    """What `fill` counts: a row is one when it is loaded, and one for each index or key that is made of it."""
+    """Returns the number of steps that `fill` reports: one for each row, and one for each row of each index or key."""
     counts = scaled(scale)
     return sum(counts) + sum(_rows(counts, finish.table) for finish in FINISHES)
 
