@@ -1,4 +1,4 @@
-"""What a rate of webhooks takes, on paper: pods, SQS calls, queues, dollars, network, and the limits that are met.
+"""Computes what a rate of webhooks needs: pods, SQS calls, queues, dollars and network, and which limits it reaches.
 
 deploy/CAPACITY.md explains the results, and has their table.
 """
@@ -18,16 +18,21 @@ MAX_BODY_BYTES = 1_044_480  # APP_MAX_BODY_BYTES at most
 
 
 class Capacity(NamedTuple):
-    """What `rate` webhooks a second take. A month is one of this rate throughout.
+    """The resources that `rate` webhooks per second need, if the rate stays the same for a month.
 
-    `calls_…`: SendMessageBatch a second, with batches that are full (`per_call`), or as full as the pods make them.
-    `dollars_…`: a month, for such batches or for one webhook a call; `dollars_worker` adds receiving and deleting in
-    full batches to `dollars_expected`. `gbit_in`: bodies; `gbit_out`: the JSON of the calls; both without HTTP heads,
-    TLS and TCP. `queues`: so that each stays within its messages in flight. `partitions`: of a FIFO queue in
-    high-throughput mode (or, without it, so many queues), where all messages of a batch are of one partition;
-    `partitions_most`: where each is of another, as calls of one message are. `regions`: those whose FIFO quota is at
-    least the calls expected of FIFO. `sites`: of Chargebee, whose API limits on Enterprise add up to the worker's
-    calls. `limits`: those on the way into and through SQS, the lowest rate first.
+    - `calls_…`: calls of SendMessageBatch per second. In `calls_full`, each batch is full and has `per_call` webhooks.
+      In `calls_expected`, batches are as full as the pods make them.
+    - `dollars_…`: dollars per month. `dollars_full`, `dollars_expected` and `dollars_single` are SQS's price for full
+      batches, for expected batches and for one webhook per call. `dollars_worker` adds to `dollars_expected` the price
+      of receiving and deleting in full batches.
+    - `gbit_in`, `gbit_out`: Gbit/s of the webhooks' bodies, and of the JSON of the calls, without HTTP headers, TLS and
+      TCP.
+    - `queues`: the number of queues, of which each stays within its limit of messages in flight.
+    - `partitions`: partitions of a FIFO queue in high-throughput mode, or FIFO queues without this mode, if all
+      messages of a batch belong to one partition. `partitions_most`: the same if each message belongs to another one.
+    - `regions`: the AWS regions whose quota for FIFO queues allows the calls that are expected with a FIFO queue.
+    - `sites`: the number of Chargebee sites (Enterprise) whose API limits together allow the worker's calls.
+    - `limits`: the limits on the way into and through SQS, the one with the lowest rate first.
     """
 
     rate: float

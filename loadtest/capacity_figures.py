@@ -105,7 +105,7 @@ CHARGEBEE_CALLS_PER_WEBHOOK = 2
 
 
 def dollars(amount: float, prices: tuple[Tier, ...]) -> float:
-    """What `amount` units in a month cost."""
+    """Returns the price in dollars of `amount` units in a month."""
     total = below = 0.0
     for tier in prices:
         total += max(0.0, min(amount, tier.amount) - below) * tier.dollars

@@ -65,7 +65,7 @@ def overloaded(overload: Overload, seconds: float) -> None:
 
 
 def refusals(overload: Overload) -> None:
-    """With one request in flight allowed, and 500 ms for each, nearly all get 503."""
+    """Measures what a 503 costs: only one request may be in flight and takes 500 ms, so nearly all others get 503."""
     load = closed_loop(USERS, 5)
     refusing = overload.attack(
         "refusals",

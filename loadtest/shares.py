@@ -1,8 +1,8 @@
-"""Where the CPU of a webhook goes, stage by stage, at saturation on a quarter of a core.
+"""Shows in which stages the CPU time of a webhook is spent, at saturation on a quarter of a core.
 
 A closed loop keeps the release busy, while py-spy samples its stacks from outside. Each sample counts for the stage of
-its innermost frame: server, gate, body, parse, message, wait, call, sign, send, receive, respond, log. Writes
-shares.json to loadtest/results/<date>-<commit>.
+its innermost frame: server, gate, body, parse, message, wait, call, sign, send, receive, respond, log. The command
+writes shares.json to loadtest/results/<date>-<commit>.
 """
 
 import tempfile

@@ -48,7 +48,10 @@ def main(webhooks: int, rate: int, seed: int | None) -> None:
 
 
 def soak(webhooks: int, rate: int, seed: int, raw: Path) -> Soak:
-    """With vegeta's results and the service's log in `raw`. Raises what `loadtest.fire.measure` raises."""
+    """Runs a soak test. Writes vegeta's results and the service's log to the folder `raw`.
+
+    Raises the same errors as `loadtest.fire.measure`.
+    """
     load = Load(rate=rate, duration_s=webhooks / rate, timeout_s=30)
     where = interleaved.environment()
     raw.mkdir(parents=True, exist_ok=True)

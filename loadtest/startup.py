@@ -58,7 +58,7 @@ def start(endpoint: str) -> tuple[float, float]:
 
 
 def imports() -> list[tuple[str, float, int]]:
-    """For each package that the default release imports: milliseconds in its own modules, and their number."""
+    """Returns, for each package that the default release imports, the milliseconds in its modules and their number."""
     program = "from app.settings import NEWEST; from app.web import main, releases, server; releases.load(NEWEST)"
     command = [sys.executable, "-X", "importtime", "-c", program]
     lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stderr.splitlines()

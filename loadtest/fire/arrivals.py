@@ -1,4 +1,4 @@
-"""What has arrived in the queue, for the audit: drained from it, or asked of the stand-in."""
+"""Finds out for the audit what has arrived in the queue: drains the queue, or asks the stand-in that serves it."""
 
 import time
 from collections import Counter
@@ -67,7 +67,7 @@ class Ledger:
 
 
 def arrivals(stack: Stack, queue_url: str) -> Arrivals:
-    """Of a queue of `stack`."""
+    """Returns the arrivals of the queue at `queue_url`, which `stack` serves."""
     if isinstance(stack.process, StandIn):
         return Ledger(stack.process, queue_url)
     return Drain(stack.sqs, queue_url)

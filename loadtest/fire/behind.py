@@ -1,4 +1,4 @@
-"""What a subject works with during one measurement: a queue, or (v01) a table and invoices."""
+"""Provides what a subject works with during one measurement: a queue, or for v01 a table and invoices."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -35,7 +35,7 @@ class Observer:
         self._entered.close()
 
     def conditions(self, load: Load, hits: list[Hit]) -> Conditions:
-        """Of an attack with `load`, after it."""
+        """Returns the conditions of an attack with `load`. Call this method after the attack."""
         busy, queue = self._machine.busy, self._queue
         late = lateness_ms(load, hits)
         doubts = (busy if queue else busy._replace(foreign_cores=0)).doubts()

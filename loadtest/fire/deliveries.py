@@ -1,5 +1,6 @@
-"""What comes into the worker's queue: events of pending invoices, again, in the wrong order, and some that never can
-succeed.
+"""Generates the messages for the worker's queue: events of pending invoices, and messages that can never succeed.
+
+Some events are sent again, or in the wrong order.
 """
 
 import json

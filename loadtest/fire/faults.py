@@ -1,4 +1,4 @@
-"""What happens to a service and its queue during a soak, as a seed decides."""
+"""Injects faults into a service and its queue during a soak test. A seed decides which faults happen, and when."""
 
 import random
 import signal

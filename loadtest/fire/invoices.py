@@ -1,4 +1,4 @@
-"""What v01 has done, for the audit: invoices at Chargebee's stand-in, as if each closed one were its webhook."""
+"""Finds out for the audit what v01 has done: each closed invoice at the Chargebee stand-in counts as its webhook."""
 
 import json
 from collections import Counter
@@ -40,7 +40,7 @@ class Invoices:
         self._forgotten: Counter[bytes] = Counter()
 
     def traffic(self, url: str) -> Traffic:
-        """Of the seeded webhooks, and of no others."""
+        """Returns traffic that consists of the seeded webhooks only."""
         return Traffic(url, USER, PASSWORD, iter(self._bodies))
 
     def __enter__(self) -> Self:

@@ -66,7 +66,7 @@ class Workers:
 
     @property
     def exit_codes(self) -> list[int | None]:
-        """Of the last ones, after their stop."""
+        """Returns the exit codes of the workers that ran last, after they have stopped."""
         return [process.returncode for process in self._processes]
 
     def _start(self, output: IO[bytes]) -> "subprocess.Popen[bytes]":
@@ -76,7 +76,10 @@ class Workers:
         )
 
     def _kill_on(self) -> None:
-        """Where nothing is killed, a worker that ends is an error of it, and stays away."""
+        """Kills and replaces random workers, until `end_kills` is called.
+
+        If `killed` is false, does nothing. Then a worker that ends by itself is an error, and is not replaced.
+        """
         while self._killed and not self._ended.wait(self._random.uniform(*BETWEEN)):
             which = self._random.randrange(self._number)
             self._processes[which].kill()

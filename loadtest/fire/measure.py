@@ -72,7 +72,7 @@ def measure(
 def _with_ours(
     measurement: Measurement, sqs: dict[str, Any], what: AttackSubject, used: Used, conditions: Conditions
 ) -> Measurement:
-    """What is known only of a subject that was started here."""
+    """Adds to `measurement` what is known only about a subject that this process has started."""
     accepted = measurement.accepted
     used.cpu_ms_per_accepted = 1000 * used.cpu_s / accepted if accepted else None
     ours = {"release": what.release, "flags": what.flags, "used": used, "sqs": sqs, "conditions": conditions}

@@ -27,13 +27,13 @@ def _bar(*columns: ProgressColumn) -> rich.Progress:
 
 
 class Progress:
-    """Of one attack. This one shows nothing."""
+    """Receives the progress of one attack. This class ignores it; subclasses show it."""
 
     def phase(self, what: str) -> None:
-        """What happens from now on."""
+        """Reports what happens from now on."""
 
     def sent(self, webhooks: int) -> None:
-        """So far."""
+        """Reports how many webhooks have been sent so far."""
 
 
 SILENT = Progress()

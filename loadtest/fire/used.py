@@ -1,4 +1,4 @@
-"""What was used of a budget."""
+"""Computes how much of its budget a subject has used."""
 
 from loadtest.record.shapes import Used
 from loadtest.stage.budget import LIMITS, Budget
@@ -7,7 +7,7 @@ from loadtest.stage.subject import Running
 
 
 def used_of(name: str, budget: Budget, running: Running, cpu_s: float) -> Used:
-    """Of the budget `name`; `cpu_s`: CPU seconds of the attack."""
+    """Returns how much of the budget `name` was used. `cpu_s` is the number of CPU seconds that the attack took."""
     limits = LIMITS[name]
     peak = budget.peak_bytes()
     return Used(

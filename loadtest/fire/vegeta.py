@@ -25,7 +25,10 @@ class Hit(NamedTuple):
 
 
 class Targets(Protocol):
-    """What to request. `options`: of vegeta, about reading them and about what it keeps of the answers."""
+    """The requests that vegeta sends.
+
+    `options` tell vegeta how to read these requests, and how much of the answers to store.
+    """
 
     @property
     def options(self) -> tuple[str, ...]: ...
