@@ -5,7 +5,11 @@ from loadtest.record.shapes import Record
 
 
 class ChargebeeCalls(Record):
-    """Those to Chargebee, by status. `most`: in any 60 s; `used`: the share of `limit` in the median 60 s with work."""
+    """The calls to Chargebee, by status.
+
+    `most` is the highest number of calls in any 60 s. `used` is the share of `limit` that was used in the median 60 s
+    with work.
+    """
 
     limit: int
     by_status: dict[str, int]
@@ -50,7 +54,7 @@ class BillingAudit(Record):
 
     @property
     def faults(self) -> dict[str, list[str]]:
-        """What is not as it should be."""
+        """Returns what is wrong, as a list for each kind of fault that was found."""
         kinds = ("unbilled", "twice", "missing", "repeated", "foreign", "unexplained")
         return {kind: found for kind in kinds if (found := getattr(self, kind))}
 

@@ -26,11 +26,13 @@ class MedianEstimate(NamedTuple):
 
 
 def estimate(values: Iterable[float | None]) -> MedianEstimate:
-    """Of one value per repeat; repeats without one are left out, and without any value all is NaN.
+    """Returns the median of one value per repeat, with a confidence interval.
 
-    The interval goes from the k-th smallest value to the k-th largest, for the largest k that CONFIDENCE allows: all of
-    five values, the 2nd to the 8th of nine. Below five it goes from the smallest to the largest, with 75 % for three.
-    (The interval of order statistics: the number of n values below the true median is binomial with p = 1/2.)
+    Repeats without a value are left out. If no repeat has a value, all numbers are NaN. The interval is from the k-th
+    smallest to the k-th largest value, with the largest k that CONFIDENCE allows: k is 1 for five values, and 2 for
+    nine. With fewer than five values, the interval is from the smallest to the largest value, and the confidence is
+    lower: 75 % with three values. (The interval is that of order statistics: the number of n values below the true
+    median has a binomial distribution with p = 1/2.)
     """
     known = sorted(value for value in values if value is not None)
     if not known:
@@ -50,6 +52,6 @@ def _left_out(repeats: int) -> int:
 
 
 def ratio(ours: Iterable[float | None], theirs: Iterable[float | None]) -> MedianEstimate:
-    """Of interleaved repeats: each of ours to that of theirs from the same round."""
+    """Returns the estimated ratio of ours to theirs. Each of our repeats is compared with theirs of the same round."""
     pairs = zip(ours, theirs, strict=True)
     return estimate(mine / other for mine, other in pairs if mine is not None and other is not None)

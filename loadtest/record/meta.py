@@ -14,7 +14,7 @@ _RESULTS = ("loadtest/results", "tests/cluster/record.json", "*.md")
 
 
 def environment(*tools: str) -> Environment:
-    """Of this process; `tools` are commands on PATH with a `-version` option."""
+    """Describes the environment of this process. `tools` are commands on PATH that have an option `-version`."""
     return Environment(
         commit=commit(),
         started=datetime.now(UTC).isoformat(timespec="seconds"),

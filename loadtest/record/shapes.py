@@ -57,11 +57,12 @@ class ProbeLatencies(Record):
 
 
 class Conditions(Record):
-    """What else was going on during an attack. Cores are averages.
+    """The other work on the machine during an attack. Numbers of cores are averages.
 
-    Those used by other processes and by the queue are None for a service at --url, which may be one of the former.
-    `late_ms`: 99 % of an open loop's requests left at most that late; `ping_ms`: median response of the queue through
-    toxiproxy. `doubts`: why the attack may have measured something else, a line each.
+    `foreign_cores` and `queue_cores` are None for a service at --url, which may itself be one of the other processes.
+    `late_ms` is the 99th percentile of how late an open loop sent its requests; None for a closed loop. `ping_ms` is
+    the median response time of the queue through toxiproxy. `doubts` has a line for each reason why the attack may have
+    measured something else.
     """
 
     foreign_cores: float | None

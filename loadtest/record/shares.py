@@ -1,4 +1,4 @@
-"""Where the CPU of a webhook goes."""
+"""The record of where the CPU time of a webhook is spent."""
 
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Conditions, Record

@@ -6,7 +6,11 @@ from loadtest.record.shapes import Record
 
 
 class WorkerRun(Record):
-    """Of one worker, while it closed the middle eight tenths of its invoices; charges and calls of all of them."""
+    """The figures of one worker.
+
+    CPU time and rate are those of the time in which the worker closed the middle eight tenths of its invoices. Charges
+    and calls are those of all invoices.
+    """
 
     cpu_ms_per_event: float
     events_per_s: float

@@ -231,7 +231,7 @@ def _axis(scale: Scale) -> alt.Axis:
 
 
 def _plain(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int = 240, **properties: Any) -> Spec:
-    """As wide as its container; the theme is added when it is drawn."""
+    """Returns the chart's specification, as wide as its container. The theme is added when the chart is drawn."""
     spec: Spec = chart.properties(width="container", height=height, **properties).to_dict()
     spec.pop("config", None)
     return spec

@@ -51,7 +51,7 @@ def behind(comparison: Comparison) -> dict[str, Any]:
 
 
 def of_inline(comparison: Comparison) -> str:
-    """What v01 had in place of the queue and of the published load, which was a script; empty without v01."""
+    """Returns a text about v01's load and about what v01 had in place of a queue; empty if v01 was not measured."""
     measured = [run.measurement for run in comparison.runs if _CHARGEBEE in (run.measurement.sqs or {})]
     if not measured:
         return ""
@@ -142,14 +142,14 @@ def bench() -> str:
 
 
 def shares() -> str:
-    """Where the CPU of a webhook goes."""
+    """Returns a table of the stages in which the CPU time of a webhook is spent, from the newest run."""
     runs = [Shares.model_validate_json(file.read_text()) for file in _whole("shares")]
     last = max(runs, key=lambda run: run.environment.started)
     return f"{table(last)}\n\n{measured_by(last.command, last.environment)}, once; {last.samples:,} samples."
 
 
 def billing() -> str:
-    """What became of thousands of events under kills, as `python -m loadtest billing` prints it."""
+    """Returns what `python -m loadtest billing` printed about thousands of events while workers were killed."""
     runs = [BillingAudit.model_validate_json(file.read_text()) for file in _whole("billing")]
     last = max(runs, key=lambda run: run.environment.started)
     return f"```none\n{last.text()}\n```\n\n{measured_by(last.command, last.environment)}, once."

@@ -20,7 +20,7 @@ SHARP = 2  # pixels of the picture for one of the page
 
 
 def requests(raw: Path) -> Requests:
-    """Of the attack whose raw results are in `raw`: its webhooks, and the probes meanwhile."""
+    """Returns the webhooks of the attack whose raw results are in `raw`, and the probes during the attack."""
     probes = [(at, latency, charts.PROBED) for at, latency in json.loads((raw / "probes.json").read_text())]
     return of(vegeta.hits(raw / "results.bin")) + probes
 

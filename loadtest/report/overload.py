@@ -10,7 +10,7 @@ HEAD = ["attack", "200s", "answers", "p99 of 200s", "slowest", "first wave p90",
 
 
 def table(rows: list[list[str]]) -> str:
-    """Of `row`s, in Markdown."""
+    """Returns the rows as a table in Markdown."""
     return markdown(HEAD, rows)
 
 

@@ -16,7 +16,7 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
 
 
 def of(measured: list[Measurement], value: str) -> MedianEstimate:
-    """Of a value by its path, as in `figures`."""
+    """Returns the estimate of one value over all measurements. `value` is the value's path, as in `figures`."""
     return estimate(value_of(measurement, value) for measurement in measured)
 
 

@@ -1,7 +1,7 @@
-"""What v01 works with in place of the queue: DynamoDB behind toxiproxy, and Chargebee's stand-in.
+"""Runs what v01 works with in place of a queue: DynamoDB behind toxiproxy, and the stand-in for Chargebee's API.
 
-Latencies and limits are fixed beforehand, and not fitted to the published figure: what the original's table and site
-took is not published.
+The latencies and limits were chosen in advance. They were not fitted to the published figure, because the latencies of
+the original's table and site are not published.
 """
 
 from collections.abc import Iterator
@@ -54,13 +54,13 @@ class BillingStack:
 
     @property
     def run(self) -> LocalRun:
-        """What `local.seeding` seeds, without the latency."""
+        """Returns the stand-ins as `local.seeding` needs them, without the added latency."""
         url, key = self.chargebee.url, self.chargebee.api_key
         return LocalRun(self.process.pid, self.process.endpoint, "", "", url, key, TABLE, str(self.tls.ca))
 
     @property
     def described(self) -> dict[str, Any]:
-        """As results have it."""
+        """Returns the description of this stack that results contain."""
         chargebee = {"latency_s": CALL_LATENCY_S, "rate": CALLS_A_MINUTE, "errors": 0}
         return {"table": f"{self.process.name}, TLS", "toxics": self.toxics, "chargebee": chargebee}
 

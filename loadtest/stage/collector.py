@@ -23,7 +23,7 @@ class _Accept(BaseHTTPRequestHandler):
 
 @contextmanager
 def collector() -> Iterator[str]:
-    """Its URL, for OTEL_EXPORTER_OTLP_ENDPOINT."""
+    """Runs a collector inside the context, and yields its URL, for OTEL_EXPORTER_OTLP_ENDPOINT."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Accept)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -28,7 +28,7 @@ class QueueProcess(Protocol):
 
     @property
     def pid(self) -> int:
-        """Of the running process."""
+        """Returns the id of the running process."""
         ...
 
     def start(self) -> None: ...

@@ -43,7 +43,7 @@ class Stack:
 
     @property
     def queue(self) -> str:
-        """What it is, as results name it."""
+        """Returns the queue's name as results contain it."""
         return f"{self.process.name}, TLS" if self.tls else self.process.name
 
     def new_queue(self) -> str:
@@ -73,7 +73,10 @@ def settled(aws: dict[str, str]) -> dict[str, str]:
 
 
 class Far(Protocol):
-    """What is behind a service under attack, at some distance. `toxics`: between the two; `process`: what answers."""
+    """The queue or the table of a service under attack, at some distance from the service.
+
+    `process` answers the service's calls. `toxics` are toxiproxy's faults between the two.
+    """
 
     @property
     def process(self) -> QueueProcess: ...

@@ -32,9 +32,10 @@ def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subproc
 
 @dataclass(frozen=True)
 class Digests:
-    """What a queue was given: MD5s in hexadecimal of bodies and of their attributes, and how often each came.
+    """The messages that a queue has received: how often each body and each set of attributes came, by MD5 in hex.
 
-    Attributes are digested as MD5OfMessageAttributes is; a message without any counts under the MD5 of nothing.
+    The MD5 of attributes is computed like SQS's MD5OfMessageAttributes. A message without attributes counts under the
+    MD5 of an empty text.
     """
 
     count: int
@@ -72,7 +73,7 @@ class StandIn:
             self._process = None
 
     def digests(self, queue: str) -> Digests:
-        """What the queue of that name or URL was given. Raises HTTPError where there is none."""
+        """Returns what the queue with this name or URL has received. Raises HTTPError if there is no such queue."""
         return Digests(**self._ask("GET", f"messages?queue={quote(queue, safe='')}"))
 
     def faults(self, **planted: float | bool | str) -> dict[str, Any]:
@@ -86,7 +87,7 @@ class StandIn:
             return json.load(answer)
 
     def _opener(self) -> urllib.request.OpenerDirector:
-        """Without the user's proxies, trusting our authority alone."""
+        """Returns an opener that ignores the user's proxies and trusts only the CA of the load test."""
         handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
         if self._tls is not None:
             context = ssl.create_default_context(cafile=self._tls.ca)

@@ -100,7 +100,7 @@ def environment(subject: AttackSubject, stack: dict[str, str], port: int) -> dic
 
 
 def _pinned(subject: AttackSubject) -> list[str]:
-    """Its command, on its core where it has one and the system can (taskset is util-linux's)."""
+    """Returns the subject's command, pinned to its core if it has one and `taskset` (of util-linux) is installed."""
     if subject.core is None or shutil.which("taskset") is None:
         return subject.command
     return ["taskset", "--cpu-list", str(subject.core), *subject.command]

@@ -15,7 +15,7 @@ STOP_SECONDS = 60
 
 
 def environment(stack: dict[str, str]) -> dict[str, str]:
-    """Without the APP_ and AWS_ variables of this process."""
+    """Returns the variables of this process without APP_ and AWS_ variables, and adds the variables in `stack`."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))} | stack
 
 

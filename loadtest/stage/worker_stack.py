@@ -1,4 +1,4 @@
-"""What stands around workers: queues and table of the embedded AWS, and the stand-in for Chargebee's API."""
+"""Runs what workers need: queues and a table in the embedded AWS, and the stand-in for Chargebee's API."""
 
 import json
 import os
