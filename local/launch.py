@@ -124,7 +124,7 @@ def with_run_dir(options: LocalSettings, run_dir: Path) -> LocalSettings:
 
 @contextmanager
 def changed_environment(variables: Mapping[str, str], unset: Iterable[str] = ()) -> Iterator[None]:
-    """Changes this process's environment inside the context: sets `variables`, and removes the names in `unset`."""
+    """Sets `variables` in this process's environment inside the context, and removes the variables in `unset`."""
     before = dict(os.environ)
     try:
         for name in unset:
