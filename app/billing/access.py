@@ -1,4 +1,7 @@
-"""Defines how the billing work reaches the table and Chargebee. app/composition.py builds the value from Settings."""
+"""Defines the addresses, credentials and limits with which the billing work calls DynamoDB and Chargebee.
+
+app/composition.py fills them from Settings.
+"""
 
 from typing import NamedTuple
 
@@ -6,11 +9,11 @@ from pydantic import SecretStr
 
 
 class BillingAccess(NamedTuple):
-    """The DynamoDB table and the Chargebee site of the billing work. Times are in seconds.
+    """The table and the Chargebee site of the billing work, with the limits for calls. Times are in seconds.
 
-    `connections`: the largest number of connections to DynamoDB. `rate`: the number of calls to Chargebee per minute
-    that all processes together may make. `call_timeout`: the deadline of one call to Chargebee. `lease`: how long a
-    claim on an event keeps other workers away from the event.
+    `connections`: the maximum number of connections to DynamoDB. `rate`: the maximum number of calls to Chargebee per
+    minute, of all processes together. `call_timeout`: the time-out of one call to Chargebee. `lease`: how long a claim
+    reserves an event for one worker, unless the worker renews the claim.
     """
 
     table: str

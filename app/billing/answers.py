@@ -1,6 +1,6 @@
-"""Translates Chargebee's answers into the errors of app.errors, without I/O.
+"""Reads the answers of Chargebee's API, and translates failed answers into exceptions, without I/O.
 
-https://apidocs.chargebee.com/docs/api/error-handling
+Error codes: https://apidocs.chargebee.com/docs/api/error-handling
 """
 
 from collections.abc import Mapping
@@ -14,17 +14,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocessable
 
 PENDING, VOIDED = "pending", "voided"
-# The longest accepted Retry-After, in seconds. Chargebee counts calls per minute, so a Retry-After of more than two
-# minutes is an error of Chargebee or of a proxy.
+# The service waits at most this many seconds for a Retry-After. Chargebee counts calls per minute, so a longer
+# Retry-After must be an error of Chargebee or of a proxy.
 LONGEST_REST = 120.0
-MAX_DIGITS = 20  # more digits in a Retry-After are cut off
-# After these codes, the same call may succeed later, although the status is 400.
+# If a Retry-After has more digits, the service ignores the further digits.
+MAX_DIGITS = 20
+# If Chargebee answers with one of these error codes, the same call may succeed later, although the status is 400.
 _TRANSIENT = frozenset({"lock_timeout", "internal_temporary_error", "internal_error", "request_blocked"})
 _REJECTED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY})
 
 
 class InvalidState(Exception):
-    """Chargebee has rejected a call because of the invoice's state. Most likely, the invoice is not pending."""
+    """Chargebee has rejected a call because of the invoice's state. Most likely, the invoice is no longer pending."""
 
 
 class FoundLine(BaseModel):
@@ -39,7 +40,7 @@ class FoundLine(BaseModel):
 class FoundInvoice(BaseModel):
     """The fields of an invoice that the billing work reads from Chargebee's answer.
 
-    `line_items` contains the lines of one page, or the lines of all pages after `Chargebee.retrieve` has joined them.
+    `line_items`: the lines of one page of the answer, or of all pages if `Chargebee.retrieve` has returned the invoice.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -68,7 +69,7 @@ def content_of(answer: ApiAnswer) -> Mapping[str, Any]:
 
 
 def invoice_of(content: Mapping[str, Any], invoice_id: str) -> FoundInvoice:
-    """Returns the invoice in an answer. Raises ChargebeeUnavailable if it has no invoice, or another invoice."""
+    """Returns the invoice in an answer. Raises ChargebeeUnavailable if the answer does not contain this invoice."""
     try:
         found = FoundInvoice.model_validate(content.get("invoice"))
     except ValidationError:
@@ -79,7 +80,7 @@ def invoice_of(content: Mapping[str, Any], invoice_id: str) -> FoundInvoice:
 
 
 def unreadable() -> ChargebeeUnavailable:
-    return ChargebeeUnavailable("Chargebee's answer is not the invoice", "chargebee_unreadable")
+    return ChargebeeUnavailable("Chargebee's answer has unexpected content", "chargebee_unreadable")
 
 
 def _object(body: bytes) -> Mapping[str, Any] | None:
@@ -94,35 +95,36 @@ def _failure(answer: ApiAnswer, content: Mapping[str, Any]) -> BillingFailed | I
     code = content.get("api_error_code")
     status = answer.status
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        # The key is wrong, not the event: the worker retries the event until a person has corrected the key.
+        # The API key is wrong, not the event. So the worker retries the event until a person has corrected the key.
         return Postponed("Chargebee does not accept the API key", f"chargebee_{HTTPStatus(status).name.lower()}")
     if not isinstance(code, str) or not code.isidentifier():
-        return ChargebeeUnavailable(f"Chargebee has answered {status}", f"chargebee_http_{status}", _wait(answer))
+        detail = f"Chargebee has answered with status {status}"
+        return ChargebeeUnavailable(detail, f"chargebee_http_{status}", _wait(answer))
     if code == "invalid_state_for_request":
         return InvalidState()
     if status not in _REJECTED or code in _TRANSIENT:
-        return ChargebeeUnavailable(f"Chargebee has answered {status} {code}", code, _wait(answer))
+        return ChargebeeUnavailable(f"Chargebee has answered with status {status}: {code}", code, _wait(answer))
     return _rejection(status, code)
 
 
 def _rejection(status: int, code: str) -> BillingFailed:
     if status != HTTPStatus.NOT_FOUND:
-        return Unprocessable(f"Chargebee rejects this call, and would reject it again: {code}", code)
+        return Unprocessable(f"Chargebee rejected the call, and would reject a retry as well: {code}", code)
     if code == "resource_not_found":
         return Unprocessable("Chargebee has no such invoice", "invoice_not_found")
-    # `site_not_found` and similar codes mean a wrong APP_CHARGEBEE_URL.
-    return Postponed(f"Chargebee has answered {status} {code}", code)
+    # Error codes such as `site_not_found` mean that APP_CHARGEBEE_URL is wrong. The event itself may be fine.
+    return Postponed(f"Chargebee has answered with status {status}: {code}", code)
 
 
 def _wait(answer: ApiAnswer) -> float | None:
     """Returns the seconds in the Retry-After header, at most LONGEST_REST, or None if the header is not a whole number.
 
-    Chargebee sends a number of seconds, so a date is ignored.
+    HTTP also allows a date in this header, but Chargebee sends a number of seconds.
     """
     value = answer.headers.get("Retry-After", "")
     if not (value.isascii() and value.isdigit()):
         return None
     seconds = float(value[:MAX_DIGITS])
     if seconds > LONGEST_REST:
-        logger.warning("Chargebee's Retry-After of {} s was shortened to {:g} s", value[:MAX_DIGITS], LONGEST_REST)
+        logger.warning("Chargebee's Retry-After of {} s is cut to {:g} s", value[:MAX_DIGITS], LONGEST_REST)
     return min(seconds, LONGEST_REST)

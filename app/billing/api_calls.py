@@ -1,4 +1,4 @@
-"""Makes a call to Chargebee's API: waits for a slot of the rate limit, sets a deadline, and repeats a failed call."""
+"""Makes the calls to Chargebee's API within the rate limit, each with a time-out, and retries calls that fail."""
 
 import asyncio
 import random
@@ -16,21 +16,21 @@ from app.errors import ChargebeeUnavailable
 from app.sqs.failures import without_tracebacks
 
 ATTEMPTS = 3
-# The longest accepted answer. A page of a hundred events with long invoices is shorter.
+# Maximum length of an answer from Chargebee. Even a page of 100 events with long invoices is shorter.
 MAX_BYTES = 8 * 1024 * 1024
-# Seconds before the second attempt; the third attempt waits twice as long. Each pause is shortened by a random part, at
-# most by half.
+# Seconds between the first and the second try of a call. The pause before the third try is twice as long. Each pause
+# is shortened by a random part of up to half.
 PAUSE = 0.5
 TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
-# Seconds that all workers rest after a 429 without Retry-After: a part of the minute that Chargebee's limit counts.
+# Seconds for which all workers pause if Chargebee answers 429 (too many requests) without a Retry-After header.
 REST = 5.0
 
 
 class Caller:
-    """Records the calls that an attempt makes to Chargebee. `Lease` is the subclass for attempts at an event.
+    """Keeps track of the calls that one attempt to process an event makes to Chargebee.
 
-    `begun`: whether the attempt has made a call. `unanswered`: whether a call that changes an invoice got no
-    answer, so that Chargebee may still be executing the call.
+    `begun` is True after the first call. `unanswered` is True while a call that changes an invoice has no answer,
+    because Chargebee may still be executing this call. The subclass `Lease` also limits the time of each call.
     """
 
     def __init__(self, event_id: str = "") -> None:
@@ -38,9 +38,9 @@ class Caller:
         self.begun = self.unanswered = False
 
     async def allowance(self, seconds: float) -> float:
-        """Returns the deadline of the next call in seconds, at most `seconds`.
+        """Returns the time-out of the next call in seconds, at most `seconds`.
 
-        Raises BillingFailed if no call is allowed.
+        Raises BillingFailed if the attempt must not make a call.
         """
         return seconds
 
@@ -51,15 +51,15 @@ class Caller:
         self.unanswered = True
 
     def have_answer(self) -> None:
-        """Clears `unanswered`: all tries of a call have the same idempotency key, so one answer is enough."""
+        """Clears `unanswered`. All tries of a call have the same idempotency key, so one answer is enough for all."""
         self.unanswered = False
 
 
 class ApiCalls:
-    """Makes the API calls to one site.
+    """Makes the API calls to one Chargebee site.
 
-    `timeout`: the deadline of one try; `lease`: the time limit for all tries of one call, both in seconds. `counted`:
-    the number of tries by operation.
+    `timeout`: the time-out of one try; `lease`: the time limit for all tries of one call, both in seconds. `counted`:
+    the number of tries for each operation.
     """
 
     def __init__(
@@ -70,10 +70,10 @@ class ApiCalls:
         self.counted: Counter[str] = Counter()
 
     async def make(self, caller: Caller, operation: str, path: str, **request: Any) -> Mapping[str, Any]:
-        """Makes a call, at most ATTEMPTS times, and returns the JSON object of the answer.
+        """Makes a call in at most ATTEMPTS tries, and returns the JSON object in the answer.
 
-        `request`: the options for aiohttp. All tries end within one lease, because Chargebee must still remember the
-        idempotency key of the first try. Raises InvalidState, BillingFailed.
+        `request`: keyword arguments of aiohttp's `request`. All tries end within the length of one lease, so that
+        Chargebee still knows the idempotency key of the first try. Raises InvalidState, BillingFailed.
         """
         began: float | None = None
         for attempt in range(ATTEMPTS):
@@ -91,15 +91,16 @@ class ApiCalls:
                     raise
                 if attempt == ATTEMPTS - 1 or time.monotonic() + self._timeout > began + self._lease:
                     raise
-                await asyncio.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))  # noqa: S311  # no secret
-        raise AssertionError("the last attempt returns or raises")
+                await asyncio.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))  # noqa: S311  # the pause is no secret
+        raise AssertionError("the last try must return or raise")
 
     async def _admit(self, caller: Caller, patience: float) -> float:
-        """Waits for a slot and returns the call's deadline in seconds."""
+        """Waits until the rate limit allows a call, and returns the time-out of the call in seconds."""
         while True:
             slot = await self._rate_limit.slot(patience)
             seconds = await caller.allowance(self._timeout)
-            if self._rate_limit.is_valid(slot):  # the slot may be over if renewing the lease was slow
+            # `allowance` may have renewed the lease. If that took too long, the slot is no longer valid.
+            if self._rate_limit.is_valid(slot):
                 return seconds
 
     async def _attempt(
@@ -115,7 +116,7 @@ class ApiCalls:
             caller.miss_answer()
             raise
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            caller.miss_answer()  # a gateway does not know whether Chargebee executed the call
+            caller.miss_answer()  # Chargebee may still execute a call although a gateway reports an error
         elif answer.status != HTTPStatus.TOO_MANY_REQUESTS:
             caller.have_answer()
         return content_of(answer)
@@ -127,14 +128,14 @@ class ApiCalls:
                 method, f"/api/v2{path}", timeout=timeout, allow_redirects=False, **request
             ) as response:
                 return ApiAnswer(response.status, response.headers, await _body(response))
-        except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
+        except (aiohttp.ClientError, OSError) as error:  # OSError includes TimeoutError
             raise ChargebeeUnavailable(
-                "Chargebee cannot be reached, or is slow", type(error).__name__
+                "Chargebee cannot be reached, or does not answer in time", type(error).__name__
             ) from without_tracebacks(error)
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:
-    """Returns the body of an answer. Raises ChargebeeUnavailable if it is longer than MAX_BYTES."""
+    """Returns the body of an answer. Raises ChargebeeUnavailable if the body is longer than MAX_BYTES."""
     try:
         await response.content.readexactly(MAX_BYTES + 1)
     except asyncio.IncompleteReadError as error:

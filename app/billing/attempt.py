@@ -1,4 +1,4 @@
-"""Bills one pending invoice under a lease: finds, reserves and charges the billable events, and closes the invoice.
+"""Bills one pending invoice: finds the customer's billable events, reserves and charges them, and closes the invoice.
 
 An attempt may fail after any step. README.md in this folder explains why the next attempt charges nothing twice.
 """
@@ -26,16 +26,16 @@ class BillingAttempt:
         self._billables = Billables(table, invoice.customer_id, invoice.id)
 
     async def bill(self) -> tuple[bool, list[Update]]:
-        """Charges and closes the invoice.
+        """Charges the billable events and closes the invoice. Raises BillingFailed.
 
-        Returns whether the invoice is closed, and the updates that mark the billable events as billed. Raises
-        BillingFailed.
+        Returns True if the invoice is closed, and the table updates that mark the billable events as billed.
         """
         try:
             return await self._bill()
         except Unprocessable as error:
             if error.code == "invoice_not_found":
-                # The invoice does not exist, so its reserved events were not charged: another invoice may charge them.
+                # The invoice does not exist, so none of the billable events that were reserved for it was charged.
+                # Without the reservations, another invoice may charge these billable events.
                 await self._billables.free_all()
             raise
 
@@ -44,11 +44,12 @@ class BillingAttempt:
         lines = found.line_items if found else self._invoice.line_items
         billables = await self._find(lines)
         reserved = [billable for billable in billables if billable.invoice_id is not None]
-        if reserved and found is None:  # an earlier attempt may have charged these events
+        if reserved and found is None:  # an earlier attempt may have charged these billable events
             found = await self._retrieve()
         if found is not None and not found.is_pending:
-            # The closed invoice has only charges of events that an earlier attempt has reserved. Later events do not
-            # belong to this invoice. If no event is reserved, all events count as missing on the invoice.
+            # A closed invoice can contain only charges of billable events that an earlier attempt has reserved. If some
+            # are reserved, the others came later and do not belong to this invoice. If none is reserved, the invoice
+            # was closed without charges, so all billable events of the period are missing on the invoice.
             return await self._finish_closed(found, reserved or billables)
         own = reserved + await self._billables.reserve(without(billables, reserved))
         try:
@@ -56,35 +57,36 @@ class BillingAttempt:
         except InvalidState:
             found = await self._retrieve()
             if found.is_pending:
-                raise ChargebeeUnavailable("Chargebee refuses to change the pending invoice", "invalid_state") from None
+                raise ChargebeeUnavailable("Chargebee rejects changes of a pending invoice", "invalid_state") from None
             return await self._finish_closed(found, own)
 
-    async def _charge(self, own: list[Billable], there: list[Billable]) -> tuple[bool, list[Update]]:
-        """Charges the events of `own` that are not in `there` (already on the invoice), and closes the invoice.
+    async def _charge(self, own: list[Billable], on_invoice: list[Billable]) -> tuple[bool, list[Update]]:
+        """Charges the billable events of `own` that are not in `on_invoice`, and closes the invoice.
 
-        Returns the same as `bill`. Raises InvalidState, BillingFailed.
+        `own`: the billable events that are reserved for this invoice; `on_invoice`: those that the invoice already
+        contains. Returns the same values as `bill`. Raises InvalidState, BillingFailed.
         """
-        for billable in without(own, there):
+        for billable in without(own, on_invoice):
             await self._chargebee.add_charge(self._lease, self._invoice.id, billable)
         if not own and not self._invoice.line_items:
             found = await self._retrieve()
             if found.is_pending and not found.line_items:
-                return False, []  # Chargebee does not close an invoice without a line
+                return False, []  # Chargebee does not close an invoice that has no line item
         await self._chargebee.close(self._lease, self._invoice.id)
         return True, self._billables.billed(own)
 
     async def _finish_closed(self, found: FoundInvoice, own: list[Billable]) -> tuple[bool, list[Update]]:
-        """Returns the same as `bill`, for an invoice that an earlier attempt or someone else has closed.
+        """Returns the same values as `bill`, for an invoice that an earlier attempt or someone else has closed.
 
-        Raises Unprocessable if the invoice is voided, or if the charge of an event of `own` is not on the invoice.
+        Raises Unprocessable if the invoice is voided, or if a billable event of `own` has no charge on the invoice.
         """
         if found.status == VOIDED:
-            raise Unprocessable("The invoice has been voided", "invoice_voided")
-        there = self._charged([one for one in own if one.invoice_id is not None], found)
-        billed = self._billables.billed(there)
-        if missing := without(own, there):
-            # Chargebee adds no charges to a closed invoice, so a person must decide. The missing events become free,
-            # because another invoice whose period contains them may charge them.
+            raise Unprocessable("The invoice was voided at Chargebee", "invoice_voided")
+        on_invoice = self._charged([one for one in own if one.invoice_id is not None], found)
+        billed = self._billables.billed(on_invoice)
+        if missing := without(own, on_invoice):
+            # Chargebee adds no charges to a closed invoice, so a person must decide what to do. `free` removes the
+            # reservations of the missing billable events, because another invoice of the same period may charge them.
             await self._billables.free(missing)
             await self._billables.mark(billed)
             detail = f"The invoice was closed without {len(missing)} of {len(own)} charges"

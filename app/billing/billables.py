@@ -1,7 +1,8 @@
-"""Finds a customer's billable events in the table, reserves the events for an invoice, and marks the events as billed.
+"""Finds a customer's billable events in the table, reserves them for an invoice, and marks them as billed.
 
-Each event is reserved before it is charged, so an event without `invoice_id` was never charged. An event that is
-reserved for another invoice is never charged on this invoice, even if the periods of the two invoices overlap.
+A reservation is the invoice's id in the attribute `invoice_id`. The worker reserves each billable event before it
+charges the event, so a billable event without `invoice_id` was never charged. If a billable event is reserved for one
+invoice, no other invoice charges it, even if the periods of the two invoices overlap.
 """
 
 import time
@@ -15,21 +16,21 @@ from app.billing.line_items import Period
 
 
 class Billables:
-    """The billable events of one customer that one invoice may charge."""
+    """Reads and changes a customer's billable events in the table, on behalf of one invoice."""
 
     def __init__(self, table: Table, customer_id: str, invoice_id: str) -> None:
         self._table = table
         self._customer, self._invoice = customer_id, invoice_id
 
     async def find(self, period: Period) -> list[Billable]:
-        """Returns the events of the period that no other invoice has reserved.
+        """Returns the billable events of the period, without those that are reserved for another invoice.
 
-        Raises TableUnavailable, or Unprocessable if an item is invalid.
+        Raises TableUnavailable, or Unprocessable if an item of a billable event is invalid.
         """
         first, last = between(period)
         items = self._table.query(
             KeyConditionExpression="#pk = :customer AND #sk BETWEEN :first AND :last",
-            # Items whose `invoice_id` is empty or not a string match, too: `chargeable` rejects such items.
+            # The filter also keeps items whose `invoice_id` is empty or not a string: `chargeable` rejects such items.
             FilterExpression="attribute_not_exists(#invoice_id) OR #invoice_id IN (:invoice, :empty)"
             " OR NOT attribute_type(#invoice_id, :text)",
             ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
@@ -45,9 +46,9 @@ class Billables:
         return [chargeable(self._customer, item) async for item in items]
 
     async def reserve(self, billables: Sequence[Billable]) -> list[Billable]:
-        """Reserves the events and returns the reserved ones, without those that another invoice has reserved meanwhile.
+        """Reserves the billable events for the invoice, and returns the reserved ones. Raises TableUnavailable.
 
-        Raises TableUnavailable.
+        Leaves out billable events that another worker has reserved for another invoice in the meantime.
         """
         reserved: list[Billable] = []
         for start in range(0, len(billables), TRANSACTION):
@@ -69,17 +70,17 @@ class Billables:
         return billables
 
     async def free(self, billables: Sequence[Billable]) -> None:
-        """Removes the reservations of `billables`, which must not be on the invoice. Raises TableUnavailable."""
+        """Removes the reservations of billable events that have no charge on the invoice. Raises TableUnavailable."""
         for billable in billables:
             try:
                 await self._table.update(self._freed(billable))
             except ConditionFailed:
-                continue  # the event is billed, or no longer reserved for this invoice
+                continue  # the billable event is already billed, or not reserved for this invoice
 
     async def free_all(self) -> None:
-        """Removes the invoice's reservations of all periods, except for billed events.
+        """Removes all reservations for the invoice, except those of billable events that are already billed.
 
-        Raises TableUnavailable, or Unprocessable if an item is invalid.
+        Raises TableUnavailable, or Unprocessable if an item of a billable event is invalid.
         """
         items = self._table.query(
             KeyConditionExpression="#pk = :customer AND begins_with(#sk, :billable)",
@@ -94,7 +95,10 @@ class Billables:
         await self.free([chargeable(self._customer, item) async for item in items])
 
     def billed(self, billables: Sequence[Billable]) -> list[Update]:
-        """Returns the updates that mark the events as billed. Write the updates only after the invoice is closed."""
+        """Returns the updates that mark the billable events as billed.
+
+        The caller must write the updates only after the invoice is closed.
+        """
         return [
             self._update(billable, "SET #billed_at = :now", "#invoice_id = :invoice", now=int(time.time()))
             for billable in billables
@@ -102,9 +106,9 @@ class Billables:
         ]
 
     async def mark(self, updates: Sequence[Update]) -> None:
-        """Writes `updates`, which `billed` has returned, for an attempt that fails. Raises TableUnavailable.
+        """Writes the updates that `billed` has returned. Raises TableUnavailable.
 
-        If an attempt succeeds, `Lease.finish` writes the updates instead.
+        Only an attempt that fails needs this method. If an attempt succeeds, `Lease.finish` writes the updates.
         """
         for start in range(0, len(updates), TRANSACTION):
             await self._table.write(updates[start : start + TRANSACTION])

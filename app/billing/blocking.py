@@ -1,8 +1,8 @@
-"""Does the billing work of v01 with blocking clients: boto3 and Chargebee's own SDK. Each call blocks its thread.
+"""Does the billing work of release v01 with clients whose calls block the thread: boto3 and Chargebee's own SDK.
 
-If a step fails, BillingUnavailable is raised. Then Chargebee sends the webhook again, and the work begins again. Every
-step may be repeated, because each charge has an idempotency key and a reference. Chargebee keeps the key for 30
-minutes. The reference is in the description of the charge's line and stays on the invoice.
+If a step fails, it raises BillingUnavailable. Then Chargebee sends the webhook again, and the work restarts with the
+first step. Every step may be repeated, because each charge has an idempotency key and a reference. Chargebee keeps the
+key for 30 minutes. The reference is in the description of the charge's line item, and stays on the invoice.
 """
 
 import time
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import chargebee
     from types_boto3_dynamodb import DynamoDBClient
 
-CONFLICT = "invalid_state_for_request"  # Chargebee's code: most likely, the invoice is already closed
+CONFLICT = "invalid_state_for_request"  # Chargebee's error code; most likely, the invoice is closed already
 PENDING = "pending"
 FREE_OR_OWN = "attribute_exists(#pk) AND (attribute_not_exists(#invoice_id) OR #invoice_id = :invoice)"
 ATTEMPTS = 2
@@ -34,17 +34,17 @@ TABLE_SECONDS = 10.0
 
 
 class InvoiceState(NamedTuple):
-    """The state of an invoice at Chargebee: whether the invoice is pending, and all of its line items."""
+    """An invoice's state at Chargebee: `pending` is True if its status is pending, and `lines` has all line items."""
 
     pending: bool
     lines: list[Line]
 
 
 class BlockingBilling:
-    """The steps of the billing work for an event with an invoice. Every step may raise BillingUnavailable.
+    """The steps of the billing work for an event that contains an invoice. Every step may raise BillingUnavailable.
 
-    Until 1.3.0, v01 did not reserve billable events before charging. So a billable event without a reservation may also
-    be on the invoice.
+    Up to version 1.3.0, release v01 charged billable events without reserving them before. So the invoice may contain
+    charges of billable events without a reservation.
     """
 
     def __init__(self, dynamodb: "DynamoDBClient", table: str, site: "chargebee.Chargebee") -> None:
@@ -55,7 +55,8 @@ class BlockingBilling:
     def read(self, event: Event) -> InvoiceState:
         """Retrieves the state of the invoice from Chargebee.
 
-        An earlier attempt may have changed the invoice, and the event may lack some lines of a long invoice.
+        The state in the event is not enough: an earlier attempt may have changed the invoice since then, and the event
+        may lack some line items of a long invoice.
         """
         lines: list[Line] = []
         page: dict[str, Any] = {}
@@ -69,9 +70,10 @@ class BlockingBilling:
             page = {"line_items_offset": offset}
 
     def unbilled(self, event: Event, state: InvoiceState) -> list[Billable]:
-        """Returns the billable events of the period that no other invoice has reserved.
+        """Returns the billable events of the invoice's period, without those that are reserved for another invoice.
 
-        If the invoice is closed, returns only those events whose charges are on the invoice.
+        If the invoice is closed, returns only the billable events that have a charge on the invoice.
+        Raises InvalidEvent if the invoice can never be billed.
         """
         invoice = _invoice(event)
         with failing("DynamoDB"):
@@ -89,16 +91,16 @@ class BlockingBilling:
         return free_or_own if state.pending else charges.charged(free_or_own, added(state.lines, invoice.line_items))
 
     def add(self, event: Event, state: InvoiceState, billables: Sequence[Billable]) -> None:
-        """Reserves and charges each event that is not on the invoice yet, with one API call for each charge."""
-        there = charges.charged(billables, added(state.lines, _invoice(event).line_items))
-        for billable in charges.without(billables, there):
+        """Reserves and charges each billable event that has no charge on the invoice, with one API call per charge."""
+        on_invoice = charges.charged(billables, added(state.lines, _invoice(event).line_items))
+        for billable in charges.without(billables, on_invoice):
             reserved = self._reserved(event, billable)
             charge = {"amount": billable.amount, "description": charges.described(billable)}
             with failing("Chargebee"):
                 self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", reserved))
 
     def _reserved(self, event: Event, billable: Billable) -> Billable:
-        """Reserves the event for the invoice, unless an earlier attempt has reserved it. Returns the reserved event."""
+        """Reserves the billable event, unless an earlier attempt has done so. Returns the reserved billable event."""
         if billable.invoice_id is not None:
             return billable
         now = int(time.time())
@@ -106,7 +108,7 @@ class BlockingBilling:
         return replace(billable, reserved_at=now)
 
     def close(self, event: Event, state: InvoiceState) -> None:
-        """Closes the invoice, unless the invoice is already closed."""
+        """Closes the invoice, unless it is already closed."""
         if state.pending:
             try:
                 with failing("Chargebee"):
@@ -116,7 +118,7 @@ class BlockingBilling:
                     raise
 
     def mark(self, event: Event, billables: Sequence[Billable]) -> None:
-        """Marks each event in the table as billed on the invoice, with one call for each event."""
+        """Marks each billable event in the table as billed on the invoice, with one call for each."""
         for billable in billables:
             self._update(event, billable, "SET #invoice_id = :invoice, #billed_at = :now", int(time.time()))
 
@@ -128,11 +130,11 @@ class BlockingBilling:
 
 
 def build_billing(access: BillingAccess) -> BlockingBilling:
-    """Builds a client of boto3's default session, and a client of Chargebee's SDK. Neither client makes a call yet.
+    """Builds the clients of DynamoDB (boto3) and Chargebee (Chargebee's SDK). Neither client makes a call yet.
 
-    Both clients have time-outs for connecting and for each read. So only an answer that arrives slowly, piece by piece,
-    has no deadline. boto3 repeats a failed call once. The retries of the SDK are off, because the SDK sleeps for the
-    whole Retry-After, and repeats a call without limit after a 429.
+    Both clients have one time-out for connecting and one for each read, but no deadline for a whole call. So an answer
+    that arrives slowly, piece by piece, may take longer. boto3 retries a failed call once. The SDK's own retries are
+    off, because the SDK would sleep for the whole Retry-After, and retry a call without limit after status 429.
     """
     config = Config(
         connect_timeout=TABLE_SECONDS / ATTEMPTS,

@@ -29,8 +29,8 @@ def open_site(access: BillingAccess) -> "chargebee.Chargebee":
         connection_time_out=seconds,
         read_time_out=seconds,
     )
-    # The SDK has no option for a whole URL, because it derives the endpoint from the name of a site. The SDK reads
-    # `verify_ca_certs` from the class. While the value is true, the SDK replaces http by https (chargebee 3.29,
+    # The SDK derives the endpoint from the name of a site, and has no option for a whole URL. The SDK reads
+    # `verify_ca_certs` from the class. While this value is true, the SDK replaces http by https (chargebee 3.29,
     # http_request.py).
     site.env.api_endpoint = f"{access.site_url}/api/{site.env.API_VERSION}"
     chargebee.Chargebee.verify_ca_certs = scheme == "https"
@@ -39,18 +39,19 @@ def open_site(access: BillingAccess) -> "chargebee.Chargebee":
 
 @contextmanager
 def failing(what: str) -> Iterator[None]:
-    """Raises BillingUnavailable for any error of a client, or InvalidEvent if the invoice can never be billed.
+    """Translates any exception in a `with` block to BillingUnavailable.
 
+    If the invoice can never be billed, translates the exception to InvalidEvent instead.
     `what`: the name of the called service, for the log.
     """
     try:
         yield
     except Unprocessable as error:
-        if error.code != "invalid_period":  # a person can correct the item in the table
-            raise BillingUnavailable("The billing work could not be done; send it again", error.code) from None
+        if error.code != "invalid_period":  # the item in the table is wrong, and a person can correct it
+            raise BillingUnavailable("The billing work failed; send the webhook again", error.code) from None
         invalid: FieldError = {"loc": ["content", "invoice"], "msg": error.detail, "type": error.code}
         raise InvalidEvent("The invoice cannot be billed", [invalid]) from None
     except Exception as error:
         # The SDK raises a bare Exception if an answer is not JSON.
         cause = getattr(error, "api_error_code", None) or code_of(error)
-        raise BillingUnavailable("The billing work could not be done; send it again", f"{what}: {cause}") from error
+        raise BillingUnavailable("The billing work failed; send the webhook again", f"{what}: {cause}") from error

@@ -1,4 +1,4 @@
-"""Defines billable events, and makes and recognises their charges on an invoice, without I/O.
+"""Defines billable events, makes the charges for them, and recognises these charges on an invoice, without I/O.
 
 Chargebee redelivers an event for 3 days 7 hours, but keeps an idempotency key for only 30 minutes. After 30 minutes,
 only the invoice shows which billable events were charged. So the description of each charge ends with the reference of
@@ -21,21 +21,22 @@ from app.billing.items import Item, Key, number, text
 from app.billing.line_items import Line, Period
 from app.errors import Unprocessable
 
-# https://apidocs.chargebee.com/docs/api/invoices, "Add one-time charge to a pending invoice"
+# Chargebee's maximum: https://apidocs.chargebee.com/docs/api/invoices, "Add one-time charge to a pending invoice"
 DESCRIPTION_LENGTH = 250
-# https://apidocs.chargebee.com/docs/api/idempotency
+# Chargebee's maximum: https://apidocs.chargebee.com/docs/api/idempotency
 KEY_LENGTH = 100
-# An id has no brackets or spaces, so that a reference can be read in only one way.
+# The id of a billable event has no brackets or spaces, so that a reference can be read in only one way.
 _ID = re.compile(r"[^\s\[\]]{1,100}")
 _IN_A_HEADER = re.compile(r"[A-Za-z0-9_.:@-]+")
 
 
 @dataclass(frozen=True)
 class Billable:
-    """A billable event of a customer. `amount`: minor units; `occurred_at`, `reserved_at`, `billed_at`: unix seconds.
+    """A billable event: something for which a customer has to pay. All times are in unix seconds.
 
-    `invoice_id`: the invoice that the event is reserved for or charged on; no other invoice may charge the event. `id`
-    and `occurred_at` together identify an event, as in the table's key. Two different events may have the same `id`.
+    `amount` is in minor units (cents). `invoice_id`: the invoice for which the event is reserved; no other invoice may
+    charge the event. `id` and `occurred_at` together identify a billable event, as in the table's key. Two different
+    billable events may have the same `id`.
     """
 
     id: str
@@ -51,11 +52,12 @@ class Billable:
         return f"{self.id}@{self.occurred_at}"
 
     def require_chargeable(self) -> None:
-        """Raises Unprocessable if Chargebee would never accept the charge, or if the charge could not be recognised."""
+        """Raises Unprocessable if Chargebee would never accept the charge, or if it could not be recognised later."""
         if self.amount < 1:
             raise Unprocessable(f"The billable event {self.id} has an amount below 1", "invalid_amount")
         if not _ID.fullmatch(self.id):
-            raise Unprocessable("A billable event's id has over 100 characters, or spaces, or brackets", "invalid_id")
+            detail = "A billable event's id is empty, has over 100 characters, or has spaces or brackets"
+            raise Unprocessable(detail, "invalid_id")
 
 
 def billable_key(customer_id: str, billable: Billable) -> Key:
@@ -63,9 +65,9 @@ def billable_key(customer_id: str, billable: Billable) -> Key:
 
 
 def between(period: Period) -> tuple[str, str]:
-    """Returns the lower and the upper sort key for BETWEEN.
+    """Returns the lower and the upper sort key for a query of the period's billable events with BETWEEN.
 
-    BETWEEN includes the upper key, but no item has that key, because real keys end in `#<id>`.
+    BETWEEN includes the upper key, but no item has that key, because the key of an item ends in `#<id>`.
     """
     return _from(period.start), _from(period.end + 1)
 
@@ -77,7 +79,7 @@ def _from(seconds: int) -> str:
 def chargeable(customer_id: str, item: Item) -> Billable:
     """Converts an item of the table to a billable event.
 
-    Raises Unprocessable if the event cannot be charged, or if the item is inconsistent.
+    Raises Unprocessable if the billable event cannot be charged, or if the item contradicts its key.
     """
     try:
         billable = Billable(
@@ -90,7 +92,7 @@ def chargeable(customer_id: str, item: Item) -> Billable:
             billed_at=number(item, "billed_at"),
         )
     except (KeyError, ValueError):
-        raise Unprocessable("A billable event lacks an attribute, or has a wrong one", "invalid_billable") from None
+        raise Unprocessable("A billable event lacks an attribute, or has an invalid one", "invalid_billable") from None
     billable.require_chargeable()
     if item["sk"] != billable_key(customer_id, billable)["sk"] or billable.invoice_id == "":
         raise Unprocessable(
@@ -100,9 +102,9 @@ def chargeable(customer_id: str, item: Item) -> Billable:
 
 
 def is_of_another(item: Item, invoice_id: str) -> bool:
-    """Returns whether the billable event is reserved for another invoice, or charged on another invoice.
+    """Returns True if the billable event `item` is reserved for another invoice than `invoice_id`.
 
-    Returns False if `invoice_id` is not a string, because `chargeable` then rejects the item.
+    Returns False if the item's own `invoice_id` is empty or not a string, because `chargeable` rejects such an item.
     """
     return item.get("invoice_id", {}).get("S") not in (None, "", invoice_id)
 
@@ -110,11 +112,11 @@ def is_of_another(item: Item, invoice_id: str) -> bool:
 def idempotency_key(event_id: str, operation: str, billable: Billable | None = None) -> str:
     """Returns the idempotency key of a call: `<event id>-<operation>[@<occurred_at>-<billable id>]`.
 
-    The key has at most 100 characters, all of which are allowed in a header. A billable id that does not fit is
-    replaced by its SHA-256 hash, shortened to 128 bits.
+    The key has at most 100 characters, all of which are allowed in a header. If the billable event's id does not fit,
+    the key contains the id's SHA-256 hash instead, shortened to 128 bits.
 
-    Versions until 1.3.0 used keys without the time and reservations without `reserved_at`. Such a reservation keeps its
-    key without the time, because Chargebee may still execute a call with that key.
+    Up to version 1.3.0, keys did not contain `@<occurred_at>`, and reservations had no `reserved_at`. A billable event
+    with such a reservation keeps its old key, because Chargebee may still execute a call with that key.
     """
     start = f"{event_id}-{operation}"
     if billable is None:
@@ -128,17 +130,17 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
 
 
 def described(billable: Billable) -> str:
-    """Returns the charge's description: the event's description, shortened if it is too long, and the reference."""
+    """Returns the charge's description: the billable event's description, shortened if necessary, and the reference."""
     reference = f" [billable:{billable.reference}]"
     return _cut(billable.description, DESCRIPTION_LENGTH - _length(reference)) + reference
 
 
 def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billable]:
-    """Returns the events of `reserved` whose charges are on the invoice.
+    """Returns the billable events of `reserved` that have a charge on the invoice.
 
     `lines`: the invoice's ad-hoc lines that Chargebee's event did not contain. A line is the charge of a billable event
-    if the line ends with the event's reference and has the event's amount. Until 1.3.0, a reference had only the id,
-    ` [<id>]`. Each line matches at most one event.
+    if their amounts are equal and the line's description ends with the event's reference. Up to version 1.3.0, the
+    reference was ` [<id>]`, without the time. Each line matches at most one billable event.
     """
     ends = [(line.description.rpartition(" ")[2], line.unit_amount) for line in lines]
     found: list[Billable] = []
@@ -153,13 +155,13 @@ def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billabl
 
 
 def without(billables: Iterable[Billable], others: Iterable[Billable]) -> list[Billable]:
-    """Returns the events of `billables` that are not among `others`."""
+    """Returns the billable events that are not among `others`."""
     references = {other.reference for other in others}
     return [billable for billable in billables if billable.reference not in references]
 
 
 def _length(text: str) -> int:
-    """Returns the length in UTF-16 code units, as Java counts; never less than the number of characters."""
+    """Returns the length of `text` in UTF-16 code units, as Java counts. It is at least the number of characters."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

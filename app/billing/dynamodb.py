@@ -21,29 +21,31 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 CALL_SECONDS = 5.0
-CONFLICT_PAUSES = (0.05, 0.2)  # seconds before the second and the third try of a transaction
-TRANSACTION = 100  # the most actions that TransactWriteItems takes
-# With these codes, DynamoDB rejects a value that no table can store. If the message says "does not match the schema",
-# the table has wrong keys: a person must correct the deployment, and the event can be retried.
+CONFLICT_PAUSES = (0.05, 0.2)  # seconds before the second and the third try of a transaction, after a conflict
+TRANSACTION = 100  # maximum number of actions in one TransactWriteItems
+
+# DynamoDB's error codes for a value that it can never store. If the message says "does not match the schema", the event
+# is not the cause: the table has the wrong keys. The event can be retried after a person has corrected the deployment.
 INVALID = frozenset({"ValidationException", "ValidationError"})
-# Calls of TransactWriteItems pass no ClientRequestToken, because botocore adds a token. So botocore's retries of a call
-# are idempotent.
+
+# The calls of TransactWriteItems pass no ClientRequestToken, because botocore adds one itself. The token makes
+# botocore's retries idempotent.
 
 
 class ConditionFailed(Exception):
-    """The condition of at least one update was not met.
+    """DynamoDB has written nothing, because the condition of at least one update was not met.
 
-    `items` has an entry for each update: None if the update's condition was met, otherwise the item in the table. The
-    entry is {} if the table has no such item.
+    `items` has an entry for each update: None if the update's condition was met, otherwise the item in the table. If
+    the table has no such item, the entry is {}.
     """
 
     def __init__(self, items: Sequence[Item | None]) -> None:
-        super().__init__("a condition was not met")
+        super().__init__("the condition of an update was not met")
         self.items = items
 
 
 class Table:
-    """A DynamoDB table. `calls`: the number of calls by operation."""
+    """A DynamoDB table. `calls`: the number of calls for each operation."""
 
     def __init__(self, client: "DynamoDBClient", name: str) -> None:
         self._client = client
@@ -55,12 +57,15 @@ class Table:
         parameters = update.parameters(self.name) | {"ReturnValues": "ALL_NEW"}
         answer = await self._call("UpdateItem", **parameters)
         if "Attributes" not in answer:
-            raise TableUnavailable("DynamoDB's answer has no item", "table_unreadable")
+            raise TableUnavailable("DynamoDB's answer to UpdateItem contains no item", "table_unreadable")
         item: Item = answer["Attributes"]
         return item
 
     async def transact(self, updates: Sequence[Update]) -> None:
-        """Writes all updates (at most TRANSACTION) or none. Raises ConditionFailed, TableUnavailable."""
+        """Writes all updates in one transaction, or none of them. Raises ConditionFailed, TableUnavailable.
+
+        `updates`: at most TRANSACTION updates.
+        """
         actions: list[Any] = [{"Update": update.parameters(self.name)} for update in updates]
         for pause in (*CONFLICT_PAUSES, None):
             try:
@@ -73,14 +78,14 @@ class Table:
                 await asyncio.sleep(pause)
 
     async def write(self, updates: Sequence[Update]) -> None:
-        """Writes several updates with `transact`, or one update with UpdateItem, which costs half as much.
+        """Writes all updates, or none of them. UpdateItem writes a single update, because it costs half as much.
 
         Raises ConditionFailed, TableUnavailable.
         """
         await (self.update(updates[0]) if len(updates) == 1 else self.transact(updates))
 
     async def query(self, **parameters: Any) -> AsyncIterator[Item]:
-        """Yields the items of all pages, read consistently. Raises TableUnavailable."""
+        """Yields the items of all pages of a Query with consistent reads. Raises TableUnavailable."""
         start: dict[str, Any] = {}
         while True:
             answer = await self._call("Query", TableName=self.name, ConsistentRead=True, **parameters, **start)
@@ -91,7 +96,7 @@ class Table:
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     async def get_all(self, keys: Sequence[dict[str, Any]]) -> list[Item]:
-        """Returns the items with these keys (at most 100), without keys that have no item. Raises TableUnavailable."""
+        """Returns the items that exist for these keys (at most 100 keys). Raises TableUnavailable."""
         found: list[Item] = []
         request: Any = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
         while request:
@@ -106,7 +111,7 @@ class Table:
             async with asyncio.timeout(CALL_SECONDS):
                 answer = await getattr(self._client, xform_name(operation))(**parameters)
             if not answer["ResponseMetadata"].get("RequestId"):
-                raise NotAcknowledgedError  # a proxy's page must not count as a successful write
+                raise NotAcknowledgedError  # the answer is not from DynamoDB, but perhaps from a proxy
             return answer
         except Exception as error:
             _raise(error)
@@ -118,9 +123,9 @@ def now_ms() -> int:
 
 
 def _raise(error: Exception) -> None:
-    """Raises ConditionFailed, Unprocessable or TableUnavailable instead of `error`.
+    """Translates `error` to ConditionFailed, Unprocessable or TableUnavailable, and raises the translation.
 
-    `error` may be any exception, because botocore raises unexpected ones if an answer is not from AWS.
+    `error` may be any exception, because botocore raises unexpected exceptions if an answer is not from AWS.
     """
     without_tracebacks(error)
     if isinstance(error, ClientError):
@@ -136,12 +141,12 @@ def _raise(error: Exception) -> None:
         code = next((str(reason["Code"]) for reason in reasons if reason.get("Code", "None") != "None"), code_of(error))
         if code in INVALID and "schema" not in str(error):
             raise Unprocessable("DynamoDB can never store a value of this event", "table_validation") from error
-        raise TableUnavailable("DynamoDB has refused a call", code) from error
-    raise TableUnavailable("DynamoDB cannot be reached, or is slow", code_of(error)) from error
+        raise TableUnavailable("DynamoDB rejected a call", code) from error
+    raise TableUnavailable("DynamoDB cannot be reached, or does not answer in time", code_of(error)) from error
 
 
 def client_config(connections: int) -> AioConfig:
-    """Returns the client's time-outs and retries. `Table` limits a call and its retries to CALL_SECONDS together."""
+    """Returns the client's time-outs and retries. `Table` also limits each call with its retries to CALL_SECONDS."""
     return AioConfig(
         connect_timeout=CALL_SECONDS / ATTEMPTS,
         read_timeout=CALL_SECONDS,
@@ -152,7 +157,7 @@ def client_config(connections: int) -> AioConfig:
 
 @asynccontextmanager
 async def open_table(name: str, connections: int) -> AsyncIterator[Table]:
-    """Yields the table. Its client connects on the first call and has at most `connections` connections."""
+    """Yields the table. The client connects on the first call, and opens at most `connections` connections."""
     async with aioboto3.Session().client("dynamodb", config=client_config(connections)) as client:
         free_attempts(client)
         yield Table(client, name)

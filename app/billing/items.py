@@ -1,4 +1,4 @@
-"""Builds the keys of the table's items, and the updates of an event's claim and of an invoice's item, without I/O.
+"""Builds the keys of the table's items, and the updates that claim an event or lease an invoice, without I/O.
 
 README.md in this folder describes the items. The key attributes `pk` and `sk` are strings. Times are in unix ms, except
 for `expires`, which is in unix seconds.
@@ -37,10 +37,10 @@ def typed(value: Value) -> dict[str, str]:
 
 
 class Update:
-    """A conditional change of one item.
+    """A conditional change of one item. `change` and `condition` are expressions of DynamoDB.
 
-    `change` and `condition` write an attribute as `#name`, because several names are reserved words of DynamoDB.
-    `values`: the value of each `:name` in `change` and `condition`.
+    The expressions write an attribute as `#name`, because several names are reserved words of DynamoDB. `values`: the
+    value of each `:name` in the expressions.
     """
 
     def __init__(self, key: Key, change: str, condition: str, /, **values: Value) -> None:
@@ -65,7 +65,7 @@ class Update:
 def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
     """Returns the update that claims an event for `owner` until the time `until`.
 
-    The update may take over an earlier claim whose lease ended before the time `free`.
+    The update replaces an earlier claim if the lease of the earlier claim ended before the time `free`.
     """
     return Update(
         claim_key(event_id),
@@ -81,7 +81,7 @@ def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> 
 
 
 def recorded(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
-    """Returns the update that marks an event without work as done. Such an event needs no claim."""
+    """Returns the update that marks an event as done without a claim, because the event needs no billing work."""
     return Update(
         claim_key(event_id),
         "SET #owner = :owner, #status = :done, #outcome = :outcome, #expires_at = :expires",
@@ -98,8 +98,8 @@ def take_invoice(
 ) -> Update:
     """Returns the update that leases an invoice to an event, unless a version newer than `version` was processed.
 
-    The update may take over an earlier lease that ended before the time `free`, or that the same event has. Only one
-    attempt can have the claim on the event, so no other attempt uses the event's lease.
+    The update replaces an earlier lease that ended before the time `free`. It also replaces a lease of the same event.
+    No other attempt uses such a lease, because only one attempt at a time can have the claim on the event.
     """
     unless_leased = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
     unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
@@ -117,7 +117,7 @@ def take_invoice(
 
 
 def renewals(event_id: str, invoice_id: str | None, owner: str, until: int) -> list[Update]:
-    """Returns the updates that extend the lease of an event, and of its invoice if `invoice_id` is given."""
+    """Returns the updates that extend the lease on an event and, if `invoice_id` is not None, on its invoice."""
     keys = [claim_key(event_id)] + ([invoice_key(invoice_id)] if invoice_id is not None else [])
     return [Update(key, "SET #lease_until = :until", "#owner = :owner", until=until, owner=owner) for key in keys]
 
@@ -138,7 +138,7 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
 
 
 def processed(invoice_id: str, owner: str, version: int | None, *, expires: int) -> Update:
-    """Returns the update that ends the invoice's lease and stores `version`, if given, as the processed version."""
+    """Returns the update that ends the lease on an invoice, and stores `version` as processed if it is not None."""
     change, known = "SET #lease_until = :ended, #expires_at = :expires", {}
     if version is not None:
         change, known = f"{change}, #resource_version = :version", {"version": version}
@@ -146,9 +146,9 @@ def processed(invoice_id: str, owner: str, version: int | None, *, expires: int)
 
 
 def released(event_id: str, invoice_id: str | None, owner: str, code: str) -> list[Update]:
-    """Returns the updates that end the lease of a failed event, and of its invoice if `invoice_id` is given.
+    """Returns the updates that end the lease on a failed event and, if `invoice_id` is not None, on its invoice.
 
-    `code`: the cause of the failure, for the event's claim.
+    `code`: the cause of the failure, which the claim on the event stores.
     """
     change, owned = "SET #lease_until = :ended", "#owner = :owner"
     claim = Update(claim_key(event_id), f"{change}, #code = :code", owned, ended=0, code=code, owner=owner)

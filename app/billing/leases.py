@@ -1,12 +1,13 @@
 """Claims, renews and ends the lease that an attempt has on an event and on the event's invoice.
 
-Each attempt has its own token, which the table stores as the lease's owner. So two attempts of one process are two
-owners. If the answer to a claim is lost, the attempt recognises its own claim by the token.
+Until the lease ends, no other attempt works on the event or the invoice. Each attempt has its own token, which the
+table stores as the lease's owner. So two attempts of one process are two owners. If the answer to a claim is lost, the
+attempt recognises its own claim by the token.
 
-The owner writes the lease's end into the table by its system clock. The owner itself measures the lease with its
-monotonic clock, starting before the call that writes the end. Other workers compare the end with their own system
-clocks, and wait longer by SKEW times the lease's length. So the system clocks of two workers may differ by a twelfth of
-APP_BILLING_LEASE, which is 5 s for a lease of 60 s.
+The owner computes the lease's end with its system clock, and writes the end into the table. To know how much time is
+left, the owner uses its monotonic clock, starting before the call that writes the end. Other workers compare the end
+with their own system clocks, and wait longer by SKEW times the lease's length. So the system clocks of two workers may
+differ by a twelfth of APP_BILLING_LEASE, which is 5 s for a lease of 60 s.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from app.billing.items import Item, Update, number, text
 from app.errors import ClaimedElsewhere
 
 SKEW = 1 / 12
-# The table keeps a claim for longer than an event can be repeated. SQS keeps a message for at most 14 days, and
+# The table keeps a claim for longer than the same event can arrive again: SQS keeps a message for at most 14 days, and
 # Chargebee redelivers an event for 3 days 7 hours.
 KEPT_SECONDS = 15 * 24 * 3600
 
@@ -37,7 +38,7 @@ class Superseded(Exception):
 class Lease(Caller):
     """The lease of one attempt on an event, and after `take_invoice` also on the event's invoice.
 
-    `seconds`: how long the lease lasts after the claim and after each renewal.
+    `seconds`: the length of the lease, counted from the claim and from each renewal.
     """
 
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
@@ -55,7 +56,7 @@ class Lease(Caller):
         return self._ends - time.monotonic()
 
     async def record(self, outcome: str) -> None:
-        """Marks an event without work as done, without a claim. Raises AlreadyDone, TableUnavailable."""
+        """Marks an event that needs no billing work as done, without a claim. Raises AlreadyDone, TableUnavailable."""
         try:
             await self._table.update(items.recorded(self.event_id, self.token, outcome, expires=_expires()))
         except ConditionFailed:
@@ -101,9 +102,9 @@ class Lease(Caller):
             self._ends = sent + self.seconds
 
     async def allowance(self, seconds: float) -> float:
-        """Returns the deadline of the next call, in seconds: `seconds`, or less if the lease ends earlier.
+        """Returns the time-out of the next call, in seconds: `seconds`, or less if the lease ends earlier.
 
-        Renews the lease before, if less than `seconds` remain. Raises ClaimedElsewhere, TableUnavailable.
+        Renews the lease first if it ends in less than `seconds`. Raises ClaimedElsewhere, TableUnavailable.
         """
         if self.remaining < seconds:
             await self.renew()
@@ -112,7 +113,7 @@ class Lease(Caller):
         return min(seconds, self.remaining)
 
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
-        """Marks the event as done, ends the lease, and writes `updates`, which change other items.
+        """Writes `updates`, which change other items, then marks the event as done and ends the lease.
 
         Raises ClaimedElsewhere, TableUnavailable.
         """
@@ -128,19 +129,19 @@ class Lease(Caller):
         except ConditionFailed as failed:
             claim = failed.items[len(many)] if len(failed.items) > len(many) else None
             if claim and text(claim, "status") == "done" and text(claim, "owner") == self.token:
-                return  # an earlier try of this call succeeded, but its answer was lost
+                return  # an earlier try of this write succeeded, but its answer was lost
             raise lost() from None
 
     async def release(self, code: str) -> None:
-        """Ends the lease of a failed attempt. Raises TableUnavailable.
+        """Ends the lease, because the attempt has failed with `code`. Raises TableUnavailable.
 
-        If Chargebee may still execute an unanswered call, the invoice stays leased until the end of the lease.
+        If a call got no answer, Chargebee may still execute it. Then the invoice stays leased until the lease ends.
         """
         invoice_id = None if self.unanswered else self._invoice_id
         try:
             await self._table.write(items.released(self.event_id, invoice_id, self.token, code))
         except ConditionFailed:
-            return  # the lease was lost: there is nothing to release
+            return  # the lease is lost, so there is nothing to release
 
     def _until(self) -> int:
         return now_ms() + round(1000 * self.seconds)
@@ -149,9 +150,9 @@ class Lease(Caller):
         return now_ms() - round(1000 * SKEW * self.seconds)
 
     def _require_owner(self, item: Item, detail: str) -> None:
-        """Raises ClaimedElsewhere unless this attempt owns `item`.
+        """Raises ClaimedElsewhere with `detail` unless this attempt owns `item`.
 
-        The attempt owns the item if an earlier try of the same call succeeded, but its answer was lost.
+        The attempt owns `item` already if an earlier try of the same write succeeded, but the answer was lost.
         """
         if text(item, "owner") != self.token:
             left = max(0, (number(item, "lease_until") or 0) - self._free()) / 1000
@@ -163,4 +164,4 @@ def _expires() -> int:
 
 
 def lost() -> ClaimedElsewhere:
-    return ClaimedElsewhere("The attempt has lost its lease", "lease_lost")
+    return ClaimedElsewhere("This worker has lost its lease on the event", "lease_lost")

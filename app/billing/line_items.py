@@ -1,18 +1,19 @@
-"""Finds an invoice's ad-hoc lines, and derives the billing period from the other lines, without I/O."""
+"""Finds an invoice's ad-hoc line items (one-time charges), and the billing period of its other lines, without I/O."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from app.errors import Unprocessable
 
-# The type of the lines that add_charge adds: https://apidocs.chargebee.com/docs/api/invoices, line_items.entity_type
+# The type of the lines that Chargebee's add_charge adds (line_items.entity_type):
+# https://apidocs.chargebee.com/docs/api/invoices
 ADHOC = "adhoc"
-# The latest end of a period, in unix seconds, because the table's sort keys have ten digits for the time.
+# The latest end of a period, in unix seconds: the table's sort keys have only ten digits for the time.
 LATEST_SECOND = 9_999_999_998
 
 
 class Period(NamedTuple):
-    """A billing period from `start` to `end`, both included, in unix seconds."""
+    """A billing period in unix seconds, which includes both `start` and `end`."""
 
     start: int
     end: int
@@ -34,7 +35,7 @@ class Line(Protocol):
 
 
 def added(lines: Iterable[Line], first_lines: Iterable[Line]) -> list[Line]:
-    """Returns the ad-hoc lines that were added to the invoice after the event, which contained `first_lines`."""
+    """Returns the ad-hoc lines of the invoice (`lines`) that were not in Chargebee's event yet (`first_lines`)."""
     first = {_identity(line) for line in first_lines}
     return [line for line in lines if line.entity_type == ADHOC and _identity(line) not in first]
 
@@ -43,10 +44,10 @@ def period(lines: Iterable[Line], first_lines: Sequence[Line], occurred_at: int)
     """Returns the billing period: from the earliest start to the latest end of the subscription's lines.
 
     The subscription's lines are all lines that are not ad-hoc, whatever type they have. If `lines` has no such line,
-    the function uses `first_lines` instead: all lines of the event, from before any charge was added. If the event has
-    no line either, the period is all time until `occurred_at`.
+    all of `first_lines` count instead. These are the lines of Chargebee's event, before any charge was added. If the
+    event has no line either, the period is all time until `occurred_at`.
 
-    Raises Unprocessable if no billable event can be in the period.
+    Raises Unprocessable if the period ends before it begins, or after LATEST_SECOND.
     """
     counted = [line for line in lines if line.entity_type != ADHOC] or first_lines
     found = Period(0, occurred_at)

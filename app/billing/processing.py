@@ -1,4 +1,4 @@
-"""Claims an event and does its billing work. The work is done once, however often the event is processed."""
+"""Claims an event and does its billing work. The work is done only once, even if the event arrives several times."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterable
@@ -20,25 +20,27 @@ from app.events import PENDING_INVOICE_CREATED, Event, Invoice
 T = TypeVar("T")
 Outcome = Literal["closed", "recorded", "already", "superseded"]
 RELEASE_SECONDS = 2.0
-RENEWALS = 3  # per lease
-TRIES = 4  # per renewal, while the table cannot be reached
-BATCH = 100  # the most keys that BatchGetItem takes
+RENEWALS = 3  # a worker renews a lease this many times in the lease's length
+TRIES = 4  # while the table cannot be reached, the worker tries renewals this many times as often
+BATCH = 100  # maximum number of keys in one BatchGetItem
 
 
 class Billing:
-    """The billing work of one process. `owner`: the name of this process in the table."""
+    """Does the billing work of one process. `owner`: the name of this process in the table."""
 
     def __init__(self, table: Table, chargebee: Chargebee, owner: str, lease_seconds: float) -> None:
         self.table, self.chargebee = table, chargebee
         self._owner, self._lease_seconds = owner, lease_seconds
 
     async def process(self, event: Event) -> Outcome:
-        """Does the work of `event` and returns the outcome. Releases the claim if cancelled. Raises BillingFailed.
+        """Does the billing work of `event` and returns one of these outcomes. Raises BillingFailed.
 
         - `closed`: the invoice is closed, now or by an earlier attempt.
-        - `recorded`: there was nothing to do, because the event has another type, or no line and no charge.
+        - `recorded`: there was nothing to bill: the event has another type, or the invoice has no line and no charge.
         - `already`: an earlier attempt has done the work of this event.
-        - `superseded`: a newer version of the invoice was processed before.
+        - `superseded`: a newer version of the invoice has been processed already.
+
+        If the work fails or is cancelled, releases the claim.
         """
         invoice = event.content.invoice
         wanted = invoice if event.event_type == PENDING_INVOICE_CREATED else None
@@ -60,9 +62,9 @@ class Billing:
             raise
 
     async def done(self, event_ids: Iterable[str]) -> set[str]:
-        """Returns the ids of those events whose work is done. Raises TableUnavailable.
+        """Returns those of the ids whose event has been processed. Raises TableUnavailable.
 
-        Claims expire after 15 days, so events that were processed earlier are missing in the result.
+        Claims expire after 15 days, so the result lacks events that were processed earlier.
         """
         ids = list(dict.fromkeys(event_ids))
         found: set[str] = set()
@@ -93,19 +95,19 @@ async def while_leased(lease: Lease, work: Coroutine[Any, Any, T]) -> T:
     try:
         await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            renewing.result()  # raises, because renewing ends only with an error
+            renewing.result()  # raises, because `keep_leased` ends only with an error
         return working.result()
     finally:
         for task in (working, renewing):
             task.cancel()
         await asyncio.wait({working, renewing})
-        # Each task refers to its error, and the error's traceback refers to this frame. Deleting the names breaks this
-        # cycle, which would otherwise stay in memory after the event.
+        # Each task refers to its error, and the error's traceback refers to this frame, which refers to the tasks.
+        # Deleting the names breaks this reference cycle, which would otherwise stay in memory after the event.
         del working, renewing, task
 
 
 async def keep_leased(lease: Lease) -> None:
-    """Renews the lease again and again, until the task is cancelled. Raises ClaimedElsewhere if the lease is lost."""
+    """Renews the lease regularly, until the task is cancelled. Raises ClaimedElsewhere if the lease is lost."""
     usual = pause = lease.seconds / RENEWALS
     while True:
         await asyncio.sleep(pause)
@@ -124,12 +126,12 @@ async def _release(lease: Lease, code: str) -> None:
         async with asyncio.timeout(RELEASE_SECONDS):
             await lease.release(code)
     except (BillingFailed, TimeoutError):
-        logger.debug("The claim on event {} was not released, and ends with its lease", lease.event_id)
+        logger.debug("The claim on event {} could not be released: it stays until its lease ends", lease.event_id)
 
 
 @asynccontextmanager
 async def open_billing(access: BillingAccess, owner: str) -> AsyncIterator[Billing]:
-    """Yields the billing work. Its clients connect on the first call."""
+    """Yields a Billing with clients of DynamoDB and Chargebee, which connect on the first call."""
     async with AsyncExitStack() as stack:
         table = await stack.enter_async_context(open_table(access.table, access.connections))
         rate_limit = SharedRateLimit(table, access.rate)

@@ -2,13 +2,14 @@
 
 A slot is a time at which one call may be made. The algorithm is GCRA without a burst
 (https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm). Slots are (60 + SLACK) / limit seconds apart, so a period
-of 60 s + SLACK contains no more slots than the limit. A call is made at most LATE seconds after its slot. The remaining
-SLACK allows for network delays and for differences between the workers' clocks. So the workers can use
+of 60 s + SLACK contains no more slots than the limit. A worker makes a call at most LATE seconds after its slot. The
+remaining SLACK allows for network delays and for differences between the workers' clocks. So the workers can use
 60 / (60 + SLACK) = 95 % of the limit.
 
-One write reserves slots for all callers of a process that ask at the same time, as in group commit. A caller that is
-waiting for the time of its slot will soon ask again. So the write reserves one more slot for each such caller, but at
-most as many as fit into AHEAD seconds. Unused slots are lost, so no extra slot is reserved if calls are rare.
+If several callers of a process ask for a slot at the same time, one write reserves slots for all of them, as in group
+commit. A caller that is waiting for the time of its slot will soon ask for another one. So the write reserves one extra
+slot for each such caller, but at most as many as fit into AHEAD seconds. An unused slot is lost, so the process
+reserves no extra slots if calls are rare.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from app.errors import ChargebeeUnavailable, TableUnavailable
 
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
-TRIES = 20  # writes per batch
+TRIES = 20  # how many times a process tries to reserve slots for the same callers
 
 
 @dataclass
@@ -40,8 +41,8 @@ class SharedRateLimit:
         self.interval = (WINDOW + SLACK) / per_minute
         self._slots = Slots(table, self.interval)
         self.patience = self._slots.patience
-        # After a 429, all workers rest. The end of the rest is stored in unix ms and as a time of the monotonic clock,
-        # because the system clock may be corrected meanwhile.
+        # If Chargebee answers 429, all workers pause. These two values are the end of the pause: in unix ms, and as a
+        # time of the monotonic clock, because the system clock may be corrected during the pause.
         self._not_before = self._rest_ends = 0.0
         self._waiting: list[_Waiting] = []
         self._sleeping = 0
@@ -49,7 +50,7 @@ class SharedRateLimit:
         self._reserving: asyncio.Task[None] | None = None
 
     async def slot(self, patience: float) -> float:
-        """Waits for a slot and returns its time, in unix ms. The slot is valid for LATE seconds.
+        """Reserves a slot, waits for its time, and returns this time in unix ms. The slot is valid for LATE seconds.
 
         Raises TableUnavailable, or ChargebeeUnavailable if the wait would be longer than `patience` seconds.
         """
@@ -60,17 +61,18 @@ class SharedRateLimit:
                 await asyncio.sleep((at - now_ms()) / 1000)
                 if self.is_valid(at):
                     return at
-                await asyncio.sleep(self.interval)  # avoids a fast loop of writes if the system clock was corrected
+                # If the system clock was corrected, the loop would otherwise write to the table without a pause.
+                await asyncio.sleep(self.interval)
             finally:
                 self._sleeping -= 1
 
     def is_valid(self, slot: float) -> bool:
-        """Returns whether a call may use the slot: the slot is not over, and not within a rest after a 429."""
+        """Returns whether a call may use the slot: it is at most LATE seconds old, and not in a pause after a 429."""
         resting = slot < self._not_before and time.monotonic() < self._rest_ends
         return not resting and now_ms() - slot <= 1000 * LATE
 
     async def push_back(self, seconds: float) -> None:
-        """Makes all workers rest for `seconds` after a 429. Raises TableUnavailable.
+        """Makes all workers pause for `seconds`, because Chargebee has answered 429. Raises TableUnavailable.
 
         Other workers still use the slots that they have already reserved.
         """
@@ -86,13 +88,13 @@ class SharedRateLimit:
         return await waiting.slot
 
     async def _serve(self) -> None:
-        """Reserves slots for the waiting callers, at most MAX_SLOTS with one write, until no caller is waiting."""
+        """Reserves slots until no caller is waiting. One write serves at most MAX_SLOTS callers."""
         while self._waiting:
             batch, self._waiting = self._waiting[:MAX_SLOTS], self._waiting[MAX_SLOTS:]
             batch = [waiting for waiting in batch if not waiting.slot.done()]  # a cancelled caller needs no slot
             try:
                 await self._serve_batch(batch)
-            except BaseException as error:  # no caller may wait for ever
+            except BaseException as error:  # otherwise, the callers would wait for ever
                 _fail(batch, error)
                 if not isinstance(error, Exception):
                     raise
@@ -108,10 +110,10 @@ class SharedRateLimit:
             if first is not None:
                 self._spare.extend(first + 1000 * number * self.interval for number in range(slots))
         # In every try, another worker updated the item first, or the time of the reserved slots had already passed.
-        _fail(batch, TableUnavailable("The rate limit's item cannot be written", "budget_contended"))
+        _fail(batch, TableUnavailable("The rate limit's item in the table could not be updated", "budget_contended"))
 
     def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Assigns the reserved slots to callers in order, and returns the callers that got no slot."""
+        """Assigns the reserved slots to the callers in order, and returns the callers for which no slot is left."""
         for number, waiting in enumerate(batch):
             while self._spare and not self.is_valid(self._spare[0]):
                 self._spare.popleft()
@@ -122,7 +124,7 @@ class SharedRateLimit:
         return []
 
     def _without_impatient(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Raises ChargebeeUnavailable for each caller whose slot would be too late, and returns the other callers."""
+        """Returns the callers that are patient enough for the next slot. The others get a ChargebeeUnavailable."""
         wait = self._slots.wait()
         error = ChargebeeUnavailable("The limit of API calls is reached", "rate_limit_reached", retry_after=wait)
         _fail([waiting for waiting in batch if waiting.patience < wait], error)
@@ -133,4 +135,4 @@ def _fail(batch: list[_Waiting], error: BaseException) -> None:
     for waiting in batch:
         if not waiting.slot.done():
             waiting.slot.set_exception(error)
-            waiting.slot.exception()  # marks the exception as retrieved; a cancelled caller never retrieves it
+            waiting.slot.exception()  # so that asyncio does not log an error if the caller was cancelled

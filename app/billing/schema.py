@@ -28,10 +28,10 @@ def table(name: str) -> dict[str, Any]:
 
 
 def set_up(name: str, *, dry_run: bool = False) -> list[str]:
-    """Creates the table if it is missing, and enables its TTL.
+    """Creates the table if it does not exist, and enables its TTL. Raises ConfigurationError.
 
-    Returns two lines that say what was done, or what would be done if `dry_run` is set.
-    The AWS SDK's variables set the endpoint, the region and the credentials. Raises ConfigurationError.
+    Returns two lines that say what was done. With `dry_run`, changes nothing, and the lines say what would be done.
+    The AWS SDK's environment variables set the endpoint, the region and the credentials.
     """
     client: DynamoDBClient = boto3.client("dynamodb", config=CONFIG)
     try:
@@ -46,30 +46,30 @@ def _set_up_table(client: "DynamoDBClient", name: str, dry_run: bool) -> str:
     found = _described(client, name)
     if found is not None:
         if found["KeySchema"] != table(name)["KeySchema"]:
-            raise ConfigurationError(f"The table {name} exists with other keys: allowed are pk and sk")
+            raise ConfigurationError(f"The table {name} exists, but with other keys: allowed are pk and sk")
         return f"The table {name} exists"
     if dry_run:
-        return f"The table {name} would be created: keys pk and sk (strings), on demand"
+        return f"The table {name} would be created: keys pk and sk (strings), on-demand capacity"
     try:
         client.create_table(**table(name))
     except client.exceptions.ResourceInUseException:
-        return f"The table {name} is being created by someone else"
+        return f"The table {name} is being created by another process"
     client.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": ACTIVE_SECONDS})
-    return f"The table {name} was created: keys pk and sk (strings), on demand"
+    return f"The table {name} was created: keys pk and sk (strings), on-demand capacity"
 
 
 def _set_up_expiry(client: "DynamoDBClient", name: str, dry_run: bool) -> str:
     if dry_run and _described(client, name) is None:
-        return f"Its items would expire at their {EXPIRY}"
+        return f"The table's items would expire at the time in {EXPIRY}"
     known = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
     if known.get("TimeToLiveStatus") in ("ENABLED", "ENABLING"):
         if known.get("AttributeName") != EXPIRY:
             raise ConfigurationError(f"The table {name} has a TTL on another attribute: allowed is {EXPIRY}")
-        return f"Its items expire at their {EXPIRY}"
+        return f"The table's items expire at the time in {EXPIRY}"
     if dry_run:
-        return f"Its items would expire at their {EXPIRY}"
+        return f"The table's items would expire at the time in {EXPIRY}"
     client.update_time_to_live(TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": EXPIRY})
-    return f"Its items expire at their {EXPIRY}, from now on"
+    return f"From now on, the table's items expire at the time in {EXPIRY}"
 
 
 def _described(client: "DynamoDBClient", name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Updates the rate limit's item in the table, which has the time of the next free slot for all workers."""
+"""Reserves slots, the times for API calls. An item in the table has the next free slot, which all workers share."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,17 +11,18 @@ from app.billing.dynamodb import ConditionFailed, Table, now_ms
 from app.billing.items import RATE, Item, Update, Value
 from app.errors import TableUnavailable, Unprocessable
 
-MAX_SLOTS = 100  # per write
-# A condition that is met if the item does not exist yet, or if its time is not a number.
+MAX_SLOTS = 100  # one write reserves slots for at most this many callers
+
+# The condition that the item does not exist yet, or that its `next_at` is not a number.
 _NONE = "attribute_not_exists(#next_at) OR NOT attribute_type(#next_at, :number)"
-# The longest wait for a slot before an event's first call: PATIENCE seconds, or PATIENCE_SLOTS slots if that is longer.
-# After the first call, the longest wait is BEGUN times as long, because a failure would cost another retrieval of the
-# invoice.
+# Before the first API call for an event, a worker waits for a slot at most PATIENCE seconds, or PATIENCE_SLOTS slots if
+# that is longer. After the first call, the worker waits up to BEGUN times as long. Giving up would then cost a call,
+# because the next attempt retrieves the invoice again.
 PATIENCE, PATIENCE_SLOTS, BEGUN = 30.0, 3, 10
 
 
 class Slots:
-    """Reserves slots, which are `interval` seconds apart. `next`: the last known next free slot, in unix ms."""
+    """Reserves slots, which are `interval` seconds apart. `next`: the next free slot when last read, in unix ms."""
 
     def __init__(self, table: Table, interval: float) -> None:
         self._table = table
@@ -29,7 +30,7 @@ class Slots:
         self.next = 0.0
 
     def patience(self, *, begun: bool) -> float:
-        """Returns the longest wait for a slot in seconds. `begun`: whether the event's first call was made."""
+        """Returns the longest wait for a slot in seconds. `begun` is True after the first API call for the event."""
         patience = max(PATIENCE, PATIENCE_SLOTS * self.interval)
         return patience * BEGUN if begun else patience
 
@@ -41,8 +42,8 @@ class Slots:
     async def take(self, number: int, patience: float) -> float | None:
         """Reserves `number` slots and returns the time of the first slot, in unix ms. Raises TableUnavailable.
 
-        Returns None if another worker has changed the item since the last call; then the caller may try again.
-        `patience`: the longest wait of the callers, in seconds.
+        Returns None if the item has changed since it was last read, or if the first slot is more than `patience`
+        seconds away. Then the caller may try again.
         """
         now, block = now_ms(), 1000 * number * self.interval
         if self.next < now:
@@ -50,7 +51,7 @@ class Slots:
             values: dict[str, Value] = {"now": _decimal(now), "after": _decimal(now + block), "number": "N"}
         elif self.next > now + 1000 * self._farthest():
             logger.warning(
-                "The next slot for a call to Chargebee is {:.0f} s ahead, which must be wrong: slots begin again now",
+                "The next slot for a call to Chargebee is {:.0f} s ahead, which must be wrong: slots start again now",
                 (self.next - now) / 1000,
             )
             change, condition = "SET #next_at = :after", "#next_at > :farthest"
@@ -66,30 +67,30 @@ class Slots:
         return self.next - block
 
     async def rest(self, until: float) -> None:
-        """Makes all slots before `until` (unix ms) unavailable. Raises TableUnavailable.
+        """Makes `until` (unix ms) the next free slot, unless the next free slot is later. Raises TableUnavailable.
 
         Other workers still use the slots that they have already reserved.
         """
         earlier = f"#next_at < :until OR {_NONE}"
-        with suppress(ConditionFailed):  # the next free slot is not before `until` anyway
+        with suppress(ConditionFailed):  # the next free slot is not before `until`
             await self._write("SET #next_at = :until", earlier, {"until": _decimal(until), "number": "N"})
 
     def _farthest(self) -> float:
-        """Returns how far ahead, in seconds, a worker with a correct clock can reserve a slot, plus a margin."""
+        """Returns how many seconds ahead a worker with a correct clock can reserve a slot, plus a margin."""
         return self.patience(begun=True) + MAX_SLOTS * self.interval + 2 * LONGEST_REST
 
     async def _write(self, change: str, condition: str, values: Mapping[str, Value]) -> Item:
         """Updates the item and returns its new attributes. Raises ConditionFailed, TableUnavailable."""
         try:
             return await self._table.update(Update(RATE, change, condition, **values))
-        except Unprocessable as error:  # the item is wrong, not an event: a person has changed it
-            raise TableUnavailable("The rate limit's item is damaged", "budget_damaged") from error
+        except Unprocessable as error:  # a person must have put an invalid value into the item
+            raise TableUnavailable("The rate limit's item in the table is damaged", "budget_damaged") from error
 
 
 def _decimal(ms: float) -> Decimal:
-    return Decimal(f"{ms:.3f}")  # with a high rate limit, an interval is shorter than 1 ms
+    return Decimal(f"{ms:.3f}")  # not whole ms: with a high rate limit, slots are less than 1 ms apart
 
 
 def _next_at(item: Item) -> float:
-    """Returns the time of the next free slot, or 0 if the item has no number. The next write replaces such a value."""
+    """Returns the time of the next free slot, or 0 if the item has no number, which the next write then corrects."""
     return float(item.get("next_at", {}).get("N", 0.0))

@@ -43,7 +43,10 @@ def test_setup_makes_the_table_once(embedded: EmbeddedAws, emulator: Any) -> Non
     first = _setup(embedded, billing_table="setup-test")
     assert "was created" in first.stdout
     again = _setup(embedded, billing_table="setup-test")
-    assert again.stdout.splitlines() == ["The table setup-test exists", "Its items expire at their expires_at"]
+    assert again.stdout.splitlines() == [
+        "The table setup-test exists",
+        "The table's items expire at the time in expires_at",
+    ]
     ttl = emulator.describe_time_to_live(TableName="setup-test")["TimeToLiveDescription"]
     assert ttl == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires_at"}
 
