@@ -1,1 +1,1 @@
-"""Process 2, SQS → billing: receives and processes messages, then deletes, retries or dead-letters them."""
+"""The worker process: receives messages from SQS, bills their invoices, then deletes, retries or dead-letters them."""

@@ -1,4 +1,4 @@
-"""Sends deletes and changes of visibility timeouts to SQS in batches of ten, and repeats the entries that fail.
+"""Deletes messages and changes their visibility timeouts in batches of at most ten, and retries failed entries.
 
 If a delete does not reach SQS, SQS delivers the message again. The worker then finds that the event is done, and
 deletes the message without repeating the work.
@@ -20,10 +20,10 @@ LONGEST_PAUSE_SECONDS = 5.0
 
 
 class Batches(Generic[Entry]):
-    """`call` sends at most ten entries and returns, for each, None or a FailedEntry.
+    """Collects entries, and sends them in batches with `call`, which returns None or a FailedEntry for each entry.
 
-    `on_end` receives each entry that succeeded, or whose failure is final. Any other failed entry is sent again in a
-    later batch. Entries for which `is_wanted` returns False are dropped before each batch.
+    `on_end` receives each entry that has succeeded, or whose failure is final. A later batch repeats any other failed
+    entry. Before each batch, entries for which `is_wanted` returns False are dropped.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Batches(Generic[Entry]):
         self._closed = False
 
     def close(self) -> None:
-        """Drops the waiting entries and accepts no further ones, because the process ends now."""
+        """Drops the waiting entries and accepts no new entries, because the process ends now."""
         self._closed = True
         self._waiting.clear()
 
@@ -54,14 +54,14 @@ class Batches(Generic[Entry]):
             self._start_in(COLLECT_SECONDS)
 
     async def flush(self) -> None:
-        """Sends the waiting entries at once, and returns when none is left. The caller sets the deadline."""
+        """Sends the waiting entries at once, and returns when no entry is left. The caller must set a deadline."""
         while self._waiting or self._calls:
             if self._waiting and not self._failures:
                 self._start()
             if self._calls:
                 await asyncio.wait(self._calls, timeout=COLLECT_SECONDS)
             else:
-                await asyncio.sleep(COLLECT_SECONDS)  # until the timer starts the next attempt
+                await asyncio.sleep(COLLECT_SECONDS)  # the timer will start the next batch
 
     def _start_in(self, seconds: float) -> None:
         if self._timer is None:
@@ -83,7 +83,7 @@ class Batches(Generic[Entry]):
             results = await self._call(batch)
             self._failures = 0
         except Exception as error:
-            logger.debug("A batch failed and will be sent again: {!r}", error)
+            logger.debug("A batch of deletes or releases failed, and will be sent again: {!r}", error)
             self._repeat(batch)
             return
         again = []
@@ -102,7 +102,7 @@ class Batches(Generic[Entry]):
 
 
 class Deleter:
-    """Deletes messages that are done. Calls `on_room` after each delete, because it makes room for a message."""
+    """Deletes messages that are done. Calls `on_room` after each delete, because it makes room for new messages."""
 
     def __init__(self, queue: ConsumedQueue, in_flight: InFlight, on_room: Callable[[], None]) -> None:
         self._queue, self._in_flight, self._on_room = queue, in_flight, on_room
@@ -110,7 +110,7 @@ class Deleter:
         self.flush, self.close = self._batches.flush, self._batches.close
 
     def delete(self, message: InFlightMessage) -> None:
-        """Deletes `message` with the next batch. Until then, the heartbeat extends its visibility timeout."""
+        """Deletes `message` with the next batch. Until then, the heartbeat hides the message."""
         message.begin_delete()
         self._batches.add(message)
 
@@ -122,12 +122,12 @@ class Deleter:
         self._on_room()
         if failed is not None:
             logger.bind(message_id=message.received.message_id, cause=failed.code).warning(
-                "A message that is done was not deleted: SQS will deliver it once more"
+                "SQS did not delete a message that is done, and will deliver it again"
             )
 
 
 class Releaser:
-    """Makes messages visible again: failed messages after a delay, messages for other workers at once.
+    """Makes messages visible to all workers again: failed messages after a delay, unprocessed messages at once.
 
     If SQS stays unreachable, a message becomes visible when its visibility timeout ends.
     """
@@ -138,7 +138,7 @@ class Releaser:
         self.flush, self.close = self._batches.flush, self._batches.close
 
     def release(self, message: InFlightMessage, seconds: int = 0) -> None:
-        """Ends the heartbeat's extensions of `message`. The next batch makes the message visible after `seconds`."""
+        """Ends the heartbeat of `message`. The next batch makes the message visible after `seconds`."""
         self._in_flight.remove(message)
         self._batches.add((message, seconds))
 

@@ -1,4 +1,4 @@
-"""Runs a task for each message, at most APP_WORKER_CONCURRENCY at a time."""
+"""Processes each message in its own task, with at most APP_WORKER_CONCURRENCY tasks at a time."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from app.worker.handle import MessageHandler
 from app.worker.in_flight import InFlight, InFlightMessage
 from app.worker.received_message import ReceivedMessage
 
-# A cancelled task may take this long to release the claim of its event.
+# Seconds that a cancelled task may take to release its claim on the event.
 CANCEL_SECONDS = 3.0
 
 
 class Consumer:
-    """Starts a task for each ready message, at most `concurrency` at a time. Calls `on_room` after each task."""
+    """Starts a task for each message, with at most `concurrency` tasks at a time. Calls `on_room` after each task."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Consumer:
         return len(self._working)
 
     def take(self, messages: list[ReceivedMessage]) -> None:
-        """Adds received messages to the waiting ones. While the worker stops, releases all waiting messages at once."""
+        """Adds the received messages to the waiting messages. If the worker is stopping, releases them all instead."""
         for received in messages:
             if (message := self._in_flight.add(received)) is not None:
                 self._handler.order.add(message)
@@ -53,7 +53,8 @@ class Consumer:
 
         If `message` has no task yet, releases the later messages of its FIFO group.
         """
-        logger.bind(message_id=message.received.message_id, cause=code).warning("Another worker may have a message")
+        log = logger.bind(message_id=message.received.message_id, cause=code)
+        log.warning("Another worker may have received the message")
         if message.task is not None:
             message.task.cancel()
         else:
@@ -65,7 +66,7 @@ class Consumer:
         self._handler.release(self._handler.order.clear())
 
     async def finish(self, seconds: float) -> None:
-        """Waits at most `seconds` for the messages in work. Then cancels their tasks, which releases them."""
+        """Waits at most `seconds` for the running tasks. Then cancels the others, which releases their messages."""
         if self._working:
             await asyncio.wait(self._working, timeout=seconds)
         for task in self._working:
@@ -85,7 +86,7 @@ class Consumer:
     def _end(self, task: "asyncio.Task[None]") -> None:
         self._working.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.opt(exception=error).error("A message was neither deleted nor released: SQS will deliver it again")
+            logger.opt(exception=error).error("A task did not delete or release its message: SQS will deliver it again")
         self._begin()
         self._on_room()
 
@@ -93,7 +94,7 @@ class Consumer:
         received = message.received
         record = MessageRecord(received.message_id, waited=received.waited(time()), receives=received.receive_count)
         record.trace = self._continue_trace(received.text("traceparent"))
-        current.set(record.trace)  # in the context of this task alone
+        current.set(record.trace)  # a context variable: other tasks do not see this value
         try:
             await self._handler.handle(message, record)
         except asyncio.CancelledError:

@@ -1,4 +1,4 @@
-"""The worker's calls to SQS with aioboto3. Each call has a deadline, and the observers receive the call's record."""
+"""The worker's calls to SQS with aioboto3. Each call has a deadline, and the observers receive a record of it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -25,21 +25,21 @@ from app.worker.received_message import ReceivedMessage
 if TYPE_CHECKING:
     from types_aiobotocore_sqs import SQSClient
 
-MAX_ENTRIES = 10  # SQS's maximum for a batch and for a receive
-POLL_SECONDS = 20  # SQS's maximum for a long poll
+MAX_ENTRIES = 10  # SQS's maximum number of messages in a batch or a receive
+POLL_SECONDS = 20  # SQS's maximum length of a long poll
 ATTEMPTS = 2
 CONNECTIONS = 64
 
 
 class FailedEntry(NamedTuple):
-    """A failed entry of a batch. `final`: SQS reports it as the sender's fault, so a retry would fail again."""
+    """A failed entry of a batch. `final`: SQS says that the sender made an error, so a retry would fail again."""
 
     code: str
     final: bool
 
 
 class ConsumedQueue:
-    """One queue. The first successful call finds and keeps the queue's URL. Every method may raise any exception."""
+    """A queue of SQS. The first successful call looks up the queue's URL. Every method may raise any exception."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, call_timeout: float, observe: ObserveCall) -> None:
         self.name, self.fifo = address.name, address.fifo
@@ -48,7 +48,7 @@ class ConsumedQueue:
         self._url: str | None = None
 
     async def receive(self, most: int, visibility: int, wait: int = POLL_SECONDS) -> list[ReceivedMessage]:
-        """Receives up to `most` messages, ten at the most, and hides them from other workers for `visibility` seconds.
+        """Receives up to `most` messages (at most ten), and hides them from other workers for `visibility` seconds.
 
         If the queue is empty, SQS waits up to `wait` seconds for a message.
         """
@@ -81,7 +81,7 @@ class ConsumedQueue:
         return _failed_entries(await self._call("ChangeMessageVisibilityBatch", len(entries), Entries=entries), entries)
 
     async def send(self, parameters: Mapping[str, Any]) -> None:
-        """Sends one message and returns when SQS has acknowledged it. `parameters`: SendMessage's, except QueueUrl."""
+        """Sends one message with SendMessage's `parameters`, except QueueUrl, and waits for SQS's acknowledgement."""
         answer = await self._call("SendMessage", 1, **parameters)
         require_acknowledgement(answer, parameters["MessageBody"], fifo=self.fifo)
 
@@ -91,7 +91,10 @@ class ConsumedQueue:
         return dict(answer.get("Attributes", {}))
 
     async def start_move(self, source: str, destination: str, most: int) -> None:
-        """Starts a task of SQS that moves all messages from one queue to another (ARNs), at most `most` per second."""
+        """Starts SQS's task that moves all messages from the queue `source` to the queue `destination` (both are ARNs).
+
+        `most`: the maximum number of messages per second.
+        """
         await self._call(
             "StartMessageMoveTask", 0, SourceArn=source, DestinationArn=destination, MaxNumberOfMessagesPerSecond=most
         )
@@ -102,7 +105,7 @@ class ConsumedQueue:
         return dict(answer["Results"][0])
 
     async def _call(self, operation: str, messages: int, longer: float = 0, **parameters: Any) -> dict[str, Any]:
-        """Makes one call and returns its answer. Its deadline is the call time-out plus `longer` seconds."""
+        """Makes one call and returns the answer. The deadline is the call time-out plus `longer` seconds."""
         record = CallRecord(operation, messages)
         try:
             async with asyncio.timeout(self._call_timeout + longer):
@@ -126,9 +129,9 @@ class ConsumedQueue:
 
 
 def _failed_entries(answer: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[FailedEntry | None]:
-    """Returns, for each entry, None or the failure.
+    """Returns, for each entry, None or a FailedEntry.
 
-    An entry failed unless the answer lists it under Successful, and only there.
+    An entry has succeeded if the answer lists it under Successful, and not also under Failed.
     """
     failed = {
         entry["Id"]: FailedEntry(str(entry.get("Code")), final=entry.get("SenderFault") is True)
@@ -148,7 +151,7 @@ async def open_queues(
     `call_timeout`: seconds for one API call, including retries. A long poll may take POLL_SECONDS longer.
     """
     config = AioConfig(
-        connect_timeout=call_timeout / ATTEMPTS,  # for each attempt to connect
+        connect_timeout=call_timeout / ATTEMPTS,  # seconds for each attempt to connect
         read_timeout=POLL_SECONDS + call_timeout,  # a long poll may wait POLL_SECONDS for its answer
         max_pool_connections=connections or CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},

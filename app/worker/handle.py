@@ -1,4 +1,4 @@
-"""Processes the event of a message, then deletes the message, retries it later, or dead-letters it."""
+"""Processes the event in a message, then deletes the message, retries it later, or sends a dead letter."""
 
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
@@ -17,9 +17,9 @@ from app.worker.order import MessageOrder
 from app.worker.retry import retry_delay
 
 Process = Callable[[Event], Awaitable[str]]
-"""Does the work of an event and returns the outcome. Raises BillingFailed. May be cancelled, and then called again."""
+"""Does the work of an event and returns the outcome. Raises BillingFailed. May be called again after a cancellation."""
 
-# The outcomes that the worker sets itself. If the work succeeds, `process` returns the outcome.
+# The outcomes of messages whose work has not succeeded. If the work succeeds, `process` returns the outcome.
 RETRIED, DEAD_LETTER, LOST, RETURNED = "retried", "dead_letter", "lost", "returned"
 IGNORED = "ignored"
 NOT_AN_EVENT = "not_an_event"
@@ -27,9 +27,9 @@ NO_DEAD_LETTER = "dead_letter_queue"
 
 
 class MessageHandler(NamedTuple):
-    """Handles one message per task. If a message fails, the later messages of its FIFO group are released with it.
+    """Handles one message per task. If a message fails, also releases the later messages of the same FIFO group.
 
-    `wanted`: APP_EVENT_TYPES, as for the webhook; `first_retry`: the longest delay of the first retry, in seconds.
+    `wanted`: the event types in APP_EVENT_TYPES; `first_retry`: the longest delay of the first retry, in seconds.
     """
 
     process: Process
@@ -41,19 +41,19 @@ class MessageHandler(NamedTuple):
     first_retry: float
 
     async def handle(self, message: InFlightMessage, record: MessageRecord) -> None:
-        """Processes `message` and ends it by what `process` returns or raises; `record` receives the outcome.
+        """Processes `message`, deletes, retries or dead-letters it, and writes the outcome into `record`.
 
-        An unexpected exception is logged with its traceback and retried, because the next version may repair the bug.
+        After an unexpected exception, logs the traceback and retries the message: a new version may repair the bug.
         """
         try:
             # The bytes of a lone surrogate are not valid UTF-8, so the parser rejects a message that contains one.
             record.event = event = parse_event(message.received.body.encode(errors="surrogatepass"), self.wanted)
         except InvalidEvent as error:
-            # The detail names the invalid fields of the body, and never a value.
+            # `where` names the invalid fields of the body, but never their values.
             where = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors[:3])
             await self._dead_letter(message, record, NOT_AN_EVENT, f"{error.detail}: {where}")
             return
-        if isinstance(event, UnwantedEvent):  # its content is not validated
+        if isinstance(event, UnwantedEvent):
             self._complete(message, record, IGNORED)
             return
         try:
@@ -69,9 +69,9 @@ class MessageHandler(NamedTuple):
             self._complete(message, record, outcome)
 
     def abandon(self, message: InFlightMessage, record: MessageRecord) -> None:
-        """Ends a message whose task was cancelled, because another worker may have the message or this worker stops.
+        """Ends a message whose task was cancelled, because another worker may have it or this worker is stopping.
 
-        Releases the later messages of its FIFO group, and the message itself unless another worker may have it.
+        Releases the later messages of the same FIFO group. Also releases `message`, unless another worker may have it.
         """
         record.outcome = LOST if message.lost else RETURNED
         behind = self.order.give_up(message)
@@ -83,13 +83,13 @@ class MessageHandler(NamedTuple):
             self.releaser.release(message)
 
     async def _dead_letter(self, message: InFlightMessage, record: MessageRecord, code: str, detail: str) -> None:
-        """Sends the dead letter, then deletes the message. A failure in between may duplicate the letter."""
+        """Sends the dead letter, then deletes the message. If the delete fails, a second dead letter may follow."""
         event_id = None if record.event is None else record.event.id
         try:
             letter = dead_letter(message.received, code, detail, event_id, fifo=self.dead_letters.fifo)
             await self.dead_letters.send(letter)
         except Exception as error:
-            logger.bind(cause=code_of(error)).warning("The dead-letter queue did not take a message")
+            logger.bind(cause=code_of(error)).warning("The dead-letter queue did not accept a message")
             self._retry(message, record, NO_DEAD_LETTER)
         else:
             self._complete(message, record, DEAD_LETTER, code)

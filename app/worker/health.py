@@ -1,4 +1,4 @@
-"""The worker's probes over bare HTTP/1.1: alive (the event loop runs and polls SQS) and ready (not stopping).
+"""The worker's probes over HTTP/1.1: /healthz (the event loop runs and polls SQS) and /readyz (it is not stopping).
 
 Neither probe checks a dependency, because restarting the process does not repair a queue that is down.
 """
@@ -18,7 +18,7 @@ Probe = Callable[[], str | None]
 
 
 class Probes:
-    """Answers GET and HEAD, one request per connection."""
+    """Answers GET and HEAD requests for the two probes, one request per connection."""
 
     def __init__(self, alive: Probe, ready: Probe) -> None:
         self._probes = {"/healthz": ("alive", alive), "/readyz": ("ready", ready)}
@@ -63,7 +63,7 @@ def _response(status: HTTPStatus, content: dict[str, str], method: str) -> bytes
 
 @asynccontextmanager
 async def served(probes: Probes, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
-    """Serves the probes while the context lasts; yields the bound host and port. Raises ConfigurationError."""
+    """Serves the probes until the context ends; yields the bound host and port. Raises ConfigurationError."""
     try:
         server = await asyncio.start_server(probes.serve, host, port, limit=HEAD_BYTES)
     except (OSError, UnicodeError) as error:

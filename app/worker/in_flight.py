@@ -1,7 +1,7 @@
-"""The messages in flight of this process, and the heartbeat that keeps them hidden from other workers.
+"""The messages in flight of this worker, and the heartbeat that keeps them hidden from other workers.
 
-The heartbeat extends the visibility timeout of every message that was received and is neither deleted nor released:
-messages in work, messages that wait for a task, and messages that wait for their delete.
+A message is in flight from its receive until it is deleted or released: while it waits for a task, while a task
+processes it, and while it waits for its delete. The heartbeat regularly extends its visibility timeout.
 """
 
 import asyncio
@@ -13,7 +13,8 @@ from app.worker.consumed_queue import MAX_ENTRIES, ConsumedQueue
 from app.worker.received_message import ReceivedMessage
 from app.worker.retry import longest_visibility, pause
 
-EXTENSIONS = 3  # in each APP_WORKER_VISIBILITY, so that two more extensions follow if one fails
+# Number of extensions in each APP_WORKER_VISIBILITY. More than one, so that a single failed extension does no harm.
+EXTENSIONS = 3
 
 
 class InFlightMessage:
@@ -30,7 +31,7 @@ class InFlightMessage:
         self.lost = False
 
     def receive(self, received: ReceivedMessage, visibility: float) -> None:
-        """Notes the first or a repeated receive. Only the newest receipt handle is certainly valid."""
+        """Stores the first or a repeated receive, because only the newest receipt handle is certainly valid."""
         self.received = received
         self.received_at = asyncio.get_running_loop().time()
         self.hidden_until = self.received_at + visibility
@@ -43,7 +44,7 @@ class InFlightMessage:
         return asyncio.get_running_loop().time() < self.hidden_until
 
     def extend(self, began: float, seconds: float) -> None:
-        """Notes that SQS hides the message for `seconds`, counted from `began`, the start of the call."""
+        """Stores that SQS hides the message for `seconds`, counted from `began`, the start of the call."""
         self.hidden_until = began + seconds
 
     def start(self, task: "asyncio.Task[None]") -> None:
@@ -57,9 +58,9 @@ class InFlightMessage:
 
 
 class InFlight:
-    """All messages in flight, by message id. `on_lost` receives each message that another worker may have, and why.
+    """All messages in flight, by message id. `on_lost` receives messages that another worker may have, and the reason.
 
-    Every change of visibility timeouts acquires `visibility_lock`, so that no extension overtakes a release.
+    Every change of visibility timeouts acquires `visibility_lock`, so that SQS gets no extension after a release.
     """
 
     def __init__(self, queue: ConsumedQueue, visibility: int, on_lost: Callable[[InFlightMessage, str], None]) -> None:
@@ -100,9 +101,9 @@ class InFlight:
             failures = 0 if await self.extend_all() else failures + 1
 
     async def extend_all(self) -> bool:
-        """Extends the visibility timeout of every message. Calls `on_lost` for each message that SQS no longer extends.
+        """Extends the visibility timeout of every message. Calls `on_lost` for each message that SQS refuses to extend.
 
-        Returns whether SQS has answered for all messages.
+        Returns False if an extension has failed and should be repeated.
         """
         for message in list(self._messages.values()):
             if not longest_visibility(message.age()):
@@ -137,10 +138,10 @@ class InFlight:
             self._on_lost(message, code)
 
     def _lose_expired(self) -> None:
-        """Treats each waiting message whose visibility timeout has ended as lost, because SQS did not answer in time.
+        """Treats each waiting message whose visibility timeout has ended as lost, because no extension succeeded.
 
-        Messages in work are not lost: their work may end before another worker receives them. If another worker does,
-        the claim of the event prevents duplicate work.
+        Messages in work are not lost, because their work may end before another worker receives them. If another worker
+        receives one, the claim on the event prevents duplicate work.
         """
         for message in list(self._messages.values()):
             if message.task is None and not message.is_hidden():

@@ -1,4 +1,4 @@
-"""The worker's composition root. No other module of the worker reads Settings."""
+"""Builds and runs the worker. No other module of the worker reads Settings."""
 
 import asyncio
 import signal
@@ -43,7 +43,7 @@ def run(
 
 
 def open_queues_of(settings: Settings, observe: ObserveCall) -> OpenQueues:
-    """Returns a context manager that opens the settings' queue and dead-letter queue. Raises ConfigurationError."""
+    """Returns a context manager that opens the two queues of `settings`. Raises ConfigurationError."""
     source = QueueAddress.at(settings.require_queue_url())
     dead_letters = QueueAddress.at(settings.require_dead_letter_queue_url())
     return open_queues(source, dead_letters, settings.sqs_timeout, settings.sqs_max_connections, observe)
@@ -84,7 +84,8 @@ def _on_signals(worker: Worker) -> None:
 
     def on_signal(number: signal.Signals) -> None:
         if worker.not_ready() is None:
-            # After Ctrl-C, the user should not wait for the current poll. Its messages stay hidden until they time out.
+            # After Ctrl-C, the worker cancels the current poll, so that the user need not wait for it. Messages of this
+            # poll stay hidden until their visibility timeouts end.
             worker.stop(patient=number != signal.SIGINT)
         elif number != signal.SIGHUP:  # a closing terminal sends SIGHUP as well, which must not end the worker at once
             logger.warning("Second signal: ending now")
@@ -113,10 +114,10 @@ def _measure(worker: Worker, observers: Observers[MessageRecord]) -> None:
             gauge(
                 "invoice_webhook.worker.held",
                 "{message}",
-                "Messages received, and neither deleted nor released.",
+                "Messages received, but not yet deleted or released.",
                 lambda: len(worker.in_flight),
             ),
-            gauge("invoice_webhook.worker.working", "{task}", "Messages in work.", lambda: worker.consumer.working),
+            gauge("invoice_webhook.worker.working", "{task}", "Messages in process.", lambda: worker.consumer.working),
             gauge("invoice_webhook.worker.poll_age", "s", "Time since SQS last answered a poll.", worker.poll_age),
         ]
     )

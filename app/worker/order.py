@@ -1,8 +1,8 @@
 """Decides which waiting messages may be processed: on a FIFO queue, one of each group, in the order of receipt.
 
-One answer of SQS may contain several messages of a group. SQS then delivers no message of this group until each of them
-is deleted or visible again. So the worker may release the later messages while the first one is in flight: SQS delivers
-them only afterwards.
+One answer of SQS may contain several messages of a group. SQS delivers no other message of this group until each of
+them is deleted or visible again. So the worker may release the later messages while the first one is in flight: SQS
+delivers the later messages again only after the first one is deleted or visible.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html
 """
 
@@ -62,7 +62,7 @@ class MessageOrder:
         waiting = self._behind[group]
         if message not in waiting:
             return list(self._behind.pop(group))
-        # An earlier message of the group is in work, and may succeed.
+        # An earlier message of the group is in work and may succeed, so only the messages behind `message` are removed.
         later: list[InFlightMessage] = []
         while (last := waiting.pop()) is not message:
             later.insert(0, last)

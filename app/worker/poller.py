@@ -36,7 +36,7 @@ class Poller:
         self._answered_at = self._loop.time()
 
     def wake(self) -> None:
-        """Ends the wait for room, because the worker may have room for messages now."""
+        """Makes the poller check at once if the worker has room for messages."""
         self._wake.set()
 
     def stop(self) -> None:

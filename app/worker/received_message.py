@@ -25,7 +25,7 @@ class ReceivedMessage(NamedTuple):
 
     @classmethod
     def of(cls, message: Mapping[str, Any]) -> Self:
-        """Parses one message of the answer. Raises KeyError or ValueError if it does not have SQS's format."""
+        """Parses one message in the answer of ReceiveMessage. Raises KeyError or ValueError if its format is wrong."""
         system = message.get("Attributes", {})
         sent = system.get("SentTimestamp")
         return cls(
@@ -46,7 +46,7 @@ class ReceivedMessage(NamedTuple):
     def waited(self, now: float) -> float | None:
         """Returns how many seconds the message has waited, or None if the start of the wait is unknown.
 
-        The wait starts at the webhook's arrival (`received_at`), or at `sent_at` if this is missing or invalid.
+        The wait starts at the webhook's arrival (`received_at`). If this is missing or invalid, it starts at `sent_at`.
         `now`: seconds since the epoch.
         """
         since = self.sent_at
@@ -55,6 +55,6 @@ class ReceivedMessage(NamedTuple):
         except ValueError:
             pass
         else:
-            # Python would read a time without an offset as local time.
+            # A time without an offset is ignored, because Python would read it as local time.
             since = moment.timestamp() if moment.tzinfo is not None else since
         return None if since is None else max(now - since, 0.0)

@@ -21,12 +21,12 @@ BATCH = 100
 ATTEMPTS = 5
 LONGEST_PAUSE_SECONDS = 10.0
 DoneOf = Callable[[Iterable[str]], Awaitable[set[str]]]
-"""Returns those of the given event ids that were processed."""
+"""A function that returns those of the given event ids whose events were processed."""
 Send = Callable[[Message], Awaitable[None]]
 
 
 class Summary(NamedTuple):
-    """`seen`: number of events; `missing`: unprocessed ids; `invalid`: ids whose event the webhook rejects."""
+    """The number of events seen, the ids of missing events, and the ids of missing events that the webhook rejects."""
 
     seen: int
     missing: list[str]
@@ -85,7 +85,7 @@ def _message(content: Mapping[str, Any], wanted: frozenset[str], *, fifo: bool) 
     """Returns the message that the webhook would have enqueued. Raises InvalidEvent."""
     body = orjson.dumps(content)
     event = parse_event(body, wanted)
-    assert isinstance(event, Event), "List Events is filtered by the wanted types"
+    assert isinstance(event, Event), "List Events returns only events of the wanted types"
     return to_message(event, body, fifo=fifo)
 
 

@@ -1,8 +1,8 @@
 """Moves dead letters back to the queue, by a task of SQS (StartMessageMoveTask) or one by one.
 
-`move_one_by_one` sends each message without the attributes of the reason, and then deletes the dead letter. A failure
-in between may duplicate a message, but never loses one. SQS's task cannot be limited to a number of messages, and keeps
-the attributes of the reason, which the worker ignores.
+`move_one_by_one` sends each message without the attributes that contain the reason, and then deletes the dead letter. A
+failure in between may duplicate a message, but never loses one. SQS's task cannot be limited to a number of messages.
+It keeps the attributes that contain the reason, which the worker ignores.
 """
 
 import asyncio
@@ -18,20 +18,22 @@ from app.worker.dead_letters import REASON, REASON_ATTRIBUTES, parameters
 from app.worker.received_message import ReceivedMessage
 
 VISIBILITY_SECONDS = 120
-# A short poll may return nothing although the queue has messages: https://docs.aws.amazon.com/AWSSimpleQueueService
-# /latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
+# Each receive is a long poll of this many seconds, because a short poll may return nothing although the queue has
+# messages:
+# https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
 WAIT_SECONDS = 2
-TASK_SECONDS = 2.0  # between two requests for a task's status
-MAX_MOVED_PER_SECOND = 500  # SQS's maximum
-# Error codes of StartMessageMoveTask: from emulators without such tasks, and from SQS if the source is not the
-# dead-letter queue of any queue.
+TASK_SECONDS = 2.0  # seconds between two requests for the status of SQS's task
+MAX_MOVED_PER_SECOND = 500  # SQS's maximum for its task
+
+# With these error codes of StartMessageMoveTask, the task is not available: emulators do not have it, and SQS rejects a
+# source that is not the dead-letter queue of any queue.
 NO_TASK = ("UnsupportedOperation", "InvalidAction", "UnknownOperation", "ResourceNotFoundException", "404", "501")
 Progress = Callable[[int, int], None]
-"""Receives the number of messages moved, and the number to move."""
+"""A function that receives the number of messages moved so far, and the number of messages to move in all."""
 
 
 class DeadLetterCounts(NamedTuple):
-    """The number of dead letters for each reason. `not_counted`: dead letters beyond the limit."""
+    """The number of dead letters for each reason. `not_counted`: the number of dead letters beyond the limit."""
 
     by_reason: dict[str, int]
     not_counted: int
@@ -46,7 +48,7 @@ async def count_by_reason(dead: ConsumedQueue, limit: int | None) -> DeadLetterC
     seen = [message async for messages in _received(dead, min(total, limit or total)) for message in messages]
     for start in range(0, len(seen), MAX_ENTRIES):
         await dead.change_visibility([(message.receipt_handle, 0) for message in seen[start : start + MAX_ENTRIES]])
-    reasons = Counter(message.text(REASON) or "moved by the queue" for message in seen)
+    reasons = Counter(message.text(REASON) or "moved by SQS after maxReceiveCount" for message in seen)
     return DeadLetterCounts(dict(reasons.most_common()), max(total - len(seen), 0))
 
 
@@ -63,7 +65,7 @@ async def redrive(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, 
 async def move_one_by_one(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None, progress: Progress) -> int:
     """Moves at most `limit` messages, and returns the number of messages moved.
 
-    Moves no more messages than the queue has at the start, because a running worker may dead-letter them again.
+    Moves no more messages than `dead` contains at the start, because a running worker may dead-letter some again.
     """
     total = await _visible(dead)
     total = min(total, limit or total)
@@ -81,10 +83,10 @@ async def move_one_by_one(queue: ConsumedQueue, dead: ConsumedQueue, limit: int 
 
 
 def redriven(message: ReceivedMessage, *, fifo: bool) -> dict[str, Any]:
-    """Returns the parameters of SendMessage for the original message, without the attributes of the reason.
+    """Returns the parameters of SendMessage for the original message, without the attributes that contain the reason.
 
     On a FIFO queue, the deduplication id is the dead letter's message id, so SQS drops a repeated redrive of the same
-    dead letter. With the event's id, SQS would drop the message for five minutes after the webhook was enqueued.
+    dead letter. With the event's id, SQS would drop a message that is sent less than five minutes after the webhook.
     """
     return parameters(
         message, {name: value for name, value in message.attributes.items() if name not in REASON_ATTRIBUTES}, fifo=fifo
@@ -92,7 +94,7 @@ def redriven(message: ReceivedMessage, *, fifo: bool) -> dict[str, Any]:
 
 
 async def _received(dead: ConsumedQueue, number: int) -> AsyncIterator[list[ReceivedMessage]]:
-    """Yields the messages of each receive, until it has received `number` messages or the queue is empty."""
+    """Yields the messages of each receive, until `number` messages are received or the queue is empty."""
     left = number
     while left > 0 and (messages := await dead.receive(min(left, MAX_ENTRIES), VISIBILITY_SECONDS, WAIT_SECONDS)):
         yield messages
@@ -118,7 +120,7 @@ async def _start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
 
 
 async def _follow(dead: ConsumedQueue, source: str, progress: Progress) -> int:
-    """Waits for the task's end and returns how many messages it moved. Raises ConfigurationError if it fails."""
+    """Waits until SQS's task ends, and returns the number of moved messages. Raises ConfigurationError if it fails."""
     while True:
         task = await dead.last_move(source)
         moved = int(task.get("ApproximateNumberOfMessagesMoved", 0))
@@ -127,5 +129,5 @@ async def _follow(dead: ConsumedQueue, source: str, progress: Progress) -> int:
             case "COMPLETED":
                 return moved
             case "FAILED" | "CANCELLED" as status:
-                raise ConfigurationError(f"{dead.name}: the task has {status}: {task.get('FailureReason', '')}")
+                raise ConfigurationError(f"{dead.name}: SQS's move task is {status}: {task.get('FailureReason', '')}")
         await asyncio.sleep(TASK_SECONDS)

@@ -12,11 +12,11 @@ from loguru import logger
 from app.sqs.failures import code_of
 from app.worker.consumed_queue import ConsumedQueue
 
-WANTED_RECEIVES = 1000  # SQS's maximum
+WANTED_RECEIVES = 1000  # the highest maxReceiveCount that SQS accepts
 
 
 async def check(queue: ConsumedQueue) -> bool:
-    """Logs a warning if maxReceiveCount is below WANTED_RECEIVES. Returns whether SQS has answered."""
+    """Logs a warning if maxReceiveCount is below WANTED_RECEIVES. Returns False if SQS does not answer."""
     try:
         policy = (await queue.attributes("RedrivePolicy")).get("RedrivePolicy")
     except Exception as error:
@@ -24,8 +24,8 @@ async def check(queue: ConsumedQueue) -> bool:
         return False
     if policy is not None and (count := _receives(policy)) is not None and count < WANTED_RECEIVES:
         logger.warning(
-            "{}: the redrive policy's maxReceiveCount is {}, but should be {}: SQS would move messages that are only"
-            " late to the dead-letter queue",
+            "{}: the redrive policy's maxReceiveCount is {}, but should be {}: otherwise, SQS dead-letters messages"
+            " that could still succeed",
             queue.name,
             count,
             WANTED_RECEIVES,

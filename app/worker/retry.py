@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 BASE_SECONDS = 30.0
 MAX_SECONDS = 900.0
-# "The 12-hour limit starts from when Amazon SQS returns the message": an extension does not restart it.
+# The longest time that SQS hides a message. An extension does not restart this time: "The 12-hour limit starts from
+# when Amazon SQS returns the message".
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
 VISIBILITY_SECONDS = 12 * 3600
-# Subtracted from the limit, because time passes until the call reaches SQS.
+# Seconds subtracted from VISIBILITY_SECONDS, because time passes until a call reaches SQS.
 MARGIN_SECONDS = 60
 
 Uniform = Callable[[float, float], float]
@@ -29,8 +30,8 @@ def retry_delay(
     """Returns the whole seconds until a failed message becomes visible again.
 
     `age`: seconds since the last receive; `base`: the longest delay after the first receive, in seconds.
-    `retry_after`: the seconds of a Retry-After header, or None. With `retry_after`, the delay is one to two times as
-    long, whatever `receive_count` is, so that not all messages return at the same time.
+    `retry_after`: the seconds of a Retry-After header, or None. If it is given, the delay is between `retry_after` and
+    twice that, so that not all messages become visible at the same time.
     """
     if retry_after is not None and retry_after > 0:
         seconds = math.ceil(uniform(retry_after, 2 * retry_after))
@@ -41,12 +42,12 @@ def retry_delay(
 
 def longest_delay(receive_count: int, base: float = BASE_SECONDS) -> float:
     """Returns the longest delay, in seconds, of a message that was received `receive_count` times."""
-    doublings = min(max(receive_count, 1) - 1, 20)  # 2.0 ** 2000 would overflow
+    doublings = min(max(receive_count, 1) - 1, 20)  # at most 20, because 2.0 ** 2000 would overflow
     return min(MAX_SECONDS, base * 2.0**doublings)
 
 
 def longest_visibility(age: float) -> int:
-    """Returns the longest visibility timeout that SQS accepts for a message received `age` seconds ago, or 0."""
+    """Returns the longest visibility timeout that SQS accepts for a message received `age` seconds ago."""
     return max(int(VISIBILITY_SECONDS - MARGIN_SECONDS - age), 0)
 
 

@@ -20,17 +20,17 @@ from app.worker.poller import Poller
 from app.worker.received_message import ReceivedMessage
 from app.worker.retry import pause
 
-# How many messages may wait for a free task, so that no task waits for a poll.
+# How many messages may wait for a free task, so that a free task need not wait for the next poll.
 PREFETCH = 10
-# When the worker stops, it reserves a part of APP_GRACEFUL_TIMEOUT for its last calls to SQS, which delete and release
-# messages: LAST_SECONDS, or the share LAST_PART if that is shorter.
+# When the worker stops, it reserves the end of APP_GRACEFUL_TIMEOUT for its last calls to SQS, which delete and release
+# messages: LAST_SECONDS, or LAST_PART of the time-out if that is shorter.
 LAST_SECONDS, LAST_PART = 5.0, 1 / 3
 # How many messages may be in flight beyond `concurrency` and `prefetch`, because their deletes are not confirmed yet.
 MAX_DELETING = 2 * MAX_ENTRIES
 
 
 class WorkerLimits(NamedTuple):
-    """A worker's limits. At most `concurrency` messages are in work, and `prefetch` messages wait. Times in seconds.
+    """A worker's limits. At most `concurrency` messages are in work, and `prefetch` wait. Times are in seconds.
 
     `visibility`: how long SQS hides a message after a receive or an extension. `first_retry`: the longest delay of a
     message's first retry. `idle`: the worker counts as not alive after this time without a poll. `grace`: the longest
@@ -46,7 +46,7 @@ class WorkerLimits(NamedTuple):
 
 
 class Worker:
-    """Receives messages and processes those of the `wanted` event types. Create it on the event loop; run it once.
+    """Receives messages and processes those of the `wanted` event types. Needs a running event loop.
 
     `queues`: the queue, and its dead-letter queue.
     """
@@ -74,9 +74,9 @@ class Worker:
         self.consumer = Consumer(self.in_flight, handler, limits.concurrency, observers, self._poller.wake)
 
     def stop(self, *, patient: bool = True) -> None:
-        """Starts no further poll. If `patient` is True, `run` waits until the current poll ends.
+        """Ends polling, and makes `run` return. If `patient` is False, cancels the current poll.
 
-        If the worker cancels a poll, the messages of this poll stay hidden until their visibility timeouts end.
+        The messages of a cancelled poll stay hidden until their visibility timeouts end.
         """
         self._patient = patient
         self._stopping.set()
@@ -101,7 +101,7 @@ class Worker:
     async def run(self) -> None:
         """Runs until `stop` is called, and then for at most `grace` seconds.
 
-        Raises an exception of the poller or of the heartbeat, which would be a bug.
+        If the poller or the heartbeat fails because of a bug, raises the exception. May be called once.
         """
         polling, beating = asyncio.create_task(self._poller.run()), asyncio.create_task(self.in_flight.heartbeat())
         checking = asyncio.create_task(self._check_policy())
@@ -132,7 +132,7 @@ class Worker:
             async with asyncio.timeout(max(deadline - perf_counter(), 0)):
                 await asyncio.gather(self._releaser.flush(), self._deleter.flush())
         except TimeoutError:
-            logger.warning("Time is up with {} messages in flight: SQS may deliver them again", len(self.in_flight))
+            logger.warning("APP_GRACEFUL_TIMEOUT is over: SQS may deliver {} messages again", len(self.in_flight))
 
     async def _check_policy(self) -> None:
         failures = 0
@@ -141,7 +141,7 @@ class Worker:
             await asyncio.sleep(pause(failures, POLL_SECONDS))
 
     def _room(self) -> int:
-        """Returns how many messages the next poll may ask for, or 0 if they are too few to be worth a call."""
+        """Returns how many messages the next poll may receive, or 0 if they are too few to be worth a call."""
         most = self._limits.concurrency + self._limits.prefetch
         free = min(
             most - self.consumer.working - len(self.order),

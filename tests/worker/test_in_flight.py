@@ -72,7 +72,7 @@ def test_what_another_worker_has_is_given_up(
     assert second.worker == "two"
     one.process.send_signal(signal.SIGCONT)
     controller.wait_until_gone(first)
-    one.wait_for("Another worker may have a message")
+    one.wait_for("Another worker may have received the message")
     assert one.log(outcome="lost")["event_id"] == "ev_0"
     second.answer(outcome="closed")
     eventually(lambda: pair.counts() == (0, 0))

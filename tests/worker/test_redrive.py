@@ -76,7 +76,10 @@ def test_a_dry_run_moves_nothing(pair: Pair, poisoned: list[str]) -> None:
     pair.sqs.send_message(QueueUrl=pair.dead_url, MessageBody="by the queue's own policy")
     ended = _redrive(pair, "--dry-run")
     assert ended.returncode == 0, ended
-    assert "      3  invoice_not_found\n      1  moved by the queue\n4 messages would go from" in ended.stdout
+    assert (
+        "      3  invoice_not_found\n      1  moved by SQS after maxReceiveCount\n4 messages would go from"
+        in ended.stdout
+    )
     assert len(pair.dead_letters()) == 4
     assert pair.counts() == (0, 0)
 

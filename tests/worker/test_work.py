@@ -115,7 +115,7 @@ def test_poison_stays_where_the_dead_letter_queue_is_down(
     controller.policy = lambda asked: {"unprocessable": "invoice_not_found"}
     pair.send(event_named("ev_1"))
     worker = start_worker(pair, dead_letter_queue_url=pair.dead_url + "-missing")
-    worker.wait_for("The dead-letter queue did not take a message")
+    worker.wait_for("The dead-letter queue did not accept a message")
     assert worker.log(outcome="retried")["cause"] == "dead_letter_queue"
     assert worker.stop(signal.SIGINT) == 0
     assert sum(pair.counts()) == 1
