@@ -12,7 +12,7 @@ from app.errors import ConfigurationError
 from app.settings.text import masked
 
 COMMANDS = ("web", "worker", "setup", "redrive", "reconcile", "queue")
-# Commands of 1.3 and their replacements, kept until 2.0.
+# Commands of version 1.3 that have moved, with their replacements. Version 2.0 will drop this table.
 MOVED = {
     **{
         name: f"python -m local {name}"
@@ -25,9 +25,9 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Commands(click.Group):
-    """A group of commands. The package `package` has a module of the same name for each command.
+    """A group of commands. Each command is in the module of the same name in `package`.
 
-    `moved`: old names of commands, with the commands that replace them.
+    `moved`: the old names of commands, with the commands that replace them.
     """
 
     def __init__(self, *, package: str, names: Sequence[str], moved: Mapping[str, str] | None = None, **options: Any):
@@ -60,7 +60,7 @@ def cli() -> None:
 
 
 def run(command: click.Command, name: str) -> None:
-    """Runs `command`, which calls itself `name` in its help.
+    """Runs `command`. `name`: what the user types to run the command, such as `python -m app`.
 
     If a ConfigurationError is raised, prints one line for each wrong value, without a traceback, and exits with 2.
     """

@@ -16,22 +16,22 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 @click.command()
 @click.option("--peek", is_flag=True, help="Show the messages without removing them.")
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many messages to show.")
+@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Maximum messages to show.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="With --peek: one JSON line per message, with attributes and body."
+    "--json", "as_json", is_flag=True, help="With --peek: show each message, with its attributes, as one line of JSON."
 )
 def queue(peek: bool, limit: int, as_json: bool) -> None:
     """Count the messages in a queue, or show them with --peek.
 
     APP_SQS_QUEUE_URL names the queue. --peek receives the messages, and each receive counts towards maxReceiveCount.
-    So --peek rejects a queue that has a dead-letter queue.
+    So --peek rejects a queue with a dead-letter queue, to which SQS could move the messages.
     """
     url = load_settings().require_queue_url()
     inspector = QueueInspector(url)
     counts = inspector.counts()
     say(f"{url}: {counts.waiting:,} messages waiting, {counts.in_flight:,} in flight, {counts.delayed:,} delayed")
     if peek:
-        say("warning: --peek receives the messages of a real queue, and SQS counts each receive")
+        say("warning: --peek receives the messages, and SQS counts each receive of a message")
         show(inspector.receive(limit), as_json)
 
 

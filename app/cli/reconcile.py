@@ -45,9 +45,9 @@ class Duration(click.ParamType[int]):
     type=Duration(),
     default="15m",
     show_default=True,
-    help="Skip events younger than this, because they may not be processed yet.",
+    help="Skip events younger than this, because the worker may not have processed them yet.",
 )
-@click.option("--dry-run", is_flag=True, help="Show the missing events, and enqueue none.")
+@click.option("--dry-run", is_flag=True, help="Show the missing events without enqueueing them.")
 def reconcile(since: int, settled: int, dry_run: bool) -> None:
     """Compare Chargebee's List Events with the events that were processed, and enqueue the missing ones.
 
@@ -73,8 +73,8 @@ async def _compare(settings: Settings, access: BillingAccess, since: int, until:
     address = QueueAddress.at(settings.require_queue_url())
     sending = nullcontext() if dry_run else open_queue(address, send_limits(settings))
     owner = f"reconcile-{uuid.uuid4().hex[:8]}"
-    # The number of events is not known in advance. The API returns events in the order of their times, so the bar
-    # shows the time of the last event.
+    # The number of events is not known in advance. Chargebee returns the events in the order of their times, so the
+    # progress bar shows the time of the latest event so far.
     bar = click.progressbar(length=until - since, label="Events", file=sys.stderr)
     async with open_billing(access, owner) as billing, sending as queue:
         with bar:

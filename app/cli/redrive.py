@@ -17,14 +17,14 @@ from app.worker.redrive import redrive as move
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Count the messages by reason, and move none.")
-@click.option("--limit", type=click.IntRange(min=1), help="Move at most this many messages, one by one.")
+@click.option("--dry-run", is_flag=True, help="Count the dead letters by reason without moving them.")
+@click.option("--limit", type=click.IntRange(min=1), help="Move at most this many dead letters, one by one.")
 def redrive(dry_run: bool, limit: int | None) -> None:
     """Move the messages of APP_DEAD_LETTER_QUEUE_URL back to APP_SQS_QUEUE_URL.
 
     On AWS, SQS itself moves the messages (StartMessageMoveTask). With --limit, and on emulators without that call, this
-    command sends each message to the queue, and then deletes the dead letter. The sent message does not have the
-    attributes with the reason. --dry-run receives each message once, and then releases the message.
+    command sends each message to the queue, and then deletes the dead letter. The sent message lacks the attributes
+    that contain the reason. --dry-run receives each message once, and then makes the message visible again.
     """
     settings = load_settings()
     configure_logging(settings)
@@ -44,7 +44,7 @@ async def _count(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -
     counts = await count_by_reason(dead, limit)
     for reason, number in counts.by_reason.items():
         click.echo(f"{number:7,}  {reason}")
-    more = f", and {counts.not_counted:,} more that were not counted" if counts.not_counted else ""
+    more = f", and {counts.not_counted:,} more were not counted" if counts.not_counted else ""
     click.echo(f"{sum(counts.by_reason.values()):,} messages would go from {dead.name} to {queue.name}{more}")
 
 

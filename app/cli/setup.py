@@ -1,4 +1,4 @@
-"""`python -m app setup`: creates the table of the billing work."""
+"""`python -m app setup`: creates the DynamoDB table of the billing work."""
 
 import click
 

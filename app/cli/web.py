@@ -21,9 +21,9 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 def web() -> None:
     """Serve POST /webhooks/chargebee and put each webhook on SQS.
 
-    APP_SQS_QUEUE_URL, APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set. v01 has no queue: instead of
-    APP_SQS_QUEUE_URL, it needs APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY. The AWS SDK's variables,
-    such as AWS_DEFAULT_REGION, set the region, the credentials and the endpoint.
+    APP_SQS_QUEUE_URL, APP_BASIC_AUTH_USERNAME and APP_BASIC_AUTH_PASSWORD must be set. Release v01 uses no queue:
+    instead of APP_SQS_QUEUE_URL, it needs APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY. The AWS SDK's
+    variables, such as AWS_DEFAULT_REGION, set the region, the credentials and the endpoint.
 
     SIGTERM drains the process (see APP_DRAIN_DELAY) and then stops it. Ctrl-C stops the process when the requests in
     flight are finished. A second signal ends the process at once.

@@ -1,4 +1,4 @@
-"""`python -m app worker`: receives and processes messages."""
+"""`python -m app worker`: receives messages from the queue, and bills their invoices."""
 
 import os
 import socket
@@ -25,7 +25,7 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 
 @click.command(epilog=_SETTINGS)
 def worker() -> None:
-    """Receive the messages of the queue, and close their invoices.
+    """Receive messages from the queue, and charge and close their invoices.
 
     APP_SQS_QUEUE_URL, APP_DEAD_LETTER_QUEUE_URL, APP_BILLING_TABLE, APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY must be
     set. The AWS SDK's variables, such as AWS_DEFAULT_REGION, set the region, the credentials and the endpoint.
@@ -37,7 +37,7 @@ def worker() -> None:
 
 
 def work(*, retry: float = BASE_SECONDS) -> None:
-    """Runs a worker with the environment's settings. Raises ConfigurationError.
+    """Runs a worker with the settings from the environment. Raises ConfigurationError.
 
     `retry`: the longest delay before the first retry of a message, in seconds.
     """
