@@ -3,7 +3,7 @@
     Chargebee ── POST /webhooks/chargebee ──▶ web ──▶ SQS ──▶ worker ──▶ DynamoDB · Chargebee API
                   auth → admission → body → RELEASE (validate, enqueue)
 
-Each package or module imports only from those to its right; import-linter enforces this:
+Each package or module imports only packages and modules to its right. import-linter enforces this order:
 
     cli → web | worker → composition → billing → sqs → telemetry → events → validation_errors → settings → errors
 """

@@ -1,4 +1,4 @@
-"""Runs the command line `python -m app …`, see `app.cli`."""
+"""Runs the command line of `app.cli` as `python -m app …`."""
 
 from app.cli import main
 

@@ -1,4 +1,4 @@
-"""Translates Settings into the values that app.billing and app.sqs take, for the web process, worker and commands."""
+"""Translates Settings into the values that app.billing and app.sqs take, because neither of them reads Settings."""
 
 from app.billing.access import BillingAccess
 from app.settings import Settings
@@ -6,14 +6,14 @@ from app.sqs.limits import SendLimits
 
 
 def billing_access(settings: Settings) -> BillingAccess:
-    """Returns the access to the table and to Chargebee. Raises ConfigurationError if a setting is missing."""
+    """Returns how to access the table and Chargebee. Raises ConfigurationError if a setting is missing."""
     settings.require_billing()
     assert settings.billing_table is not None
     assert settings.chargebee_url is not None
     assert settings.chargebee_api_key is not None
     return BillingAccess(
         settings.billing_table,
-        # Each event needs two connections: its work and the renewal of its lease may call the table at the same time.
+        # Each event needs two connections, because its work and the renewal of its lease may call the table at once.
         connections=2 * settings.worker_concurrency,
         site_url=settings.chargebee_url.rstrip("/"),
         api_key=settings.chargebee_api_key,

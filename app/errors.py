@@ -10,7 +10,7 @@
     │   ├── InvalidEvent              not JSON, not an event, or refused by SQS for its characters
     │   └── TemporarilyUnavailable    the same webhook may be accepted later
     │       ├── Draining              this process is stopping
-    │       ├── Overloaded            admission is full
+    │       ├── Overloaded            too many webhooks or bytes in flight
     │       ├── QueueUnavailable      SQS unreachable, throttled, slow or refusing
     │       └── BillingUnavailable    the billing work failed within the request (v01)
     ├── BillingFailed                 the billing work of an event is not done
@@ -31,11 +31,11 @@ from typing import TypedDict
 
 
 class InvoiceWebhookError(Exception):
-    """The root of the tree."""
+    """The base class of all errors of this project."""
 
 
 class ConfigurationError(InvoiceWebhookError):
-    """A person has to correct the configuration. `str()` of the error has a line for each wrong value."""
+    """The configuration is wrong, and a person has to correct it. `str(error)` has one line for each wrong value."""
 
 
 class FieldError(TypedDict):
@@ -66,7 +66,7 @@ class BodyTimeout(WebhookRefused):
 
 
 class BodyTooLarge(WebhookRefused):
-    """The body is too large. `unread`: whether the client may still be sending the body."""
+    """The body is too large. `unread`: True if the client may still be sending it."""
 
     def __init__(self, detail: str, *, unread: bool = True) -> None:
         super().__init__(detail)
@@ -100,7 +100,7 @@ class Overloaded(TemporarilyUnavailable):
 class QueueUnavailable(TemporarilyUnavailable):
     """SQS did not acknowledge the message. `cause`: SQS's code or the client's exception, for the log only.
 
-    `sent`: whether a call to SQS contained the message. If so, the message may be in the queue, because SQS may have
+    `sent`: True if a call to SQS contained the message. Then the message may be in the queue, because SQS may have
     accepted it although the answer was lost.
     """
 
@@ -132,7 +132,7 @@ class Unprocessable(BillingFailed):
 
 
 class Postponed(BillingFailed):
-    """A retry may succeed. `retry_after`: the seconds to wait, or None if the other service has not named a time."""
+    """A retry may succeed. `retry_after`: the seconds to wait, or None if the other service has sent none."""
 
     def __init__(self, detail: str, code: str, retry_after: float | None = None) -> None:
         super().__init__(detail, code)
@@ -152,4 +152,4 @@ class TableUnavailable(Postponed):
 
 
 class LabUnavailable(InvoiceWebhookError):
-    """An experiment cannot run now. `str()` of the error says what to do."""
+    """An experiment of the lab cannot run now. `str(error)` says what to do."""

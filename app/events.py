@@ -1,6 +1,6 @@
 """Defines Pydantic models of a Chargebee event. The models validate only the fields that the service needs.
 
-Shapes and required fields: Chargebee API v2, https://apidocs.chargebee.com/docs/api/events and
+Chargebee API v2 defines the fields and which of them are required: https://apidocs.chargebee.com/docs/api/events and
 https://apidocs.chargebee.com/docs/api/invoices. Chargebee extends enumerations without notice, so their values are
 plain strings. The models allow all other fields, and ignore them.
 """
@@ -18,9 +18,9 @@ EventId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")]
 # EventType and ApiVersion become SQS message attributes, which may not be empty or contain control characters.
 EventType = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 ApiVersion = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,20}$")]
-# Chargebee documents both ids as "string, max chars=50".
+# Chargebee documents the ids of customers and invoices as "string, max chars=50".
 CustomerId = Annotated[str, Field(min_length=1, max_length=50)]
-# The id becomes a segment of a URL's path. Control characters, or an id of only dots, would change the path.
+# An invoice's id becomes a segment of a URL's path. Control characters, or an id of only dots, would change the path.
 InvoiceId = Annotated[
     str, Field(min_length=1, max_length=50, pattern=r"^[^\x00-\x1f\x7f]*[^.\x00-\x1f\x7f][^\x00-\x1f\x7f]*$")
 ]
@@ -59,9 +59,9 @@ class Invoice(_Open):
     term_finalized: bool
     is_gifted: bool
     line_items: Annotated[list[LineItem], FailFast()] = []
-    # Present if Chargebee has left out some line items.
+    # `line_items_next_offset` is present if Chargebee has left out some line items.
     line_items_next_offset: Any = None
-    # Not validated, because the service accepts an event without a valid version.
+    # `resource_version` is not validated, because the service accepts an event without a valid version.
     resource_version: Any = None
 
     @property
@@ -123,7 +123,7 @@ class Event(Envelope):
 def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:
     """Returns the event in a request's body (JSON in UTF-8). Raises InvalidEvent.
 
-    The content of an event is validated only if the type of the event is in `wanted`.
+    Invalid content is an error only if the type of the event is in `wanted`.
     """
     event: Event | UnwantedEvent
     try:

@@ -21,7 +21,7 @@ def refuse(error: ValidationError) -> NoReturn:
     if first["type"] != "json_invalid":
         detail = "The body is not a Chargebee event"
     elif first["msg"].startswith(_TOO_DEEP):
-        # The parser stops at this depth, so the body may still be valid JSON.
+        # The parser stops at 200 levels, so the body may still be valid JSON.
         first["type"], first["msg"] = "json_too_deep", first["msg"].replace("Invalid JSON", "JSON nested too deeply", 1)
         detail = "The body is nested too deeply"
     else:
