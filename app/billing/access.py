@@ -1,6 +1,6 @@
 """Defines the addresses, credentials and limits with which the billing work calls DynamoDB and Chargebee.
 
-app/composition.py fills them from Settings.
+app/composition.py takes the values from Settings.
 """
 
 from typing import NamedTuple

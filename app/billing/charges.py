@@ -130,7 +130,7 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
 
 
 def described(billable: Billable) -> str:
-    """Returns the charge's description: the billable event's description, shortened if necessary, and the reference."""
+    """Returns the charge's description: the billable event's description, shortened if necessary, and its reference."""
     reference = f" [billable:{billable.reference}]"
     return _cut(billable.description, DESCRIPTION_LENGTH - _length(reference)) + reference
 

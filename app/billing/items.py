@@ -138,7 +138,7 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
 
 
 def processed(invoice_id: str, owner: str, version: int | None, *, expires: int) -> Update:
-    """Returns the update that ends the lease on an invoice, and stores `version` as processed if it is not None."""
+    """Returns the update that ends the lease on an invoice, and stores the processed `version` unless it is None."""
     change, known = "SET #lease_until = :ended, #expires_at = :expires", {}
     if version is not None:
         change, known = f"{change}, #resource_version = :version", {"version": version}

@@ -35,7 +35,10 @@ class Line(Protocol):
 
 
 def added(lines: Iterable[Line], first_lines: Iterable[Line]) -> list[Line]:
-    """Returns the ad-hoc lines of the invoice (`lines`) that were not in Chargebee's event yet (`first_lines`)."""
+    """Returns the ad-hoc lines of an invoice that were added later than Chargebee's event.
+
+    `lines`: all lines of the invoice now; `first_lines`: the lines in the event.
+    """
     first = {_identity(line) for line in first_lines}
     return [line for line in lines if line.entity_type == ADHOC and _identity(line) not in first]
 

@@ -110,7 +110,7 @@ class Deleter:
         self.flush, self.close = self._batches.flush, self._batches.close
 
     def delete(self, message: InFlightMessage) -> None:
-        """Deletes `message` with the next batch. Until then, the heartbeat hides the message."""
+        """Deletes `message` with the next batch. Until then, the heartbeat keeps the message hidden."""
         message.begin_delete()
         self._batches.add(message)
 

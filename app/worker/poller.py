@@ -36,7 +36,7 @@ class Poller:
         self._answered_at = self._loop.time()
 
     def wake(self) -> None:
-        """Makes the poller check at once if the worker has room for messages."""
+        """Ends the poller's wait, so that it checks again if the worker has room for messages."""
         self._wake.set()
 
     def stop(self) -> None:
