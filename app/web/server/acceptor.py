@@ -24,9 +24,9 @@ _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 class Acceptor:
     """Accepts connections on `listener` until `close` is called.
 
-    `connect`: makes the protocol of a connection. `open_connections`: returns the number of connections that have a
-    protocol. `bound`: the maximum number of connections, or None for no limit. `at_once`: the maximum number of
-    connections to accept in one loop iteration.
+    `connect`: creates the asyncio protocol that serves a connection. `open_connections`: returns the number of
+    connections that have a protocol. `bound`: the maximum number of open connections, or None for no limit. `at_once`:
+    the maximum number of connections to accept in one iteration of the event loop.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Acceptor:
         for accepted in range(self._at_once):
             if self._full():
                 if accepted:
-                    return  # if more connections wait, the loop calls this method again, which then makes room
+                    return  # if more clients wait, the loop calls this method again, and that call makes room
                 if not self._limits.make_room():
                     self._pause(f"{self._bound} connections are open, and none of them is idle")
                     return
@@ -106,7 +106,7 @@ class Acceptor:
     def _connected(self, task: asyncio.Task[object]) -> None:
         self._connecting.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.debug("A connection was lost before it had a protocol: {!r}", error)
+            logger.debug("A connection was accepted but lost before it could be served: {!r}", error)
 
     def _pause(self, reason: str) -> None:
         if time.monotonic() - self._warned >= WARN_SECONDS:

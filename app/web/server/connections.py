@@ -1,4 +1,4 @@
-"""Limits open connections: a deadline for each connection, and a number of bytes for all connections together.
+"""Limits open connections: each connection has a deadline, and all together may store a limited number of bytes.
 
 uvicorn has a deadline only for idle kept-alive connections (https://github.com/Kludex/uvicorn/issues/157). In any other
 state, a client could keep a connection open for ever. The client could send nothing, send a head slowly, continue to
@@ -18,14 +18,14 @@ from loguru import logger
 
 SWEEP_SECONDS = 0.5
 LOG_SECONDS = 1.0
-# Time after a response for which the client may continue to send, or leave the response unread.
+# Seconds after a response in which the client may still send the rest of its body, or may leave the response unread.
 LINGER_SECONDS = 5.0
-# Maximum bytes that the process keeps for clients before it has checked their credentials. One limit applies to all
-# large heads together, the other to everything read in one loop iteration. Above a limit, the process still accepts
-# small heads and small reads, because those of webhooks are small.
+# Maximum bytes that the process stores for clients before it has checked their credentials. One limit applies to all
+# large heads together, the other to all bytes read in one iteration of the event loop. Above a limit, the process still
+# accepts heads of SMALL_HEAD bytes and reads of SMALL_READ bytes, because webhooks need no more.
 MAX_HEAD_BYTES = MAX_ITERATION_BYTES = 32 * 1024 * 1024
 SMALL_HEAD, SMALL_READ = 4 * 1024, 16 * 1024
-# `make_room` checks at most this number of connections for unread bytes, beginning with the one idle longest.
+# `make_room` checks at most this number of connections for unread bytes, the earliest deadline first.
 _CHECKED = 64
 
 
@@ -36,7 +36,10 @@ class ServerConnection(Protocol):
 
 
 class ConnectionLimits:
-    """Keeps at most one deadline per connection, the one set first in front. Call all methods on the event loop."""
+    """Stores the deadlines of connections, at most one for each, and counts bytes. Use it in the event loop's thread.
+
+    The deadlines are in the order in which they were set.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, head_timeout: float, keep_alive_timeout: float) -> None:
         self.head_timeout = head_timeout
@@ -51,7 +54,10 @@ class ConnectionLimits:
         self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep)
 
     def set_deadline(self, connection: ServerConnection, seconds: float, expire: Callable[[], None]) -> None:
-        """Replaces the deadline: after `seconds`, each sweep calls `expire` until the deadline is cleared."""
+        """Replaces the connection's deadline. When `seconds` have passed, calls `expire` every SWEEP_SECONDS.
+
+        The calls end when the deadline is cleared or replaced.
+        """
         self._deadlines.pop(connection, None)
         self._deadlines[connection] = (self._loop.time() + seconds, expire)
 
@@ -59,7 +65,7 @@ class ConnectionLimits:
         self._deadlines.pop(connection, None)
 
     def add_half_closed(self, connection: ServerConnection) -> None:
-        """Adds a connection whose client has stopped sending. The client may wait for the response, or be gone."""
+        """Stores that the client has stopped sending. The client may still wait for the response, or be gone."""
         self._half_closed[connection] = None
 
     def remove(self, connection: ServerConnection) -> None:
@@ -71,7 +77,7 @@ class ConnectionLimits:
     def make_room(self) -> bool:
         """Closes the connection that has been idle longest or, if none is idle, the oldest half-closed connection.
 
-        Returns False if there is neither.
+        Returns False if no connection is idle or half-closed.
         """
         idle = (connection for connection in islice(self._deadlines, _CHECKED) if not has_unread(connection))
         connection = next(idle, None) or next(iter(self._half_closed), None)
@@ -82,12 +88,13 @@ class ConnectionLimits:
         return True
 
     def count_read(self, size: int) -> bool:
-        """Counts `size` bytes that a connection has read. Returns False if the caller must drop these bytes.
+        """Counts `size` bytes that the server has read from a client. Returns False if the caller must discard them.
 
-        The process keeps all bytes of a loop iteration until the next iteration, whose tasks check the credentials.
+        The process stores all bytes that it reads in one iteration of the event loop. In the next iteration, the tasks
+        of the requests check the credentials.
         """
         if self._iteration_bytes == 0:
-            self._loop.call_soon(self._end_iteration)  # with the tasks of the requests that begin now
+            self._loop.call_soon(self._end_iteration)  # runs in the same iteration as the tasks of these requests
         self._iteration_bytes += size
         return self._iteration_bytes <= MAX_ITERATION_BYTES or size <= SMALL_READ
 
@@ -95,7 +102,7 @@ class ConnectionLimits:
         self._iteration_bytes = 0
 
     def reserve_head(self, connection: ServerConnection, size: int) -> bool:
-        """Counts `size` bytes for the head of a connection. Returns False if all large heads together are too large."""
+        """Counts `size` bytes for the head of `connection`. Returns False if all large heads exceed MAX_HEAD_BYTES."""
         self.release_head(connection)
         self._large_heads[connection] = size
         self._head_bytes += size
@@ -106,7 +113,7 @@ class ConnectionLimits:
         self._head_bytes -= self._large_heads.pop(connection, 0)
 
     def count_refusal(self, reason: str) -> None:
-        """Counts a refused request. Clients cannot flood the log, which gets one line per reason and second."""
+        """Counts a rejected request. Logs one line per reason and second, so that clients cannot flood the log."""
         if not self._refusals:
             self._loop.call_later(LOG_SECONDS, self._log_refusals)
         self._refusals[reason] += 1
@@ -117,7 +124,7 @@ class ConnectionLimits:
         self._refusals.clear()
 
     def close(self) -> None:
-        """Stops the sweeps."""
+        """Stops the periodic check of the deadlines."""
         self._sweeping.cancel()
 
     def _sweep(self) -> None:
@@ -128,7 +135,7 @@ class ConnectionLimits:
 
 
 def has_unread(connection: ServerConnection) -> bool:
-    """Returns whether the connection's socket has bytes that the event loop has not read yet.
+    """Returns True if the connection's socket has bytes that the event loop has not read yet.
 
     If the loop was blocked, the client may have sent a complete request in time although the deadline has passed.
     """

@@ -1,8 +1,7 @@
-"""Changes uvicorn's cycle, the object that stores the state of a request and its response. No other module does so.
+"""Changes a `cycle`: the object in which uvicorn stores the state of a request and its response.
 
-The functions match uvicorn 0.54 (RequestResponseCycle in protocols/http/httptools_impl.py and h11_impl.py). uvicorn has
-no methods for these changes. It also has no limits on heads, on bodies and on the time of a connection
-(https://github.com/Kludex/uvicorn/issues/157).
+The functions set private state of uvicorn 0.54 (RequestResponseCycle in protocols/http/httptools_impl.py and
+h11_impl.py), because uvicorn has no methods for these changes. No other module sets this state.
 """
 
 from typing import Any
@@ -14,7 +13,7 @@ def close_after(cycle: Any) -> None:
 
 
 def abandon(cycle: Any) -> None:
-    """Makes the application receive a disconnect, because the server cannot write the response."""
+    """Makes the application receive `http.disconnect`, because the server can no longer send the response."""
     cycle.disconnected = True
     cycle.message_event.set()
 
@@ -25,5 +24,5 @@ def drop_body(cycle: Any) -> None:
 
 
 def end_body(cycle: Any) -> None:
-    """Marks the body as complete. uvicorn itself does so only while the response is incomplete."""
+    """Marks the request's body as complete. uvicorn itself does not do so after the end of the response."""
     cycle.more_body = False

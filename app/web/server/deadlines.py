@@ -1,7 +1,7 @@
-"""Chooses the deadline of a connection by the connection's state, in one mixin for uvicorn's two protocols.
+"""Sets and clears the deadline of a connection when the state of the connection changes.
 
-The mixin relies on uvicorn 0.54. Both protocols call `on_response_complete` after they have written a response, cancel
-their keep-alive timer when the next byte arrives, and store the newest request of a connection as `cycle`.
+The mixin relies on uvicorn 0.54. Both of uvicorn's HTTP protocols call `on_response_complete` after they have written a
+response, cancel their keep-alive timer when the next byte arrives, and store the newest request as `cycle`.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from app.web.server.connections import LINGER_SECONDS, SMALL_HEAD, ConnectionLim
 from app.web.server.cycle import abandon, close_after, drop_body
 from app.web.server.writer import Writer
 
-# The body is plain text, like uvicorn's own 400, because the application does not receive this request.
+# This 408 is plain text, like uvicorn's own 400. The application, which sends JSON, does not receive the request.
 _TOO_SLOW = b"The head of the request was not complete in time."
 _REQUEST_TIMEOUT = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n"
@@ -20,7 +20,7 @@ _REQUEST_TIMEOUT = (
 
 
 class Deadlines:
-    """A mixin that a subclass lists before one of uvicorn's protocols. The subclass implements `rest_expected`."""
+    """A mixin for uvicorn's HTTP protocols. A subclass inherits Deadlines first and implements `rest_expected`."""
 
     transport: Any
     flow: Any
@@ -35,12 +35,12 @@ class Deadlines:
         self._half_closed = False  # the client has stopped sending
 
     def rest_expected(self) -> bool:
-        """Returns whether the server has answered the newest request before its body was complete."""
+        """Returns True if the newest request has been answered and the rest of its body has not arrived."""
         raise NotImplementedError
 
     @property
     def silent(self) -> bool:
-        """Whether the head of a first request has not arrived yet."""
+        """True until the connection's first head is complete."""
         return self.cycle is None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -51,37 +51,38 @@ class Deadlines:
     def connection_lost(self, exc: Exception | None) -> None:
         self._limits.remove(self)
         super().connection_lost(exc)  # type: ignore[misc]
-        # After a reset by the client, uvicorn 0.54 does not cancel its keep-alive timer. The timer would keep the
-        # connection in memory until it expires.
+        # If the client has reset the connection, uvicorn 0.54 does not cancel its keep-alive timer. The connection
+        # would stay in memory until the timer expires.
         self._unset_keepalive_if_required()  # type: ignore[attr-defined]
 
-    def eof_received(self) -> Any:  # returns a bool, but uvicorn declares None
-        """Returns True if a complete request waits for its response; the transport then keeps the connection open.
+    def eof_received(self) -> Any:  # the result is a bool, although uvicorn declares None
+        """Returns True if a complete request still waits for its response, although the client has stopped sending.
 
-        After True, the transport notices a client's disconnect only when it writes. After False, asyncio's transport
-        closes the connection.
+        If the result is True, the transport keeps the connection open, and notices only when it writes that the client
+        has disconnected. If the result is False, the transport closes the connection.
         """
         self._half_closed = True
         if self.answer_expected():
             self._limits.add_half_closed(self)
             return True
         self.abandon_request()
-        self._limits.set_deadline(self, LINGER_SECONDS, self.transport.abort)  # earlier responses may be unread
+        # Until this deadline, the client can read earlier responses.
+        self._limits.set_deadline(self, LINGER_SECONDS, self.transport.abort)
         return False
 
     def answer_expected(self) -> bool:
-        """Returns whether a complete request of this connection waits for its response."""
+        """Returns True if a complete request of this connection waits for its response."""
         return self.busy() and not self.cycle.more_body
 
     def head_incomplete(self) -> None:
-        """Sets the deadline for a head whose first bytes have arrived after an earlier response."""
+        """Sets the deadline for a head whose first bytes have arrived after the response to another request."""
         self._between_requests = False
         self._limits.set_deadline(self, self._limits.head_timeout, self._expire)
 
     def head_complete(self, last: bool = False) -> None:
-        """Clears the deadline, because the application has its own deadlines for the rest of the request.
+        """Clears the deadline, because the application limits the time for the rest of the request.
 
-        `last`: whether to close the connection after the response.
+        If `last` is True, the server closes the connection after the response.
         """
         self._between_requests = False
         self._limits.clear_deadline(self)
@@ -99,19 +100,22 @@ class Deadlines:
         self.reset_deadline()
 
     def busy(self) -> bool:
-        """Returns whether the newest request of this connection waits for its response."""
+        """Returns True if the newest request of this connection waits for its response."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def abandon_request(self) -> None:
-        """Abandons the newest request if it waits for its response, because the server could not write the response."""
+        """Makes the application receive `http.disconnect` if the newest request waits for its response.
+
+        The server can no longer send that response.
+        """
         if self.busy():
             abandon(self.cycle)
 
     def reserves_head(self, size: int) -> bool:
-        """Reserves memory for a head, of which `size` bytes have arrived.
+        """Reserves memory for a head of which `size` bytes have arrived. A small head needs no reservation.
 
-        Returns False if the head is large and an earlier request waits for its response (pipelining), or if all large
-        heads together are too large.
+        Returns False for a large head if an earlier request waits for its response (pipelining), or if the large heads
+        of all connections exceed MAX_HEAD_BYTES in total.
         """
         return size <= SMALL_HEAD or (not self.busy() and self._limits.reserve_head(self, size))
 
@@ -135,7 +139,7 @@ class Deadlines:
         self.reset_deadline()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Does nothing. uvicorn's handler would close a connection although its socket has unread bytes."""
+        """Does nothing. uvicorn's handler would close the connection even if a request has arrived but is unread."""
 
     def _expire(self) -> None:
         if has_unread(self):
@@ -146,7 +150,7 @@ class Deadlines:
         self._limits.set_deadline(self, LINGER_SECONDS, self.transport.abort)
 
     def shutdown(self) -> None:
-        """Closes the connection. If a request is arriving, answers the request first; uvicorn itself would not."""
+        """Closes the connection. If a request is arriving, the server answers it first; uvicorn itself would not."""
         if not self.busy() and (self._head_begun or has_unread(self)):
             self._close_after_next = True
         else:

@@ -1,7 +1,7 @@
 """Extends uvicorn's server with a graceful shutdown that drops no connection.
 
 On SIGTERM, plain uvicorn closes its listener at once. A load balancer that still sends requests then cannot connect.
-This server drains first: for APP_DRAIN_DELAY seconds, it continues to listen and answers 503.
+This server drains first: for APP_DRAIN_DELAY seconds, it continues to listen, and answers webhooks with 503.
 """
 
 import asyncio
@@ -20,9 +20,10 @@ from app.web.server import listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.connections import ConnectionLimits
 
-# Time in which TCP handshakes that have begun can complete. A handshake takes one round trip.
+# Before it closes the listener, the server waits for so many seconds, so that TCP handshakes that have begun can
+# complete. A handshake takes one round trip.
 LAST_ACCEPT_SECONDS = 0.2
-# Time in which clients can send a request on the connections that were accepted last.
+# Seconds in which clients can send their first request on the connections that were accepted last.
 LAST_CALL_SECONDS = 3.0
 
 
@@ -43,14 +44,14 @@ class GracefulServer(uvicorn.Server):
         self._signalled = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Passes a signal to the event loop. Before `startup`, makes the server stop instead of starting."""
+        """Passes a signal to the event loop. If the signal arrives before `startup`, the server does not start."""
         if self._loop is None:
             self.should_exit = True
         else:
             self._loop.call_soon_threadsafe(self._on_signal, sig)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Runs the lifespan's start-up. Then accepts connections with `Acceptor` instead of asyncio's servers."""
+        """Runs the application's start-up. Then accepts connections with `Acceptor` instead of asyncio's servers."""
         self._loop = asyncio.get_running_loop()
         signal.signal(signal.SIGHUP, self.handle_exit)
         await super().startup(sockets=[])
@@ -87,7 +88,7 @@ class GracefulServer(uvicorn.Server):
         assert self._loop is not None
         if self._signalled:
             if sig == signal.SIGHUP:
-                return  # a closed terminal is no reason to end at once after an earlier signal
+                return  # the process is stopping already, and closing its terminal must not make it end at once
             logger.warning("Second signal: ending now")
             self.should_exit = self.force_exit = True
             for connection in list(self.server_state.connections):
@@ -112,28 +113,28 @@ class GracefulServer(uvicorn.Server):
             await asyncio.sleep(LAST_ACCEPT_SECONDS)
         self._acceptor.close()
         last_call = time.monotonic() + LAST_CALL_SECONDS
-        # uvicorn would close connections without a request at once, although a client may have sent one just now.
+        # uvicorn would close connections without a request at once, although a request may be on its way.
         while self._silent() and time.monotonic() < last_call and not self.force_exit:  # noqa: ASYNC110  # no event
             await asyncio.sleep(0.01)
         await super().shutdown(sockets=[])
         self._limits.close()
 
     def _silent(self) -> bool:
-        """Returns whether a client has opened a connection but has not sent a request yet."""
+        """Returns True if at least one client has opened a connection but has not sent a request yet."""
         return self._acceptor.connecting > 0 or any(
             getattr(connection, "silent", False) for connection in self.server_state.connections
         )
 
 
 def tune_gc() -> None:
-    """Makes Python collect garbage rarely: freezes the objects made at start-up, and raises the collector's thresholds.
+    """Makes Python collect garbage less often: freezes the objects that exist now, and raises the thresholds.
 
     A full collection visits every object that is not frozen, so its pause grows with the number of waiting requests.
     CHANGELOG.md, 0.9.0, shows what CPython's own thresholds (700, 10, 10) cost under overload.
 
-    By default, the server calls this function for v08 and later. v01 to v07 keep CPython's thresholds, as the published
-    service did. v02 to v05 need frequent collections: each request leaves a client that only the collector can free.
-    APP_GC overrides the default of a release.
+    By default, the server calls this function for v08 and later. v01 to v07 keep CPython's thresholds, as the service
+    of the talk did. v02 to v05 need frequent collections, because each request leaves a boto3 client that only the
+    collector can free. APP_GC overrides the default of a release.
     """
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Checks the head of a request: the rules of RFC 9112, and limits that httptools and h11 do not have."""
+"""Checks the head of a request (request line and headers): RFC 9112's rules, and limits that the parsers lack."""
 
 from collections.abc import Collection
 
@@ -6,16 +6,16 @@ from collections.abc import Collection
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
 MAX_TARGET_BYTES = 8 * 1024  # uvicorn stores the target several times: raw, decoded, and as a path
-TOO_LARGE = f"The head is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
+TOO_LARGE = f"The head of the request is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 
-TOO_MUCH = "Too much is being sent to this process at once; send it again."
+TOO_MUCH = "This process is receiving too many bytes at once; send the request again."
 
 Headers = Collection[tuple[bytes, bytes]]
 _VERSIONS = ("1.0", "1.1")
 
 
 class HeadRefused(Exception):
-    """The server rejects the head. The message of this error is the reason, which the 400 contains."""
+    """The server rejects the head of a request. The body of the 400 is the message of this error."""
 
 
 def check(method: bytes, target: bytes, version: str, headers: Headers) -> None:
@@ -33,15 +33,15 @@ def check(method: bytes, target: bytes, version: str, headers: Headers) -> None:
     names = [name for name, _ in headers]
     hosts = names.count(b"host")
     if hosts != 1 and (hosts or version == "1.1"):
-        raise HeadRefused(f"{hosts} Host headers: allowed is one.")
+        raise HeadRefused(f"The request has {hosts} Host headers: allowed is one.")
     if names.count(b"authorization") > 1:
-        raise HeadRefused("More than one Authorization header.")
+        raise HeadRefused("The request has more than one Authorization header: allowed is one.")
     if b"transfer-encoding" in names:
         codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
         if codings != [b"chunked"] or version == "1.0" or b"content-length" in names or b"upgrade" in names:
-            raise HeadRefused("Transfer-Encoding: allowed is chunked, in HTTP/1.1, without Content-Length and Upgrade.")
+            raise HeadRefused("Transfer-Encoding must be chunked, in HTTP/1.1, without Content-Length and Upgrade.")
 
 
 def length(headers: Headers) -> int:
-    """Returns the Content-Length of a head that has passed `check`, or 0 if there is none."""
+    """Returns the Content-Length in `headers`, which have passed `check`, or 0 if it is absent."""
     return int(next((value for name, value in headers if name == b"content-length"), 0))

@@ -1,4 +1,4 @@
-"""Binds the listening socket, and makes it possible to close the socket without resetting waiting connections."""
+"""Opens the listening socket, and lets the server close the socket without resetting connections in its backlog."""
 
 import ctypes
 import resource
@@ -11,8 +11,9 @@ from app.errors import ConfigurationError
 from app.settings import Settings
 from app.settings.text import http_url
 
-# These constants come from <linux/filter.h> and <asm-generic/socket.h>. The filter of a TCP socket reads each segment,
-# which begins with the TCP header. Byte 13 of the TCP header contains the flags.
+# _DROP_SYN is a socket filter (classic BPF), which the kernel runs on each TCP segment. It drops a SYN and passes all
+# other segments. Byte 13 of a segment contains the TCP flags. The numbers come from <linux/filter.h> and
+# <asm-generic/socket.h>.
 _SO_ATTACH_FILTER = 26
 _FLAGS, _SYN, _SYN_ACK = 13, 0x02, 0x12
 _LOAD_BYTE, _AND, _JUMP_IF_EQUAL, _RETURN = 0x30, 0x54, 0x15, 0x06
@@ -22,14 +23,15 @@ _DROP_SYN = b"".join(
         (_LOAD_BYTE, 0, 0, _FLAGS),
         (_AND, 0, 0, _SYN_ACK),
         (_JUMP_IF_EQUAL, 0, 1, _SYN),
-        (_RETURN, 0, 0, 0),  # drop
-        (_RETURN, 0, 0, 0xFFFFFFFF),  # pass
+        (_RETURN, 0, 0, 0),  # drop the segment
+        (_RETURN, 0, 0, 0xFFFFFFFF),  # pass the segment
     )
 )
 
-# Each connection needs a file descriptor. The usual soft limit (1,024, or 256 on macOS) is below APP_MAX_CONNECTIONS.
+# The process raises its limit of open files to this number. Each connection needs a file descriptor, and the usual soft
+# limit (1,024, or 256 on macOS) is below APP_MAX_CONNECTIONS.
 _OPEN_FILES = 65_536
-# File descriptors for all other purposes than connections of clients and to SQS, such as the log and the event loop.
+# Number of file descriptors for all purposes other than connections of clients and to SQS, for example for the log.
 _RESERVED_FILES = 100
 
 
@@ -41,11 +43,11 @@ def bind(settings: Settings) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(settings.backlog)  # two sockets may bind to a port, but only one of them may listen
+        listener.listen(settings.backlog)  # raises an error if another socket listens on this port; bind may not
     except (OSError, UnicodeError) as error:
         raise ConfigurationError(
             f"APP_HOST={settings.host}, APP_PORT={settings.port}: cannot listen there: {error};"
-            " allowed is an address of this machine and a free port (0 takes one)"
+            " allowed are an address of this machine and a free port (0 chooses one)"
         ) from None
     return listener
 
@@ -53,23 +55,23 @@ def bind(settings: Settings) -> socket.socket:
 def url(listener: socket.socket) -> str:
     """Returns the URL that a browser on this machine can use for the listener."""
     host, port = listener.getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # replaced in the URL, not bound
     return http_url(host, port)
 
 
 def drop_new(listener: socket.socket) -> None:
-    """Makes the kernel drop new SYNs, so that the backlog can become empty before the listener is closed.
+    """Makes the kernel drop new SYNs, so that the backlog can become empty before the server closes the listener.
 
     Closing a listener resets every connection in its backlog, and under load new connections arrive all the time. A
     client retransmits a dropped SYN after a second; the kernel then refuses the connection, because the listener is
     closed. Handshakes that have begun can still complete, because the filter drops only SYNs. If the filter dropped the
     last ACK of a handshake, closing would reset a connection that the client regards as open.
 
-    Has an effect on Linux only.
+    Does nothing on other systems than Linux.
     """
     if sys.platform == "linux":
         program = ctypes.create_string_buffer(_DROP_SYN, len(_DROP_SYN))
-        with suppress(OSError):  # another kernel (gVisor, WSL 1), or a Linux that requires CAP_NET_ADMIN (6.18)
+        with suppress(OSError):  # gVisor and WSL 1 have no such filters, and Linux 6.18 requires CAP_NET_ADMIN
             filter_ = struct.pack("HL", len(_DROP_SYN) // 8, ctypes.addressof(program))
             listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_)
 
@@ -77,15 +79,16 @@ def drop_new(listener: socket.socket) -> None:
 def accepted_at_once(settings: Settings) -> int:
     """Returns the maximum number of connections to accept per loop iteration: APP_ACCEPT, or the release's default.
 
-    By default, v01 to v07 accept as many connections as their event loop does: uvloop one, asyncio the whole backlog.
-    One connection per iteration limits the webhooks in memory, because the others wait in the kernel's backlog.
+    By default, v01 to v07 accept as many connections as their event loop would: with uvloop one, with asyncio the whole
+    backlog. Later releases accept the whole backlog. If a process accepts one connection per iteration, fewer webhooks
+    are in memory, because the other connections wait in the kernel's backlog.
     """
     own = "one" if settings.release.published and settings.loop == "uvloop" else "all"
     return 1 if (settings.accept or own) == "one" else settings.backlog
 
 
 def max_connections(settings: Settings) -> int | None:
-    """Returns the maximum number of connections, or None for no limit. Raises the limit of open files first.
+    """Raises the process's limit of open files. Then returns the maximum number of connections, or None for no limit.
 
     The maximum is APP_MAX_CONNECTIONS, or less if the process may open fewer files.
     """
@@ -99,7 +102,7 @@ def _raise_open_files_limit() -> int | None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(ValueError):  # macOS' kernel has a lower limit
+        with suppress(ValueError):  # on macOS, the kernel's own limit is lower than `hard`
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if soft == resource.RLIM_INFINITY else soft

@@ -1,8 +1,9 @@
 """Limits what uvicorn's httptools protocol reads before it calls the application.
 
 uvicorn 0.54 and httptools 0.9 (llhttp 9) store heads and trailers without a limit
-(https://github.com/Kludex/uvicorn/issues/157), and add trailers to the headers. If a request asks for an upgrade, they
-parse the body of the request as another request (https://github.com/Kludex/uvicorn/issues/2722).
+(https://github.com/Kludex/uvicorn/issues/157), and add trailers (headers after the body) to the headers. If a request
+asks for an upgrade, they parse the request's body as another request
+(https://github.com/Kludex/uvicorn/issues/2722).
 """
 
 import httptools
@@ -26,15 +27,15 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     _in_body = False
     _head_bytes = _head_count = 0
-    _since_body = 0  # bytes received since the last part of a body
+    _since_body = 0  # number of bytes received since the last part of a body
     _upgrading = False
-    _body_left = 0  # missing bytes of the body of a request that asks for an upgrade; llhttp does not parse it
-    _stopped = False  # this connection ignores all further bytes
-    _earlier: RequestResponseCycle | None = None  # the cycle of the request before `cycle`
+    _body_left = 0  # bytes still missing from the body of a request for an upgrade, which llhttp does not parse
+    _stopped = False  # the server ignores all further bytes from this client
+    _earlier: RequestResponseCycle | None = None  # the request before `cycle`, which is uvicorn's newest request
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._earlier is not None:
-            abandon(self._earlier)  # uvicorn does this only for the newest request
+            abandon(self._earlier)  # uvicorn itself abandons only the newest request
         super().connection_lost(exc)
 
     def rest_expected(self) -> bool:
@@ -63,7 +64,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             self._refuse(str(error.__context__) if refused else "Invalid HTTP request received.")
         else:
             if self._since_body > heads.MAX_BYTES:
-                self._refuse(f"Over {heads.MAX_BYTES} bytes without a body.")
+                self._refuse(f"The request has more than {heads.MAX_BYTES} successive bytes outside its body.")
             elif not self._in_body and not self.reserves_head(self._since_body):
                 self._refuse(heads.TOO_MUCH)
             elif self._between_requests:
@@ -83,7 +84,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
-            return  # this is a trailer
+            return  # discards a trailer, which is a header after the body
         self._head_bytes += len(name) + len(value) + 4  # 4 bytes: ": " and the end of the line
         self._head_count += 1
         if self._head_bytes > heads.MAX_BYTES or self._head_count > heads.MAX_HEADERS:
@@ -93,7 +94,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         heads.check(self.parser.get_method(), self.url, self.parser.get_http_version(), self.headers)
         if len(self.pipeline) >= MAX_PIPELINED:
-            raise HeadRefused(f"More than {MAX_PIPELINED} requests wait for the answer to an earlier one.")
+            raise HeadRefused(f"More than {MAX_PIPELINED} request waits for the response to an earlier request.")
         if not self.reserves_head(self._head_bytes):
             raise HeadRefused(heads.TOO_MUCH)
         self._earlier = self.cycle
@@ -110,14 +111,14 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        if not self._upgrading:  # llhttp reports an upgrading request as complete after its head
+        if not self._upgrading:  # llhttp reports a request for an upgrade as complete after its head
             self._body_complete()
 
     def _body_complete(self) -> None:
         self._since_body = 0
         super().on_message_complete()
         if not self._upgrading and not self.parser.should_keep_alive():
-            close_after(self.cycle)  # llhttp ignores all later requests, in some cases after trailers too
+            close_after(self.cycle)  # llhttp ignores later requests on this connection, sometimes after trailers too
         if self.cycle.response_complete:
             end_body(self.cycle)
             if not self.cycle.keep_alive:
@@ -135,7 +136,10 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             self._body_complete()
 
     def _refuse(self, reason: str) -> None:
-        """Answers 400 and closes the connection. If another response has begun, completes that response instead."""
+        """Answers 400 and closes the connection.
+
+        If an earlier request waits for its response, sends that response instead of the 400.
+        """
         self._stopped = True
         cycle = self.cycle
         if not self.busy() or (cycle.more_body and not cycle.response_started):
@@ -143,7 +147,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             self.send_400_response(reason)
             self.abandon_request()
         elif cycle.more_body:
-            self.transport.close()  # the request has been answered, and the rest of its body is malformed
+            self.transport.close()  # the response has begun, and the rest of the request's body is malformed
         else:
             close_after(cycle)
         self.reset_deadline()

@@ -1,4 +1,4 @@
-"""Adds the limits of `protocol` to uvicorn's h11 protocol. The code relies on uvicorn 0.54 and h11 0.16."""
+"""Adds the limits of protocol.py to uvicorn's h11 protocol. The code relies on uvicorn 0.54 and h11 0.16."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ _Event = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
 
 
 class _Checked(h11.Connection):
-    """Adds checks of each complete head. h11 itself checks the Host header and the size of an incomplete head."""
+    """Adds checks of each complete head. h11 itself checks the Host header and the size of incomplete heads."""
 
     def next_event(self) -> _Event:
         try:
             event = super().next_event()
         except h11.RemoteProtocolError as error:
-            # The traceback refers to frames of h11. They would keep the connection and the head in memory.
+            # The traceback refers to h11's stack frames, which would keep the connection and the head in memory.
             raise error.with_traceback(None) from None
         if isinstance(event, h11.Request):
             try:
@@ -61,13 +61,13 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
         if self.cycle is not before:
             asks_for_upgrade = self._get_upgrade() is not None
             if asks_for_upgrade:
-                self.headers.append(CLOSE_HEADER)  # uvicorn then answers the request, and h11 reads no further request
+                self.headers.append(CLOSE_HEADER)  # then uvicorn answers this request, and h11 reads no further one
             self.head_complete(last=asks_for_upgrade)
         elif lingered and not self.rest_expected():
             self.reset_deadline()
 
     def send_400_response(self, msg: str) -> None:
-        """Answers 400, or only closes the connection if a response has begun: h11 does not allow a second response."""
+        """Answers 400. If a response has begun, only closes the connection, because h11 allows no second response."""
         self._limits.count_refusal(msg)
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)

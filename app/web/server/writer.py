@@ -1,4 +1,4 @@
-"""Writes the head of a response together with the first bytes of the body, in one system call.
+"""Writes the head of a response (status line and headers) and the first bytes of the body in one system call.
 
 uvicorn 0.54 writes head and body one after the other, and uvloop makes a system call for each write. ASGI allows a
 server to delay the head: https://asgi.readthedocs.io/en/latest/specs/www.html#response-start-send-event.
@@ -8,7 +8,7 @@ import asyncio
 from typing import Any
 
 _END = b"\r\n\r\n"
-_CONTINUE = b"HTTP/1.1 100"  # no final response: the client waits for this line before it sends the body
+_CONTINUE = b"HTTP/1.1 100"  # never delayed: the client waits for `100 Continue` before it sends the body
 
 
 class Writer:
@@ -32,7 +32,7 @@ class Writer:
         self._transport.write(data)
 
     def flush(self) -> None:
-        """Writes a head that is still delayed, because the response has no body, for example to a HEAD request."""
+        """Writes the delayed head of a response without a body, for example of a response to a HEAD request."""
         if self._head:
             self._transport.write(self._head)
             self._head = b""
