@@ -28,7 +28,7 @@ def test_a_local_run_that_others_reach(tmp_path: Path) -> None:
         found = [line["message"] for line in service.lines if line["level"] == "WARNING"]
     assert found == [
         f"A local run is for this machine only, but other machines can reach {ALL}",
-        "APP_BASIC_AUTH_PASSWORD: fewer than 8 characters (as demo's) can be guessed",
+        "APP_BASIC_AUTH_PASSWORD: passwords of fewer than 8 characters can be guessed",
     ]
 
 

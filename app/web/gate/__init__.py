@@ -1,1 +1,1 @@
-"""The rules that every webhook passes before its release: overload, authentication, admission, limits on the body."""
+"""Checks each webhook before its handler runs: overload, authentication, admission, and limits on the body."""

@@ -1,4 +1,4 @@
-"""Admission control limits the webhooks in flight, the bytes of their bodies, and the expected wait."""
+"""Limits the number of webhooks in flight, the bytes of their bodies, and the wait that a new webhook can expect."""
 
 from time import monotonic
 
@@ -8,7 +8,7 @@ from app.web.gate.estimate import Estimate
 
 
 class Admission:
-    """The counts of one process. Only the event loop's thread may use them."""
+    """Admits or rejects the webhooks of one process, and counts those in flight. Use it in the event loop's thread."""
 
     def __init__(self, limits: GateSettings) -> None:
         self._limits = limits
@@ -18,16 +18,16 @@ class Admission:
         self.draining = False
 
     def overload(self) -> str | None:
-        """Returns why the process admits no further webhook, or None if it admits one.
+        """Returns the reason for which the process must reject the next webhook, or None if it can admit the webhook.
 
-        The reason may be that a webhook would wait too long. Chargebee times out after 20 s and redelivers it, so the
-        work for a later answer is done twice.
+        One reason is that the webhook would wait longer than APP_MAX_WAIT. Chargebee times out after 20 s and sends the
+        webhook again, so the process would do the work of a later answer twice.
         """
         if self.in_flight >= self._limits.max_in_flight:
-            return f"{self._limits.max_in_flight} webhooks are in flight; send it again"
+            return f"{self._limits.max_in_flight} webhooks are in flight, the maximum; send this webhook again"
         max_wait = self._limits.max_wait
         if max_wait and self._estimate.seconds(monotonic()) > max_wait:
-            return f"Webhooks wait longer than {max_wait:g} seconds; send it again"
+            return f"Webhooks wait longer than {max_wait:g} seconds; send this webhook again"
         return None
 
     def drain(self) -> None:
@@ -35,47 +35,46 @@ class Admission:
         self.draining = True
 
     def enter(self) -> "Permit":
-        """Admits one webhook, whose permit must be released. Raises Draining or Overloaded."""
+        """Admits one webhook. The caller must release the permit that it gets. Raises Draining or Overloaded."""
         if self.draining:
-            raise Draining("This process is stopping; send it again")
+            raise Draining("This process is stopping; send this webhook again")
         if (reason := self.overload()) is not None:
             raise Overloaded(reason)
         self.in_flight += 1
         return Permit(self)
 
     def reserve(self, size: int) -> None:
-        """Reserves `size` bytes of the memory for bodies. Raises Overloaded if that memory is used up."""
+        """Reserves `size` of the APP_MAX_BUFFERED_BYTES bytes for bodies. Raises Overloaded if fewer bytes are free."""
         limit = self._limits.max_buffered_bytes
         if self.buffered_bytes + size > limit:
-            raise Overloaded(f"{limit} bytes of bodies are in memory; send it again")
+            raise Overloaded(f"The bodies of all webhooks would exceed {limit} bytes; send this webhook again")
         self.buffered_bytes += size
 
     def start_waiting(self, permit: "Permit") -> None:
-        """Begins to measure how long the client waits for the service, because the body is complete."""
         self._estimate.begin(permit, monotonic())
 
     def leave(self, permit: "Permit", size: int) -> None:
-        """Counts a webhook with `size` bytes of body as finished: answered, or its client has disconnected."""
+        """Ends a webhook: it has been answered, or its client has disconnected. Frees the `size` bytes of its body."""
         self._estimate.end(permit, monotonic())
         self.in_flight -= 1
         self.buffered_bytes -= size
 
 
 class Permit:
-    """The admission of one webhook, with the bytes that are reserved for its body."""
+    """The permission to process one webhook, and the number of bytes that are reserved for its body."""
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
         self._reserved = 0
 
     def reserve(self, size: int) -> None:
-        """Increases the reservation to `size` bytes in total. Raises Overloaded if the memory for bodies is used up."""
+        """Increases the reservation to `size` bytes in total. Raises Overloaded if too few bytes are free."""
         if size > self._reserved:
             self._admission.reserve(size - self._reserved)
             self._reserved = size
 
     def body_complete(self) -> None:
-        """Begins to measure the wait, because the whole body has arrived."""
+        """Starts to measure how long the client waits for the answer. Call it when the whole body has arrived."""
         self._admission.start_waiting(self)
 
     def release(self) -> None:

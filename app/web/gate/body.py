@@ -1,6 +1,6 @@
-"""Limits on the body: encoding, size and time, enforced while the body is received.
+"""Limits the encoding, the size and the time of a body while the body arrives.
 
-FastAPI's own `max_body_size` is not used: it answers in text/plain, and before the 401. See the HTTP contract.
+FastAPI's own limit, `max_body_size`, would answer in text/plain, and would do so before authentication.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ def declared_length(headers: Iterable[tuple[bytes, bytes]], max_bytes: int) -> i
             encodings.append(value.decode("latin-1"))
     encoding = ", ".join(encodings)
     if encoding and encoding.strip().lower() != "identity":
-        raise UnsupportedEncoding(f"Content-Encoding {encoding[:40]!r} is not supported: send the body without one")
+        raise UnsupportedEncoding(f"Content-Encoding {encoding[:40]!r} is not supported; send the body unencoded")
     if declared > max_bytes:
         raise BodyTooLarge(f"The body is longer than {max_bytes} bytes")
     return declared
 
 
 class Body:
-    """Receives the body of one webhook within the limits, and reserves its bytes with the webhook's permit."""
+    """Receives the body of one webhook, enforces the limits on it, and reserves its bytes with the webhook's permit."""
 
     def __init__(self, receive: Receive, permit: Permit, limits: GateSettings) -> None:
         self._receive = receive
@@ -42,10 +42,13 @@ class Body:
         self._limits = limits
         self._deadline = asyncio.get_running_loop().time() + limits.body_timeout
         self._received = 0
-        self._unlimited = False  # True after the body is complete or rejected
+        self._unlimited = False  # becomes True when the body is complete or rejected
 
     async def receive(self) -> Message:
-        """Receives the next ASGI message. Raises BodyTimeout, BodyTooLarge or Overloaded, once at most."""
+        """Returns the next ASGI message. Raises BodyTimeout, BodyTooLarge or Overloaded.
+
+        After such an error, later calls enforce no limits. They only receive the rest of the body.
+        """
         if self._unlimited:
             return await self._receive()
         try:

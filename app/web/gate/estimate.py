@@ -1,41 +1,44 @@
-"""Estimates how long a new webhook would wait, from the webhooks that wait and the pace of the answers so far."""
+"""Estimates how long a new webhook would wait for its answer."""
 
-# The observation time is this share of APP_MAX_WAIT. In a shorter time, there are too few answers to compute a rate.
-# After a pause of SQS, the rate stays unknown for the same share of the pause.
+# Before it computes a rate, the estimate counts answers for the observation time: this share of APP_MAX_WAIT. A shorter
+# time would contain too few answers. After a pause of SQS, the rate counts as unknown for this share of the pause.
 OBSERVED_SHARE = 0.2
-# A window, in which the pace is measured, is the share _WINDOW of the observation time. After each window, the highest
-# pace is multiplied by _KEPT. The highest pace shows what the service can do. A lower pace may only mean that fewer
-# webhooks arrived.
+# The capacity is the highest rate of answers in a window. A lower rate may only mean that fewer webhooks arrived.
+# _WINDOW: the length of a window, as a share of the observation time. _KEPT: the factor that lowers the capacity after
+# each window with a lower rate, so that the estimate follows a service that becomes slower.
 _WINDOW, _KEPT = 0.1, 0.9
-# SQS pauses if there is no answer for this share of the observation time. A busy service has shorter gaps between its
-# answers.
+# SQS counts as paused if no answer has come for this share of the observation time. The gaps between the answers of a
+# busy service are shorter.
 _PAUSE = 0.8
 
 
 class Estimate:
-    """The webhooks with a complete body, oldest first, and the pace of the answers. Times are in seconds."""
+    """Measures how long webhooks with a complete body wait, and how many are answered per second.
+
+    All times are in seconds.
+    """
 
     def __init__(self, max_wait: float) -> None:
         self._observation = OBSERVED_SHARE * max_wait
-        # For each webhook: when its wait began, and the number of answers at that time.
+        # For each waiting webhook, oldest first: when its wait began, and the number of answers at that time.
         self._waiting: dict[object, tuple[float, int]] = {}
         self._answered = 0
         self._last_answer = 0.0
-        self._prompt = False  # at the last answer, no webhook had waited for the observation time
-        self._pace = 0.0  # the highest number of prompt answers per second
-        self._window = (0.0, 0)  # the window of the pace: when it began, and the number of answers at that time
+        self._prompt = False  # True if, at the last answer, all webhooks had waited less than the observation time
+        self._capacity = 0.0  # the highest rate in answers per second, or 0 if unknown
+        self._window = (0.0, 0)  # when the current window began, and the number of answers at that time
         self._resumed = (0.0, 0)  # the end of the last pause, and the number of answers at that time
         self._unclear_until = 0.0  # until this time, the rate after a pause is unknown
 
     def begin(self, webhook: object, now: float) -> None:
-        """Begins the wait of `webhook`, because its body is complete."""
+        """Starts the wait of `webhook`, whose body is complete at `now`."""
         if not self._waiting:
             began, before = self._window
-            self._window = (began + now - self._last_answer, before)  # an idle service has no pace
+            self._window = (began + now - self._last_answer, before)  # the window excludes times without webhooks
         self._waiting[webhook] = (now, self._answered)
 
     def end(self, webhook: object, now: float) -> None:
-        """Ends the wait of `webhook`: it has been answered, or its client has disconnected."""
+        """Ends the wait of `webhook`, which has been answered or whose client has disconnected."""
         if (waiting := self._waiting.pop(webhook, None)) is None:
             return
         self._note_pause(min(waiting, next(iter(self._waiting.values()), waiting))[0], now)
@@ -43,16 +46,16 @@ class Estimate:
         self._answered += 1
         began, before = self._window
         if self._prompt and now - began >= _WINDOW * self._observation:
-            self._pace = max((self._answered - before) / (now - began), _KEPT * self._pace)
+            self._capacity = max((self._answered - before) / (now - began), _KEPT * self._capacity)
             self._window = (now, self._answered)
 
     def seconds(self, now: float) -> float:
         """Returns the expected wait: the number of waiting webhooks, divided by the rate of answers.
 
-        The rate is measured since the oldest waiting webhook arrived. The wait of the oldest webhook alone would be a
-        late signal: if webhooks arrive at twice the capacity, a new webhook will wait twice as long. Within the
-        observation time, the result is 0, because the first milliseconds of a burst have no answers to measure.
-        While SQS pauses, and just after a pause, the rate is unknown. Then the pace before the pause is used.
+        The rate is measured since the oldest waiting webhook arrived. The wait of the oldest webhook itself would be a
+        late signal: if webhooks arrive at twice the capacity, a new webhook will wait twice as long. The result is 0
+        until the oldest webhook has waited for the observation time, because a burst begins without answers to measure.
+        While SQS pauses, and shortly after, the rate is unknown, and the capacity before the pause replaces the rate.
         """
         oldest = next(iter(self._waiting.values()), None)
         if oldest is None or now - oldest[0] < self._observation:
@@ -63,15 +66,15 @@ class Estimate:
         wait = backlog * (now - since) / answered if answered else waited
         paused = self._prompt and now - self._last_answer >= _PAUSE * self._observation
         if paused or now < self._unclear_until:
-            return min(wait, max(waited, backlog / self._pace if self._pace else 0))
+            return min(wait, max(waited, backlog / self._capacity if self._capacity else 0))
         return wait
 
     def _note_pause(self, oldest: float, now: float) -> None:
-        """Restarts the measurement of the rate if this answer ends a pause: the observation time without an answer.
+        """Restarts the measurement of the rate if this answer ends a pause. `oldest`: when the longest wait began.
 
-        The estimate assumes that the answers after a pause are as quick as the answers before it. It does so only if
-        the answers before the pause were prompt, so at most once for each backlog. Otherwise, a slow queue would seem
-        to pause before each of its answers.
+        A pause is an observation time without an answer. After a pause, the estimate assumes that SQS is as fast as
+        before, unless webhooks had waited for the observation time even before the pause. Without this exception, a
+        slow queue would seem to pause before each of its answers.
         """
         gap = now - max(oldest, self._last_answer)
         if self._prompt and gap >= self._observation:

@@ -1,7 +1,7 @@
-"""The decisions on each webhook: shed, authenticate, admit, refuse, record.
+"""Decides for each webhook whether the process accepts it, and records the outcome.
 
-No function here awaits anything, so any server interface can call the functions in the same order: `shed`, `begin`,
-`authenticate`, `admit`, then `refuse` after an exception, and `end`.
+The caller calls `shed`, `begin`, `authenticate`, `admit`, then `refuse` if the service rejects the webhook, and `end`
+at last. No function awaits anything, so an interface other than ASGI can call them, too.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 class Gate:
-    """The gate of one process. `log` and the observers receive the record of each webhook when it has ended."""
+    """Decides for all webhooks of a process. `log` and `observers` receive the record of each webhook at its end."""
 
     def __init__(
         self,
@@ -39,17 +39,17 @@ class Gate:
         self._observe = observers.of_records(log)
 
     def shed(self, headers: Headers) -> ProblemResponse | None:
-        """Returns the response to a webhook with the right credentials if the process is overloaded, otherwise None."""
+        """Returns a 503 if the process is overloaded and the webhook's credentials are right, otherwise None."""
         if self._admission.draining or (reason := self._admission.overload()) is None:
             return None
         return self._shedding.shed(reason, perf_counter()) if authorized(headers, self._pairs) else None
 
     def begin(self, headers: Headers) -> WebhookRecord:
-        """Returns the record of a new webhook, and makes its trace the current one of this task."""
+        """Returns the record of a new webhook. If the webhook is traced, its trace becomes the task's current trace."""
         record = WebhookRecord(perf_counter())
         if (trace := self._begin_trace(headers)) is not None:
             record.trace = trace
-            current.set(trace)  # for this task, and for the threads that it waits for
+            current.set(trace)  # for this task, and for the threads that this task awaits
         return record
 
     def authenticate(self, headers: Headers) -> None:
@@ -58,9 +58,9 @@ class Gate:
             raise Unauthorized("Basic credentials are missing or wrong")
 
     def admit(self, headers: Headers) -> Permit:
-        """Returns a permit that reserves the declared length of the body. The caller must release the permit.
+        """Admits a webhook, and reserves as many bytes as its Content-Length. The caller must release the permit.
 
-        Raises Draining or Overloaded, or, because of the headers, UnsupportedEncoding or BodyTooLarge.
+        Raises Draining, Overloaded, UnsupportedEncoding or BodyTooLarge.
         """
         permit = self._admission.enter()
         try:
@@ -76,17 +76,17 @@ class Gate:
         self._observe(record)
 
     def stopped(self, record: WebhookRecord) -> ProblemResponse | None:
-        """Returns the response to a webhook that uvicorn cancelled after APP_GRACEFUL_TIMEOUT.
+        """Returns a 503 for a webhook that uvicorn cancelled because APP_GRACEFUL_TIMEOUT is over.
 
         Returns None if the webhook has an outcome already, or if the process is not stopping.
         """
         if not self._admission.draining or record.outcome != UNANSWERED:
             return None
-        return refuse(Draining("This process has stopped; send it again"), record)
+        return refuse(Draining("This process has stopped; send this webhook again"), record)
 
 
 def refuse(error: WebhookRefused, record: WebhookRecord) -> ProblemResponse:
-    """Returns the response to a webhook that raised `error`, and completes its record."""
+    """Returns the response to a webhook that the service rejects because of `error`. Writes the outcome to `record`."""
     refusal = REFUSALS[type(error)]
     record.outcome, record.status, record.answered = refusal.slug, refusal.status, perf_counter()
     if isinstance(error, QueueUnavailable | BillingUnavailable):

@@ -1,8 +1,8 @@
-"""Load shedding: an overloaded process answers 503, for little more than the cost of parsing the request.
+"""Makes the 503s of an overloaded process cheap: each costs little more than parsing the request (load shedding).
 
-A rejection takes CPU time from accepted webhooks, and an overloaded process rejects more webhooks than it accepts. So
-the process reuses each response, keeps the connection open because a new one costs more than the response, and logs
-only the number of rejections.
+A rejection takes CPU time from accepted webhooks, and an overloaded process rejects more webhooks than it accepts.
+Therefore, the process reuses the response objects and logs only the number of rejections. It keeps connections open,
+because a new connection would cost more than a response.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _OVERLOADED = REFUSALS[Overloaded]
 
 
 class Shedding:
-    """Makes and counts the responses. `observe` receives the record of each rejected webhook."""
+    """Creates and counts the 503s of an overloaded process. `observe` receives the record of each rejected webhook."""
 
     def __init__(self, observe: ObserveWebhook) -> None:
         self._observe = observe
@@ -27,7 +27,7 @@ class Shedding:
         self._not_logged = 0
 
     def shed(self, reason: str, began: float) -> ProblemResponse:
-        """Returns the response to a webhook that began at `began` of `time.perf_counter`, and counts it."""
+        """Returns a 503 with `reason`, and counts the webhook. `began`: when its request began (perf_counter)."""
         self._observe(WebhookRecord(began, _OVERLOADED.slug, _OVERLOADED.status, answered=perf_counter()))
         if self._not_logged == 0:
             asyncio.get_running_loop().call_later(LOG_SECONDS, self._log)
@@ -39,5 +39,5 @@ class Shedding:
 
     def _log(self) -> None:
         fields = {"outcome": _OVERLOADED.slug, "status": _OVERLOADED.status, "number": self._not_logged}
-        logger.bind(**fields).warning("{} webhooks overloaded", self._not_logged)
+        logger.bind(**fields).warning("{} webhooks rejected because of overload", self._not_logged)
         self._not_logged = 0

@@ -30,7 +30,7 @@ def test_credentials_that_can_be_guessed() -> None:
         service.wait_for("Listening on")
         found = [line["message"] for line in service.lines if line["level"] == "WARNING"]
     assert found == [
-        "APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_PREVIOUS_PASSWORD: fewer than 8 characters (as demo's) can be guessed"
+        "APP_BASIC_AUTH_PASSWORD, APP_BASIC_AUTH_PREVIOUS_PASSWORD: passwords of fewer than 8 characters can be guessed"
     ]
 
 
