@@ -1,9 +1,9 @@
-"""The optimisation history: each file is one release with one lesson. APP_RELEASE selects the release at the start.
+"""The history of the service's optimisation. Each module is a release: the webhook's handler after one change.
 
-A release is a module with `lifespan(service)` and `receive(…)`. The lifespan opens what the release needs, and yields
-the state, if any, that the handler reads from `request.state`. `receive` is the handler. If the module has
-`BARE = True`, its handler takes the request, returns a Response, and is called without FastAPI. Releases do not import
-each other.
+APP_RELEASE selects the release when the process starts. A release defines `lifespan(service)` and `receive(…)`. The
+lifespan opens clients, for example of SQS, and may yield state that the handler reads from `request.state`. `receive`
+is the handler. If the module defines `BARE = True`, the service calls the handler with the request, without FastAPI,
+and the handler returns a Response. Releases do not import each other.
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from app.settings import Release
 
-if TYPE_CHECKING:  # so that code which only shows the releases needs no FastAPI
+if TYPE_CHECKING:
     from app.web.service import Service
 
 
 class ReleaseModule(Protocol):
-    """The interface of a release."""
+    """The functions that the module of each release defines."""
 
     def lifespan(self, service: "Service") -> AbstractAsyncContextManager[Any]: ...
 
@@ -25,5 +25,5 @@ class ReleaseModule(Protocol):
 
 
 def load(release: Release) -> ReleaseModule:
-    """Imports the chosen release alone, so that no release pays for the imports of another."""
+    """Imports the module of `release` and no other release, so that the process loads no library without need."""
     return cast(ReleaseModule, import_module(f"{__name__}.{release.value}"))

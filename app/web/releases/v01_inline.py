@@ -1,8 +1,8 @@
-"""0.1.0: the work in the handler.
+"""0.1.0: the handler does the billing work.
 
 Problem: a webhook reports a pending invoice, which must be closed after the customer's usage is added.
 Change: an async handler adds the usage and closes the invoice, with blocking clients of DynamoDB and Chargebee.
-Cost: each call to DynamoDB or Chargebee blocks the event loop; and Chargebee waits for the answer, and times out.
+Cost: each call to DynamoDB or Chargebee blocks the event loop. Chargebee waits for the whole work, and times out.
 """
 
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ TOKENS = 40
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_billing(service.billing)  # discarded: botocore has read its models now
+        build_billing(service.billing)  # discarded: building a client makes botocore cache its models
     yield
 
 
@@ -37,7 +37,7 @@ async def receive(request: Request, billing: Annotated[BlockingBilling, Depends(
     event = read_event(request, body)
     if event is None:
         return ignored(request)
-    if event.event_type == PENDING_INVOICE_CREATED:  # other types need no work
+    if event.event_type == PENDING_INVOICE_CREATED:  # events of other types need no billing work
         invoice = billing.read(event)
         charges = billing.unbilled(event, invoice)
         billing.add(event, invoice, charges)

@@ -1,8 +1,8 @@
-"""0.2.0: a queue instead of the work.
+"""0.2.0: the handler enqueues the event, and leaves the billing work to a worker.
 
 Problem: Chargebee waits while the handler does the billing work, and times out.
-Change: put the event on SQS and answer; each request builds its own boto3 client.
-Cost: `send` blocks the event loop: until SQS answers, no other request is served, not even a probe.
+Change: the handler sends the event to SQS and answers. Each request builds its own boto3 client.
+Cost: `send` blocks the event loop. Until SQS answers, the process serves no other request, not even a probe.
 """
 
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ TOKENS = 40
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_queue(service.queue, service.limits)  # discarded: botocore has read its models now
+        build_queue(service.queue, service.limits)  # discarded: building a client makes botocore cache its models
     yield
 
 

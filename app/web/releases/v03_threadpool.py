@@ -1,8 +1,8 @@
-"""0.3.0: send in a thread.
+"""0.3.0: a thread sends the message.
 
 Problem: a blocking `send` on the event loop delays every other request, probes included.
-Change: `await run_in_threadpool(…)`: a thread waits for SQS, the event loop stays free.
-Cost: each webhook in flight occupies one of 40 threads; the 41st waits for a free one.
+Change: `await run_in_threadpool(…)` makes a thread wait for SQS, and the event loop stays free.
+Cost: each webhook in flight occupies one of 40 threads. The 41st webhook waits for a free thread.
 """
 
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ TOKENS = 40
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_queue(service.queue, service.limits)  # discarded: botocore has read its models now
+        build_queue(service.queue, service.limits)  # discarded: building a client makes botocore cache its models
     yield
 
 

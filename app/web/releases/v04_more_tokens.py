@@ -1,7 +1,7 @@
 """0.4.0: more threads.
 
-Problem: with 40 tokens, the 41st webhook waits although SQS and the CPU have capacity left.
-Change: the thread limiter has 100 tokens.
+Problem: with 40 threads, the 41st webhook waits although SQS and the CPU have capacity left.
+Change: AnyIO's thread limiter has 100 tokens instead of 40, so that 100 threads may work at the same time.
 Cost: 100 threads share one GIL, so only one thread at a time runs Python code.
 """
 
@@ -25,7 +25,7 @@ TOKENS = 100
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_queue(service.queue, service.limits)  # discarded: botocore has read its models now
+        build_queue(service.queue, service.limits)  # discarded: building a client makes botocore cache its models
     yield
 
 

@@ -1,6 +1,6 @@
-"""0.5.0: the queue from an async dependency.
+"""0.5.0: an async dependency builds the queue's client.
 
-Problem: a sync dependency takes a thread, and a token, before the handler starts.
+Problem: FastAPI runs a sync dependency in a thread, so a webhook occupies a thread before the handler starts.
 Change: the dependency is `async def`, so it needs no thread.
 Cost: the dependency now blocks the event loop: GetQueueUrl delays all other requests, as `send` did in 0.2.0.
 """
@@ -25,7 +25,7 @@ TOKENS = 100
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_queue(service.queue, service.limits)  # discarded: botocore has read its models now
+        build_queue(service.queue, service.limits)  # discarded: building a client makes botocore cache its models
     yield
 
 

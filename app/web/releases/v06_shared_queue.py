@@ -1,8 +1,8 @@
-"""0.6.0: one queue for the life of the process.
+"""0.6.0: one queue object for the life of the process.
 
-Problem: each request builds a client, opens a connection and asks for the queue's URL, on the event loop.
-Change: the lifespan builds one queue, which all requests share: one client, one GetQueueUrl, connections reused.
-Cost: each webhook in flight still needs a thread; and shared objects must be thread-safe (a boto3 client is).
+Problem: on the event loop, each request builds a client, opens a connection and asks SQS for the queue's URL.
+Change: the lifespan builds one queue object for all requests. It has one client, and reuses URL and connections.
+Cost: each webhook in flight still needs a thread. Objects that threads share must be thread-safe (boto3 clients are).
 """
 
 from collections.abc import AsyncIterator

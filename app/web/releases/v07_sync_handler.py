@@ -1,7 +1,7 @@
 """0.7.0: a sync handler with an async body dependency.
 
-Problem: an async handler that passes its work to a thread switches threads twice; one blocking line blocks the loop.
-Change: a plain `def` handler, which FastAPI runs in a thread; an async dependency reads the body; 200 tokens.
+Problem: to pass its work to a thread, an async handler switches threads twice. A blocking line in it blocks the loop.
+Change: FastAPI runs a plain `def` handler in one of 200 threads. An async dependency reads the body.
 Cost: validation also runs in threads, and up to 200 threads compete for the GIL.
 """
 

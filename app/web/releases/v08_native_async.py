@@ -1,7 +1,7 @@
-"""0.8.0: the native asynchronous client.
+"""0.8.0: an asynchronous SQS client.
 
 Problem: each webhook in flight occupies a thread that only waits for SQS.
-Change: await aioboto3 on the event loop; its client is opened once, by the lifespan.
+Change: the handler awaits aioboto3 on the event loop. The lifespan opens one client for all webhooks.
 Cost: all webhooks share one thread, so no code in their path may block.
 """
 

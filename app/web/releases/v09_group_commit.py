@@ -1,8 +1,8 @@
-"""0.9.0: group commit.
+"""0.9.0: group commit sends several messages in one call.
 
-Problem: each webhook costs a call to SQS: signing, headers, parsing, and the price of the call.
-Change: webhooks that wait at the same time share one SendMessageBatch; each still waits for its own acknowledgement.
-Cost: a slow call delays up to ten webhooks instead of one; and webhooks now wait in memory before they reach SQS.
+Problem: each webhook costs a call to SQS: CPU time for signing, headers and parsing, and the price of the call.
+Change: webhooks that wait at the same time share one SendMessageBatch. Each still waits for its own acknowledgement.
+Cost: a slow call delays up to ten webhooks instead of one, and webhooks wait in memory before they reach SQS.
 """
 
 from collections.abc import AsyncIterator

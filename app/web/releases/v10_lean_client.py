@@ -1,8 +1,8 @@
-"""1.0.0: a lean client.
+"""1.0.0: a lean SQS client, and a handler without FastAPI.
 
-Problem: the remaining CPU time of a webhook goes to the framework and to a general-purpose AWS client.
-Change: an SQS client for one API call (`app/sqs/lean.py`); a handler that returns its response without FastAPI.
-Cost: our own code for signatures, connections and retries must be maintained; SQS cannot be behind a proxy.
+Problem: FastAPI and a general-purpose AWS client use most of the CPU time that a webhook still takes.
+Change: an SQS client for one API call (`app/sqs/lean.py`), and a handler that returns its response without FastAPI.
+Cost: the project maintains its own code for signatures, connections and retries. The client supports no HTTP proxy.
 """
 
 from collections.abc import AsyncIterator
