@@ -1,7 +1,8 @@
-"""The web process: HTTP → SQS.
+"""The web process receives webhooks over HTTP and sends them to SQS.
 
     server → endpoint: gate (overload, authentication, admission, body) → the release's `receive` → SQS
              └─ all other requests → FastAPI: probes, /docs, 404, 405
 
-`main.create_app` assembles the application, and `server` runs it under uvicorn.
+A release is one version of the webhook's handler (`receive`). `main.create_app` assembles the application, and `server`
+runs it under uvicorn.
 """

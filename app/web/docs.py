@@ -1,7 +1,7 @@
 """Serves Swagger UI at /docs from local files, so that it works offline and sends nothing to a third party.
 
-FastAPI's own page loads Swagger UI from a CDN and starts it with an inline script. The files come from fastapi-offline,
-which is in the dependency group `local` and not in the image.
+FastAPI's own page would load Swagger UI from a CDN and start it with an inline script. This page loads the files of the
+package fastapi-offline, which belongs to the dependency group `local`. The Docker image does not contain the package.
 """
 
 from importlib.util import find_spec
@@ -25,11 +25,11 @@ _PAGE = """<!doctype html>
 <script src="docs/start.js"></script>
 </html>
 """
-# With the default of validatorUrl, the page would send the document's address to Swagger's online validator.
+# By default, Swagger UI sends the address of the OpenAPI document to an online validator. The null prevents that.
 _START = """SwaggerUIBundle({ url: "openapi.json", dom_id: "#swagger-ui", deepLinking: true, validatorUrl: null })
 """
 HEADERS = {
-    # `data:` allows the icons in Swagger UI's style sheet.
+    # Swagger UI's style sheet contains its icons as `data:` URLs.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -40,18 +40,21 @@ _MEDIA_TYPES = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "te
 
 
 def assets() -> dict[str, Path]:
-    """Returns the paths of Swagger UI's files by name. Raises ConfigurationError if they are not installed."""
+    """Returns the path of each of Swagger UI's files by name. Raises ConfigurationError if they are not installed."""
     spec = find_spec("fastapi_offline")
     if spec is None or spec.origin is None:
         raise ConfigurationError(
-            "APP_DOCS=1: Swagger UI is not installed; allowed is 0, or to install fastapi-offline"
-            " (the dependency group `local`: requirements-local.lock)"
+            "APP_DOCS=1 needs Swagger UI, which is not installed: set APP_DOCS=0, or install fastapi-offline"
+            " (dependency group `local`, requirements-local.lock)"
         )
     return {name: Path(spec.origin).parent / "static" / name for name in _MEDIA_TYPES}
 
 
 def add_docs(app: FastAPI) -> None:
-    """Adds the page and its assets at /docs. FastAPI serves /openapi.json itself. Raises ConfigurationError."""
+    """Adds routes for the page at /docs and for the files that it loads. FastAPI itself serves /openapi.json.
+
+    Raises ConfigurationError if Swagger UI is not installed.
+    """
     files = assets()
 
     async def page(request: Request) -> Response:

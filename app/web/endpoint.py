@@ -1,4 +1,4 @@
-"""POST /webhooks/chargebee as ASGI: overload → authentication → admission → body → handler."""
+"""Handles POST /webhooks/chargebee in five steps: overload, authentication, admission, body, handler."""
 
 import asyncio
 
@@ -15,10 +15,9 @@ PATH = "/webhooks/chargebee"
 
 
 class WebhookEndpoint:
-    """Passes webhooks through the gate to `handler`, and all other requests to `app`.
+    """Passes each webhook that `gate` accepts to `handler`, and every other request to `app`.
 
-    Only this class routes webhooks. `app` answers 404 and 405, and serves the probes, which need neither credentials
-    nor admission.
+    `app` serves the probes, which need neither credentials nor admission, and answers 404 and 405.
     """
 
     def __init__(self, app: ASGIApp, handler: ASGIApp, gate: Gate) -> None:
@@ -47,10 +46,10 @@ class WebhookEndpoint:
         try:
             await self._admitted(scope, receive, respond)
         except WebhookRefused as error:
-            # Not sent by FastAPI's exception handler, because the permit must be released before a slow client reads.
+            # `_admitted` has released the permit, so a client that reads this response slowly occupies no permit.
             await refuse(error, record)(scope, receive, send)
         except ClientDisconnect:
-            pass  # the client would not read a response
+            pass  # the client has disconnected and reads no response
         except asyncio.CancelledError:
             if (response := gate.stopped(record)) is None:
                 raise

@@ -1,4 +1,7 @@
-"""Two tips of the talk: two kinds of middleware (APP_MIDDLEWARE), and three ways to make a 200 (APP_RESPONSE)."""
+"""Options for load tests: two kinds of middleware (APP_MIDDLEWARE), and three ways to serialise a 200 (APP_RESPONSE).
+
+They measure two tips from the talk whose service CHANGELOG.md rebuilds.
+"""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -22,7 +25,7 @@ def _mark(headers: MutableHeaders, started: float) -> None:
 
 
 class AsgiTiming:
-    """The middleware as pure ASGI: a function around `send`."""
+    """Adds the headers X-Request-ID and Server-Timing to each response, as a pure ASGI middleware."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -39,7 +42,7 @@ class AsgiTiming:
 
 
 class BaseHttpTiming(BaseHTTPMiddleware):
-    """The middleware as a BaseHTTPMiddleware, which needs a task group and two memory streams for each request."""
+    """Adds the headers of AsgiTiming as a BaseHTTPMiddleware, which needs a task group and two streams per request."""
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         started = perf_counter()
@@ -57,7 +60,7 @@ MIDDLEWARE: dict[str, list[Callable[[ASGIApp], ASGIApp]]] = {
 
 
 class OrjsonResponse(JSONResponse):
-    """A response that orjson.dumps renders instead of json.dumps; jsonable_encoder still runs before it."""
+    """Serialises the body with orjson.dumps instead of json.dumps. FastAPI still calls jsonable_encoder first."""
 
     def render(self, content: Any) -> bytes:
         return orjson.dumps(content)
@@ -67,10 +70,11 @@ _CLASSES: dict[str, type[JSONResponse]] = {"json": JSONResponse, "orjson": Orjso
 
 
 def response_as_named(name: str, release: Release) -> dict[str, Any]:
-    """Returns the arguments of `add_api_route` for APP_RESPONSE=`name`.
+    """Returns the arguments of FastAPI's `add_api_route` with which it serialises responses as APP_RESPONSE=`name`.
 
-    `json`: jsonable_encoder, then json.dumps, as in the published service. `orjson`: FastAPI's ORJSONResponse, which
-    is deprecated because pydantic-core serialises a declared return type directly. `model`: such a type.
+    `json`: jsonable_encoder, then json.dumps, as in the service of the talk. `orjson`: jsonable_encoder, then
+    orjson.dumps, as in FastAPI's ORJSONResponse. That class is deprecated, because pydantic-core serialises a declared
+    return type directly. `model`: pydantic-core, with a declared return type.
     """
     if name == "model":
         return {"response_model": answer_of(release)}

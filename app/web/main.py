@@ -1,4 +1,4 @@
-"""The composition root of the web process."""
+"""Assembles the web process: the chosen release, the gate in front of it, FastAPI and the metrics."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = None) -> Service:
     """Returns the application with the release of `settings`. It opens no connection before its lifespan starts.
 
-    `observers` receive the records of the webhooks and of the calls to SQS.
-    Raises ConfigurationError if APP_DOCS needs a package that is not installed.
+    `observers` receive a record of each webhook and of each call to SQS.
+    Raises ConfigurationError if APP_DOCS=1 and Swagger UI is not installed.
     """
     release = releases.load(settings.release)
     observers = observers or Observers()
@@ -46,10 +46,10 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     gate = Gate(settings, service.admission, observers, WebhookLines(settings).log if lean else log_webhook)
     middleware = list(MIDDLEWARE[settings.middleware])
     if settings.profile is not None:
-        from app.telemetry.profiling import Profiling  # imported only with APP_PROFILE
+        from app.telemetry.profiling import Profiling  # imported only if APP_PROFILE is set
 
         middleware.append(partial(Profiling, folder=settings.profile, path=PATH))
-    # FastAPI adds this middleware to its router. The route is called without the router, so it is added here.
+    # FastAPI wraps its router in AsyncExitStackMiddleware. Webhooks bypass the router, so their route is wrapped here.
     service.serve_webhooks(_bare(release.receive) if lean else AsyncExitStackMiddleware(route.app), gate, middleware)
     if observers.metrics is not None:
         _measure(service.admission, observers.metrics, settings.release)
@@ -64,7 +64,7 @@ def _lifespan(release: ReleaseModule) -> Callable[[Service], Any]:
         async with release.lifespan(service) as state:
             with ExitStack() as stack:
                 if service.settings.timeline is not None:
-                    from app.telemetry.timeline import recorded  # imported only with APP_TIMELINE
+                    from app.telemetry.timeline import recorded  # imported only if APP_TIMELINE is set
 
                     stack.enter_context(recorded(service.settings.timeline, PATH))
                 stack.enter_context(service.observers.measuring())
@@ -74,14 +74,14 @@ def _lifespan(release: ReleaseModule) -> Callable[[Service], Any]:
 
 
 def _webhook_route(service: Service, release: ReleaseModule) -> APIRoute:
-    """Adds the release's handler as a route to FastAPI, for the OpenAPI document as well, and returns the route."""
+    """Adds the release's handler as a route to FastAPI and to its OpenAPI document, and returns the route."""
     settings = service.settings
     service.router.add_api_route(
         PATH,
         release.receive,
         methods=["POST"],
         name="receive",
-        summary="Take a Chargebee event",
+        summary="Receive a Chargebee event",
         tags=["webhooks"],
         **described(settings.release),
         **response_as_named(settings.response, settings.release),
@@ -92,7 +92,7 @@ def _webhook_route(service: Service, release: ReleaseModule) -> APIRoute:
 
 
 def _bare(receive: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
-    """Returns `receive` as ASGI, without FastAPI's dependencies, validation and serialisation."""
+    """Returns an ASGI app that calls `receive` without FastAPI's dependencies, validation and serialisation."""
 
     async def respond(scope: Scope, receive_message: Receive, send: Send) -> None:
         response = await receive(Request(scope, receive_message, send))
@@ -102,8 +102,8 @@ def _bare(receive: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
 
 
 def _measure(admission: Admission, metrics: "Metrics[WebhookRecord]", release: Release) -> None:
-    """Adds the outcomes and the gauges of admission to the metrics, before the first webhook."""
-    from app.telemetry.metrics.instruments import gauge  # imported only with metrics
+    """Makes the counter of every possible outcome begin at 0, and adds the gauges of `admission` to the metrics."""
+    from app.telemetry.metrics.instruments import gauge  # imported only if the process exports metrics
 
     refusals = [(refusal.slug, refusal.status) for refusal in REFUSALS.values()]
     metrics.records.expect([(release.accepted, HTTPStatus.OK.value), ("ignored", HTTPStatus.OK.value), *refusals])

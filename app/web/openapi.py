@@ -1,4 +1,7 @@
-"""Describes what FastAPI cannot infer from a handler that reads the raw body: schema, problems, Basic auth."""
+"""Adds to the OpenAPI document what FastAPI cannot infer from handlers that read the raw body.
+
+These are the schema of the body, the error responses, and Basic authentication.
+"""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +18,7 @@ _REF = "#/components/schemas/{model}"
 
 
 class Problem(BaseModel):
-    """A problem document of RFC 9457. Only a 422 has `errors`."""
+    """An error response in the format of RFC 9457. Only a 422 has `errors`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -32,16 +35,16 @@ def _problem(description: str) -> dict[str, Any]:
 
 
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    401: _problem("Basic credentials missing or wrong"),
+    401: _problem("The Basic credentials are missing or wrong"),
     408: _problem("The body was not complete in time"),
     413: _problem("The body is too long"),
-    415: _problem("A Content-Encoding other than identity"),
-    422: _problem("Not JSON, JSON nested too deeply, not an event, or with a character that SQS rejects"),
+    415: _problem("The request has a Content-Encoding other than identity"),
+    422: _problem("The body is not JSON, nested too deeply, not an event, or has a character that SQS rejects"),
 }
 
 
 class Words(NamedTuple):
-    """The texts that describe a release's handler, its 200 and its 503."""
+    """Texts for the OpenAPI document. They describe the handler of a release, its 200 and its 503."""
 
     description: str
     accepted: str
@@ -49,24 +52,26 @@ class Words(NamedTuple):
 
 
 _QUEUED = Words(
-    "Answers 200 once SQS has acknowledged the message, never before.",
+    "Answers 200 only after SQS has acknowledged the message.",
     "SQS has acknowledged the message",
-    "SQS unreachable, throttled or slow",
+    "SQS is unreachable or slow, or throttles calls",
 )
 _PROCESSED = Words(
-    "Answers 200 once the billing work is done, never before.",
+    "Answers 200 only after the billing work is done.",
     "The invoice is closed, or the event needs no billing work",
-    "DynamoDB or Chargebee unreachable, throttled, slow or refusing",
+    "DynamoDB or Chargebee is unreachable or slow, or throttles or rejects calls",
 )
 
 
 def described(release: Release) -> dict[str, Any]:
-    """Returns the arguments of `add_api_route` that describe the endpoint and its responses."""
+    """Returns the arguments of FastAPI's `add_api_route` that describe the webhook's route and its responses."""
     words = _QUEUED if release.enqueues else _PROCESSED
     responses: dict[int | str, dict[str, Any]] = {
-        200: {"model": answer_of(release), "description": f"{words.accepted}, or the event's type is ignored"},
+        200: {"model": answer_of(release), "description": f"{words.accepted}, or the service ignores the event's type"},
         **_REFUSED,
-        503: _problem(f"{words.unavailable}; admission full; draining. Chargebee redelivers"),
+        503: _problem(
+            f"{words.unavailable}, or the process is overloaded or stopping. Chargebee sends the webhook again later"
+        ),
     }
     return {"description": words.description, "responses": responses, "openapi_extra": EXTRA}
 
@@ -74,7 +79,7 @@ def described(release: Release) -> dict[str, Any]:
 _EVENTS = [{"$ref": _REF.format(model=model.__name__)} for model in (Event, UnwantedEvent)]
 EXTRA: dict[str, Any] = {
     "requestBody": {
-        "description": "A Chargebee event; if its type is not in APP_EVENT_TYPES, only the envelope is validated",
+        "description": "A Chargebee event. If its type is not in APP_EVENT_TYPES, its `content` is not validated",
         "required": True,
         "content": {"application/json": {"schema": {"anyOf": _EVENTS}}},
     },
@@ -83,7 +88,7 @@ EXTRA: dict[str, Any] = {
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """Returns FastAPI's OpenAPI document of `app`, with the schemas that `described` refers to."""
+    """Returns FastAPI's OpenAPI document of `app`, with the schemas and the authentication that `described` names."""
     document = get_openapi(title=app.title, version=app.version, routes=app.routes)
     _, schemas = models_json_schema(
         [(Event, "validation"), (UnwantedEvent, "validation"), (Problem, "serialization")], ref_template=_REF

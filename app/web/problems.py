@@ -1,4 +1,7 @@
-"""Translates errors into `application/problem+json` (RFC 9457); no other module knows their statuses and headers."""
+"""Translates errors into HTTP responses of type `application/problem+json` (RFC 9457).
+
+Only this module knows which status and which headers belong to an error.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -20,10 +23,11 @@ LONGEST_PATH = 200
 
 
 class Refusal(NamedTuple):
-    """The response to one kind of error. `slug` names it in logs and metrics.
+    """The status and headers of the response to one class of errors. `slug` names the error in logs and metrics.
 
-    `linger` means that the body may still be arriving. Then the response is sent at once, and the connection stays open
-    until the client has finished. Closing a socket with unread bytes resets it, and the client may lose the response.
+    `linger`: the client may still be sending the body. The service then sends the response at once, but keeps the
+    connection open until the client has finished, for at most LINGER_SECONDS. Closing a socket that has unread bytes
+    resets the connection, and the client may lose the response.
     """
 
     slug: str
@@ -40,7 +44,7 @@ REFUSALS: dict[type[WebhookRefused], Refusal] = {
     errors.BodyTooLarge: Refusal("body-too-large", 413, linger=True),
     errors.UnsupportedEncoding: Refusal("unsupported-encoding", 415, {"Accept-Encoding": "identity"}, linger=True),
     errors.InvalidEvent: Refusal("invalid-event", 422),
-    # Closing the connection makes the client's next attempt reach a process that is not stopping.
+    # After `Connection: close`, the client opens a new connection, which reaches a process that is not stopping.
     errors.Draining: Refusal("draining", 503, {"Retry-After": "1", "Connection": "close"}, linger=True),
     errors.Overloaded: Refusal("overloaded", 503, {"Retry-After": "1"}, linger=True),
     errors.QueueUnavailable: Refusal("queue-unavailable", 503, {"Retry-After": "5"}),
@@ -49,7 +53,7 @@ REFUSALS: dict[type[WebhookRefused], Refusal] = {
 
 
 class ProblemResponse(JSONResponse):
-    """A problem document. `Refusal` explains `linger`."""
+    """A response that contains a problem document of RFC 9457. `Refusal` explains `linger`."""
 
     media_type = "application/problem+json"
 
@@ -76,7 +80,7 @@ class ProblemResponse(JSONResponse):
 
 
 def problem(error: WebhookRefused) -> ProblemResponse:
-    """Returns the response to a webhook that is refused with `error`."""
+    """Returns the response to a webhook that the service rejects because of `error`."""
     refusal = REFUSALS[type(error)]
     linger = error.unread if isinstance(error, BodyTooLarge) else refusal.linger
     extra = {"errors": error.errors} if isinstance(error, InvalidEvent) else {}
@@ -90,15 +94,15 @@ async def _http_error(request: Request, error: HTTPException) -> ProblemResponse
 
 
 def unexpected() -> ProblemResponse:
-    """Returns the response after an unexpected exception, whose traceback is in the log."""
-    return ProblemResponse(HTTPStatus.INTERNAL_SERVER_ERROR, "An unexpected error; send it again")
+    """Returns the response after an unexpected exception. Only the log contains the exception and its traceback."""
+    return ProblemResponse(HTTPStatus.INTERNAL_SERVER_ERROR, "An unexpected error occurred; send the request again")
 
 
 async def _unexpected(request: Request, error: Exception) -> ProblemResponse:
     return unexpected()
 
 
-# The webhook's endpoint answers WebhookRefused itself.
+# FastAPI uses these handlers. They omit WebhookRefused, which WebhookEndpoint catches before FastAPI would see it.
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
     HTTPException: _http_error,
     Exception: _unexpected,

@@ -1,4 +1,4 @@
-"""The application that is served: FastAPI, with the webhook's endpoint in front of it."""
+"""Defines the application that the server runs: FastAPI, with WebhookEndpoint in front of it."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -24,7 +24,10 @@ Lifespan = Callable[["Service"], AbstractAsyncContextManager[Any]]
 
 
 class Service(FastAPI):
-    """FastAPI with the parts that routes and releases use as typed attributes. SQS clients use `queue` and `limits`."""
+    """A FastAPI application whose typed attributes replace `app.state`. Routes and releases use these attributes.
+
+    `queue` and `limits` are the address and the limits that releases pass to their SQS client.
+    """
 
     def __init__(self, settings: Settings, observers: Observers[WebhookRecord], lifespan: Lifespan) -> None:
         super().__init__(
@@ -53,16 +56,16 @@ class Service(FastAPI):
 
     @cached_property
     def queue(self) -> QueueAddress:
-        """The queue of APP_SQS_QUEUE_URL. Raises ConfigurationError if it is not set."""
+        """The address in APP_SQS_QUEUE_URL. Raises ConfigurationError if APP_SQS_QUEUE_URL is not set."""
         return QueueAddress.at(self.settings.require_queue_url())
 
     @cached_property
     def billing(self) -> BillingAccess:
-        """The table and the Chargebee site, which v01 needs for the billing work."""
+        """The DynamoDB table and the Chargebee site. v01 needs both, because it does the billing work itself."""
         return billing_access(self.settings)
 
     def serve_webhooks(self, handler: ASGIApp, gate: Gate, middleware: Sequence[Callable[[ASGIApp], ASGIApp]]) -> None:
-        """Passes webhooks to `handler`, and all requests through `middleware`; its last item is the outermost."""
+        """Makes webhooks pass `gate` to `handler`. Wraps the service in `middleware`; the last item is outermost."""
         self._entrance = WebhookEndpoint(super().__call__, handler, gate)
         for wrap in middleware:
             self._entrance = wrap(self._entrance)

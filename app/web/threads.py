@@ -1,6 +1,6 @@
-"""Sets the size of AnyIO's thread pool, which is 40 by default.
+"""Sets the size of AnyIO's thread pool, which has 40 threads by default.
 
-`run_in_threadpool`, sync dependencies and sync handlers use this pool.
+FastAPI's `run_in_threadpool`, sync dependencies and sync handlers run in this pool.
 
 https://anyio.readthedocs.io/en/stable/threads.html#adjusting-the-default-maximum-worker-thread-count
 """

@@ -1,4 +1,4 @@
-"""The functions that all releases share: they read the body and the event, and make the response."""
+"""The functions that all releases share. They read the body and the event, and create the response."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from app.telemetry.record import WebhookRecord
 from app.web.answers import Answer, Plain, Processed
 from app.web.service import Service
 
-# A release imports from this module alone what it shares with the others.
+# The list includes Answer and Processed, because releases import both names from this module.
 __all__ = ["Answer", "Processed", "ignored", "plain", "processed", "queued", "read_body", "read_event"]
 
 # "queued": SQS has acknowledged the message; "processed": the billing work is done.
@@ -18,7 +18,7 @@ Status = Literal["queued", "processed", "ignored"]
 
 
 async def read_body(request: Request) -> bytes:
-    """Returns the body, like `request.body()` but without an async generator. Raises ClientDisconnect."""
+    """Returns the body like Starlette's `request.body()`, but avoids its async generator. Raises ClientDisconnect."""
     body: bytes = b""
     while True:
         message = await request.receive()
@@ -30,7 +30,7 @@ async def read_body(request: Request) -> bytes:
 
 
 def read_event(request: Request, body: bytes) -> Event | None:
-    """Returns the event to enqueue (v01: to process), or None if its type is ignored. Raises InvalidEvent."""
+    """Returns the event in `body`, or None if its type is not in APP_EVENT_TYPES. Raises InvalidEvent."""
     record = _record(request)
     record.body_bytes = len(body)
     wanted = Service.of(request).settings.event_types
@@ -49,12 +49,12 @@ def processed(request: Request) -> Processed:
 
 
 def ignored(request: Request) -> Answer:
-    """Returns the response to an event of an ignored type; after a 4xx, Chargebee would redeliver it."""
+    """Returns a 200 for an event whose type is not in APP_EVENT_TYPES. After a 4xx, Chargebee would redeliver it."""
     return Answer(status="ignored", event_id=_event_id(request, "ignored"))
 
 
 def plain(request: Request, status: Literal["queued", "ignored"]) -> Plain:
-    """Returns the same response as `queued` or `ignored`, for a handler that FastAPI does not call."""
+    """Returns the response of `queued` or `ignored` in the form that a handler needs if FastAPI does not call it."""
     return Plain(status, _event_id(request, status))
 
 

@@ -139,8 +139,8 @@ def test_without_its_package() -> None:
     )
     assert ended.returncode == 2
     assert ended.stderr == (
-        "error: APP_DOCS=1: Swagger UI is not installed; allowed is 0, or to install fastapi-offline"
-        " (the dependency group `local`: requirements-local.lock)\n"
+        "error: APP_DOCS=1 needs Swagger UI, which is not installed: set APP_DOCS=0, or install fastapi-offline"
+        " (dependency group `local`, requirements-local.lock)\n"
     )
 
 
