@@ -1,4 +1,4 @@
-"""Reads the settings from the APP_ variables of the environment. No other module of `app` reads them.
+"""Reads the settings from the APP_ variables of the environment. Only this package reads them.
 
 A process reads its settings once, at start-up, and cannot change them later. Wrong, unknown and contradictory variables
 raise `ConfigurationError`. The error has a line for each wrong variable: its name, its value and the allowed values.
@@ -50,7 +50,7 @@ class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings,
         if self.max_buffered_bytes < self.max_body_bytes:
             raise ValueError(
                 f"APP_MAX_BUFFERED_BYTES={self.max_buffered_bytes}: allowed is APP_MAX_BODY_BYTES"
-                f" ({self.max_body_bytes}) or more, because the service must be able to hold the longest body"
+                f" ({self.max_body_bytes}) or more, because the longest body must fit into this memory"
             )
         if self.chargebee_timeout >= self.billing_lease:
             raise ValueError(
@@ -84,6 +84,6 @@ def load_settings() -> Settings:
         raise ConfigurationError("\n".join(unknown))
     empty: dict[str, Any] = {name: "" for name in CREDENTIALS if os.environ.get(variable(name)) == ""}
     try:
-        return Settings(**empty)  # otherwise, `env_ignore_empty` would ignore empty credentials
+        return Settings(**empty)  # explicit, because `env_ignore_empty` ignores empty variables
     except ValidationError as error:
         raise ConfigurationError("\n".join(error_lines(Settings, error))) from None

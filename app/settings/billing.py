@@ -12,14 +12,14 @@ class BillingSettings(BaseModel):
     billing_table: str | None = Field(
         None,
         pattern=r"^[A-Za-z0-9_.-]{3,255}$",
-        description="DynamoDB table for billable events, claims on events, and the rate of API calls (worker, v01).",
+        description="DynamoDB table with billable events, claims on events, and the API rate limit (worker, v01).",
         json_schema_extra={"allowed": "the name of a table"},
     )
     billing_lease: float = Field(
         60.0,
         ge=1,
         le=900,
-        description="Seconds for which a claim reserves an event for a worker, which renews the claim while it works.",
+        description="Seconds for which a worker's claim reserves an event. The worker renews the claim while it works.",
     )
     chargebee_url: Annotated[str, AfterValidator(with_host)] | None = Field(
         None,
@@ -36,17 +36,17 @@ class BillingSettings(BaseModel):
         150,
         ge=1,
         le=1_000_000,
-        description="Maximum API calls per minute of all workers. Chargebee's plans allow 150, 1,000 or 3,500.",
+        description="Maximum calls to Chargebee per minute, of all workers together. Plans allow 150, 1,000 or 3,500.",
     )
     chargebee_timeout: float = Field(
         20.0,
         gt=0,
         le=60,
-        description="Time-out in seconds for one API call; it must be shorter than APP_BILLING_LEASE.",
+        description="Time-out in seconds for one call to Chargebee's API; it must be shorter than APP_BILLING_LEASE.",
     )
     dead_letter_queue_url: QueueUrl | None = Field(
         None,
-        description="Dead-letter queue: the worker moves messages that can never succeed to this queue.",
+        description="URL of the dead-letter queue, to which the worker moves messages that can never succeed.",
         json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
     )
     worker_concurrency: int = Field(

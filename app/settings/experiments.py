@@ -1,4 +1,7 @@
-"""Settings for the lessons of CHANGELOG.md and for the talk's tips. A deployment needs none of these settings."""
+"""Settings for the lessons in CHANGELOG.md and for the tips of the talk about v01 to v07.
+
+A deployment needs none of these settings.
+"""
 
 import tempfile
 from pathlib import Path
@@ -14,29 +17,30 @@ class ExperimentSettings(BaseModel):
         None,
         ge=1,
         le=1000,
-        description="Maximum threads for blocking work (v01 to v07). Default: the release's number. Lessons v04, v07.",
+        description="Maximum threads for blocking work (v01 to v07). Not set: 40, 100 or 200, depending on the release."
+        " Lessons v04 and v07.",
     )
     warm_clients: bool = Field(
         True,
-        description="1: build one AWS client at start-up, so that botocore has read its data before the first"
-        " request. 0: show the cost of reading it during requests (v01 to v05). Lesson v04.",
+        description="1: build one AWS client at start-up, so that botocore reads its data files before the first"
+        " request. 0: botocore reads them during the first requests (v01 to v05). Lesson v04.",
     )
     sqs_max_connections: int | None = Field(
         None,
         ge=1,
         le=1024,
-        description="Maximum connections in the pool of the SQS client. Default: botocore's 10 (v02 to v07), 64"
+        description="Maximum connections in the pool of the SQS client. Not set: botocore's 10 (v02 to v07) or 64"
         " (v08, v09). v10 opens a connection for each call in flight. Lessons v06 and v08.",
     )
     gc: Literal["tuned", "default"] | None = Field(
         None,
-        description="When Python collects garbage. tuned: rarely (default of v08 and later); default: at Python's own"
-        " thresholds (v01 to v07). Lesson v09.",
+        description="How often Python collects garbage. tuned: rarely; default: at Python's own thresholds. Not set:"
+        " default for v01 to v07, tuned for later releases. Lesson v09.",
     )
     accept: Literal["all", "one"] | None = Field(
         None,
-        description="Connections that the server accepts per iteration of the event loop: all that wait, or one."
-        " Default: all for v08 and later; for v01 to v07, one with uvloop and all with asyncio. Lesson v06.",
+        description="Waiting connections that the server accepts per iteration of the event loop: all, or one. Not set:"
+        " all for v08 and later; for v01 to v07, one with uvloop and all with asyncio. Lesson v06.",
     )
     loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop. The talk's tip: uvloop.")
     http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser. The talk's tip: httptools.")
@@ -49,8 +53,8 @@ class ExperimentSettings(BaseModel):
     limit_concurrency: int | None = Field(
         None,
         ge=1,
-        description="uvicorn's own limit of connections and requests; above it, uvicorn answers 503 as text/plain,"
-        " also to probes. The talk's tip: --limit-concurrency.",
+        description="uvicorn's own limit of connections and requests; above it, uvicorn answers 503 as text/plain, even"
+        " to probes. The talk's tip: --limit-concurrency.",
     )
     access_log: bool = Field(
         False,
@@ -64,23 +68,23 @@ class ExperimentSettings(BaseModel):
     )
     response: Literal["json", "orjson", "model"] = Field(
         "model",
-        description="What serialises the body of a 200 (v01 to v09): json.dumps, orjson, or (model) pydantic-core, by"
-        " the return type. The talk's tip: ORJSONResponse.",
+        description="Serialiser of the body of a 200 response (v01 to v09). json: json.dumps; orjson: orjson;"
+        " model: pydantic-core, by the handler's return type. The talk's tip: ORJSONResponse.",
     )
     metrics_fine: bool = Field(
         False,
-        description="1: histograms have many buckets, so that the live page of `make run` shows finer medians. Used for"
-        " the pictures of the lessons v02, v04 and v09.",
+        description="1: histograms have many buckets, so that the medians on the live page of `make run` are more"
+        " exact. Used for the pictures of the lessons v02, v04 and v09.",
     )
     profile: Path | None = Field(
         None,
-        description="Folder to which pyinstrument writes profiles, one webhook at a time. Used for the flame graphs"
+        description="Folder to which pyinstrument writes profiles, each of one webhook. Used for the flame graphs"
         " of the lessons v02 to v10.",
         json_schema_extra={"allowed": "a folder that can be written to"},
     )
     timeline: Path | None = Field(
         None,
-        description="File to which the process writes a timeline of event loop, threads and webhooks when it ends"
+        description="File for a timeline of event loop, threads and webhooks, which the process writes when it ends"
         " (`python -m local compare`). Used for the pictures of all lessons.",
         json_schema_extra={"allowed": "a file that can be written"},
     )
@@ -96,5 +100,5 @@ class ExperimentSettings(BaseModel):
         except OSError as error:
             raise ConfigurationError(
                 f"{error.filename}: {error.strerror}: APP_PROFILE must be a folder, and APP_TIMELINE a file,"
-                " that the process can write"
+                " to which the process can write"
             ) from None

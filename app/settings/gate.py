@@ -1,4 +1,4 @@
-"""Settings of the gate, which checks each webhook before its handler: credentials, event types, and limits."""
+"""Settings of the checks that each webhook passes before its handler: credentials, event types, and limits."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from pydantic_settings import NoDecode
 
 KIB, MIB = 1024, 1024 * 1024
 
-# An empty variable usually counts as not set. An empty credential is an error, because it shows that a Secret is empty.
+# An empty variable counts as not set. But an empty credential is an error, because its Kubernetes Secret may be empty.
 CREDENTIALS = (
     "basic_auth_username",
     "basic_auth_password",
@@ -27,12 +27,12 @@ class GateSettings(BaseModel):
     )
     basic_auth_previous_username: str | None = Field(
         None,
-        description="User name of the old credentials, which the service accepts too during a rotation.",
+        description="User name of the previous credentials, which the service also accepts during a rotation.",
         json_schema_extra=_PAIR,
     )
     basic_auth_previous_password: SecretStr | None = Field(
         None,
-        description="Password of the old credentials, which the service accepts too during a rotation.",
+        description="Password of the previous credentials, which the service also accepts during a rotation.",
         json_schema_extra=_PAIR,
     )
 
@@ -47,10 +47,10 @@ class GateSettings(BaseModel):
         245_760,
         ge=1,
         le=MIB - 4 * KIB,
-        description="Maximum size of a body in bytes. SQS accepts 1 MiB with attributes; emulators accept 256 KiB.",
+        description="Maximum bytes of a webhook's body. SQS accepts 1 MiB with attributes; emulators accept 256 KiB.",
     )
     body_timeout: float = Field(
-        10.0, gt=0, le=300, description="Time-out in seconds until the complete body has arrived."
+        10.0, gt=0, le=300, description="Maximum seconds until the complete body of a webhook has arrived."
     )
     max_wait: float = Field(
         5.0,
@@ -62,10 +62,10 @@ class GateSettings(BaseModel):
         ),
     )
     max_in_flight: int = Field(
-        4096, ge=1, description="Maximum webhooks in flight per process; above it, the service answers 503."
+        4096, ge=1, description="Maximum webhooks in flight in a process. The process answers 503 to further webhooks."
     )
     max_buffered_bytes: int = Field(
-        64 * MIB, ge=1, description="Maximum bytes of bodies in memory per process; above it, the service answers 503."
+        64 * MIB, ge=1, description="Maximum bytes of bodies in a process. The process answers 503 to further webhooks."
     )
 
     @field_validator(*CREDENTIALS)

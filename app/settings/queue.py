@@ -13,7 +13,7 @@ KIB, MIB = 1024, 1024 * 1024
 def with_host(url: str) -> str:
     """Returns `url` unchanged. Raises ValueError if `url` has no host, or a port outside 1 to 65,535."""
     address = urlsplit(url)
-    if not address.hostname or address.port == 0:  # `port` raises ValueError above 65,535
+    if not address.hostname or address.port == 0:  # above 65,535, `port` itself raises ValueError
         raise ValueError("no host, or port 0")
     return url
 
@@ -29,14 +29,14 @@ QueueUrl = Annotated[
 class QueueSettings(BaseModel):
     sqs_queue_url: QueueUrl | None = Field(
         None,
-        description="Queue to which the service sends webhooks.",
+        description="URL of the queue to which the service sends webhooks.",
         json_schema_extra={"allowed": "an http(s) URL without credentials that ends in the queue's name"},
     )
     sqs_timeout: float = Field(
         10.0,
         gt=0,
         le=60,
-        description="Time-out in seconds from the complete body to SQS's acknowledgement, with waiting and retries.",
+        description="Maximum seconds from the complete body to SQS's acknowledgement, including waiting and retries.",
     )
     sqs_batches: int = Field(
         4, ge=1, le=64, description="Maximum SendMessageBatch calls in flight (v09, v10); always 1 on a FIFO queue."

@@ -23,22 +23,22 @@ class Release(StrEnum):
 
     @property
     def published(self) -> bool:
-        """Whether the talk and the blog post contain this release. This project has added v08, v09 and v10."""
+        """True for the releases of the published talk and blog post. This project has added v08, v09 and v10."""
         return self < Release.V08_NATIVE_ASYNC
 
     @property
     def enqueues(self) -> bool:
-        """Whether the release sends wanted events to SQS before it answers 200. v01 does the billing work instead."""
+        """True if the release sends wanted events to SQS before it answers 200. v01 does the billing work instead."""
         return self is not Release.V01_INLINE
 
     @property
     def direct(self) -> bool:
-        """Whether the release connects to SQS without the user's proxy."""
+        """True if the release ignores the user's proxy settings when it connects to SQS."""
         return self >= Release.V10_LEAN_CLIENT
 
     @property
     def accepted(self) -> str:
-        """The `status` in the JSON body of a 200 for a wanted event: `queued` or, for v01, `processed`."""
+        """The `status` in the JSON body of the 200 response to a wanted event: `queued` or, for v01, `processed`."""
         return "queued" if self.enqueues else "processed"
 
     @property

@@ -8,7 +8,7 @@ from app.settings.release import NEWEST, Release
 
 
 class ServerSettings(BaseModel):
-    release: Release = Field(NEWEST, description="Release of the optimisation history that handles the webhooks.")
+    release: Release = Field(NEWEST, description="Release in CHANGELOG.md whose code handles the webhooks.")
     host: str = Field("127.0.0.1", description="Address on which the service listens. In a container, set 0.0.0.0.")
     port: int = Field(8000, ge=0, le=65535, description="Port on which the service listens; 0 picks a free port.")
     max_connections: int = Field(
@@ -18,7 +18,7 @@ class ServerSettings(BaseModel):
         " 0: no limit.",
     )
     head_timeout: float = Field(
-        10.0, gt=0, le=300, description="Time-out in seconds until the complete head of a request has arrived."
+        10.0, gt=0, le=300, description="Maximum seconds until the complete head of a request has arrived."
     )
     keep_alive_timeout: int = Field(
         65,
@@ -46,7 +46,7 @@ class ServerSettings(BaseModel):
         ge=0.01,
         le=60,
         description="Seconds for which a line of code may block the event loop. The watchdog counts each longer block,"
-        " and logs each such line once. Not set: no watchdog.",
+        " and logs each blocking line once. Not set: no watchdog.",
     )
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
@@ -56,12 +56,12 @@ class ServerSettings(BaseModel):
         "auto", description="Format of the log: JSON lines or text. auto: text on a terminal, else JSON."
     )
     metrics_host: str = Field(
-        "127.0.0.1", description="Address of /metrics for Prometheus. In a container, set 0.0.0.0."
+        "127.0.0.1", description="Address on which /metrics listens for Prometheus. In a container, set 0.0.0.0."
     )
     metrics_port: int | None = Field(
         None,
         ge=0,
         le=65535,
-        description="Port of /metrics for Prometheus, which a thread of its own serves; 0 picks a free port. Not set:"
-        " no /metrics.",
+        description="Port on which a separate thread serves /metrics for Prometheus; 0 picks a free port. Not set: no"
+        " /metrics.",
     )

@@ -1,4 +1,4 @@
-"""Writes settings as text for errors, `--help` and README's table, and hides secrets in texts."""
+"""Formats settings as text for error messages, `--help` and README's table, and hides secrets in such texts."""
 
 import difflib
 import re
@@ -13,7 +13,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings
 
-OTHERS = ("APP_LAB_", "APP_LOCAL_")  # `python -m lab` and `python -m local` read these
+OTHERS = ("APP_LAB_", "APP_LOCAL_")  # prefixes of the variables that `python -m lab` and `python -m local` read
+
 # Variables of version 1.3, with their replacements. Version 2.0 will drop this table.
 MOVED = {
     "APP_LOCAL": "`make run` or `python -m local run`",
@@ -117,7 +118,7 @@ def listing(settings: type[BaseSettings]) -> str:
 
 
 def default(value: Any) -> str:
-    """Returns the default `value` as text, in the form in which a variable is set."""
+    """Returns the default `value` as text, as a variable would contain it."""
     if isinstance(value, bool):
         return str(int(value))
     return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)
