@@ -1,8 +1,7 @@
-"""The configuration of the AWS SDK: region, endpoint, CA bundle, and credentials, which expire.
+"""Reads the configuration of the AWS SDK: region, endpoint, CA bundle, and credentials, which expire.
 
 botocore reads the configuration from the environment, from files, and from the metadata services of EC2, ECS and EKS
-(IRSA, Pod Identity). botocore blocks, so threads create and use an Account. When the process ends, neither the event
-loop nor the interpreter waits for the threads of `in_background`.
+(IRSA, Pod Identity). These calls block, so the lean client makes them in other threads than the event loop's.
 """
 
 import asyncio
@@ -30,17 +29,17 @@ Result = TypeVar("Result")
 
 def require_direct(address: QueueAddress) -> None:
     """Raises ConfigurationError if SQS is behind a proxy, because the lean client does not support proxies."""
-    if getproxies():  # only then, because building an Account takes time
+    if getproxies():  # building an Account takes time, so this function avoids it if no proxy is configured
         Account(address, 1.0)
 
 
 class Account:
-    """The SQS configuration of this process. `endpoint`: SQS's URL in parts; `ca_bundle`: the path of a file."""
+    """The configuration for SQS in this process. `endpoint`: SQS's URL in parts; `ca_bundle`: path of a file."""
 
     def __init__(self, address: QueueAddress, deadline: float) -> None:
         """Builds botocore's client. Raises ConfigurationError if SQS is behind a proxy.
 
-        `deadline`: seconds for one call, including ATTEMPTS attempts.
+        `deadline`: maximum seconds of one call, including retries.
         """
         attempt_timeout = deadline / ATTEMPTS
         config = Config(
@@ -57,8 +56,8 @@ class Account:
         self.ca_bundle = str(self._session.get_config_variable("ca_bundle") or get_cert_path(True))
         if self.endpoint.scheme in get_environ_proxies(url):
             raise ConfigurationError(
-                f"{url} is behind a proxy ({self.endpoint.scheme.upper()}_PROXY): allowed with this release is a direct"
-                " connection (NO_PROXY), or APP_RELEASE=v09_group_commit"
+                f"{url} is behind a proxy ({self.endpoint.scheme.upper()}_PROXY), which this release does not support:"
+                " exclude the host with NO_PROXY, or set APP_RELEASE=v09_group_commit"
             )
 
     def credentials(self) -> Credentials:
@@ -75,17 +74,17 @@ class Account:
 
 
 async def in_background(call: Callable[[], Result]) -> Result:
-    """Runs `call` in a new daemon thread, and returns its result or raises its exception.
+    """Runs `call` in a new daemon thread, and returns the result of `call` or raises its exception.
 
-    `asyncio.to_thread` would delay the end of the process: an event loop that closes waits for such threads. If SQS
-    does not answer, the loop would wait until botocore times out.
+    The process may end while the thread still runs. With `asyncio.to_thread`, the event loop would wait for the thread
+    before it closes: if SQS does not answer, until botocore times out.
     """
     return await _started(call)
 
 
 def _started(call: Callable[[], Result]) -> "asyncio.Future[Result]":
     future: Future[Result] = Future()
-    future.set_running_or_notify_cancel()  # from now on, nothing can cancel this future
+    future.set_running_or_notify_cancel()  # makes the future impossible to cancel, so that `_run` can set its result
     threading.Thread(target=_run, args=[call, future], daemon=True).start()
     return asyncio.wrap_future(future)
 
@@ -96,4 +95,4 @@ def _run(call: Callable[[], Result], future: Future[Result]) -> None:
     except Exception as error:
         future.set_exception(error)
     finally:
-        del future  # breaks a reference cycle: the future, its error, the error's traceback, this frame
+        del future  # breaks a reference cycle: future → its exception → the traceback → this frame → future

@@ -1,4 +1,4 @@
-"""Parses SQS's responses for the lean client: the body of a 200, or an error and whether to retry it."""
+"""Parses SQS's responses for the lean client. An error also says whether to retry the call."""
 
 import time
 from email.utils import parsedate_to_datetime
@@ -10,7 +10,8 @@ import orjson
 from app.sqs.connection import HttpResponse
 from app.sqs.failures import NotAcknowledgedError
 
-# The codes are those of botocore's standard retry mode: https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
+# SQS's error codes for throttling, for a wrong time in the signature, and for expired credentials. botocore's standard
+# retry mode uses the same codes: https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
 _AGAIN = {"RequestThrottled", "Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded"}
 _SKEWED = {"RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch", "InvalidSignatureException"}
 _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException"}
@@ -23,29 +24,29 @@ class SqsError(Exception):
         self.code = _code(response)
         super().__init__(self.code)
         self._status, self._date = response.status, response.headers.get(b"date")
-        self._plain = self.code.rpartition(".")[2]  # without the prefix AWS.SimpleQueueService.
+        self._plain = self.code.rpartition(".")[2]  # the code without the prefix `AWS.SimpleQueueService.`
 
     @property
     def transient(self) -> bool:
-        """Whether the same call may succeed later."""
+        """True if the same call may succeed later."""
         return self._status >= HTTPStatus.INTERNAL_SERVER_ERROR or self._plain in _AGAIN
 
     @property
     def expired(self) -> bool:
-        """Whether the credentials have expired."""
+        """True if SQS rejects the credentials because they have expired."""
         return self._plain in _EXPIRED
 
     @property
     def clock_offset(self) -> float | None:
         """SQS's time minus this machine's time, in seconds.
 
-        None if the time in the signature cannot be the cause of the error, or if the response has no valid date.
+        None if this error cannot come from a wrong time in the signature, or if the response has no valid Date header.
         """
         if self._plain not in _SKEWED or self._date is None:
             return None
         try:
             return parsedate_to_datetime(self._date.decode("ascii", "replace")).timestamp() - time.time()
-        except (ValueError, OverflowError):  # not a date, or a date that is out of range
+        except (ValueError, OverflowError):  # the header is no date, or the date is out of range
             return None
 
 
@@ -63,7 +64,7 @@ def parsed(response: HttpResponse) -> dict[str, Any]:
 
 
 def _code(response: HttpResponse) -> str:
-    """Returns the same error code as botocore: the code of the older query protocol, if the response has one."""
+    """Returns the error code in `response`. As in botocore, a code of SQS's older query protocol takes precedence."""
     if (compatible := response.headers.get(b"x-amzn-query-error")) is not None:
         return compatible.partition(b";")[0].decode("ascii", "replace")
     try:

@@ -1,4 +1,4 @@
-"""The blocking client: boto3. `send` blocks the calling thread until SQS answers."""
+"""Sends messages with boto3. `send` blocks the calling thread until SQS answers."""
 
 import threading
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ ATTEMPTS = 2
 
 
 class BlockingQueue:
-    """One queue. Threads may share it, because botocore's clients are thread-safe.
+    """A queue in SQS. Threads may share the object, because botocore's clients are thread-safe.
 
     https://boto3.amazonaws.com/v1/documentation/api/latest/guide/clients.html#multithreading-or-multiprocessing-with-clients
     """
@@ -37,7 +37,7 @@ class BlockingQueue:
         self._resolving = threading.Lock()
 
     def resolve(self) -> str:
-        """Returns the queue's URL, and keeps it after the first successful GetQueueUrl. Raises QueueUnavailable."""
+        """Returns the queue's URL. Calls GetQueueUrl only until the first success. Raises QueueUnavailable."""
         with self._resolving:
             if self._url is None:
                 parameters: Any = self._address.parameters()
@@ -60,7 +60,7 @@ class BlockingQueue:
 
     @contextmanager
     def _observed(self, record: CallRecord) -> Iterator[CallRecord]:
-        """Completes the record of one call, and translates the call's exceptions into this project's errors."""
+        """Completes the record of a call to SQS. Raises InvalidEvent or QueueUnavailable if the call has failed."""
         try:
             yield record
             record.code = None
@@ -73,10 +73,10 @@ class BlockingQueue:
 
 
 def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved) -> BlockingQueue:
-    """Returns the queue with a client of boto3's default session. Makes no call.
+    """Returns the queue with a client of boto3's default session. Makes no call to SQS.
 
-    The connection pool has ten connections by default. The published service used the same default of botocore. If more
-    threads need a connection, botocore opens more connections, and closes each of them after its call.
+    By default, botocore's connection pool has ten connections, as in the service of the talk. If more threads need a
+    connection, botocore opens more connections, and closes each of them after its call.
     `observe` receives the record of each call, in the thread that made the call.
     The deadline is only approximate: botocore has separate time-outs for connecting and reading, and for each attempt.
     """

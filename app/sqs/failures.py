@@ -1,4 +1,4 @@
-"""Translates botocore's answers and errors into the terms of `queue.py`."""
+"""Checks the answers of botocore's clients, and reads error codes and numbers of retries from answers and errors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,21 +9,21 @@ from app.sqs.message import has_digest_of, has_message_id
 
 
 class NotAcknowledgedError(Exception):
-    """A 200 does not acknowledge the message, for example because a proxy or a server other than SQS sent it."""
+    """A response 200 does not acknowledge the message, for example because a proxy sent the response instead of SQS."""
 
 
 def require_acknowledgement(answer: Mapping[str, Any], body: str, *, fifo: bool) -> None:
-    """Raises NotAcknowledgedError unless `answer` (of SendMessage) has a MessageId, and the MD5 of `body`.
+    """Raises NotAcknowledgedError unless the answer to SendMessage contains a MessageId and the MD5 of `body`.
 
-    On a FIFO queue, the MD5 is not compared: if an event is sent again, SQS may answer with the MD5 of the first body.
-    botocore parses the body of any 200 into a dictionary, and does not check the members.
+    This check is needed because botocore accepts any 200. For a FIFO queue, the function does not compare the MD5: SQS
+    may answer a repeated event with the MD5 of the first body.
     """
     if not (has_message_id(answer) and (fifo or has_digest_of(body, answer))):
         raise NotAcknowledgedError
 
 
 def require_queue_url(answer: Mapping[str, Any]) -> str:
-    """Returns the URL in an answer of GetQueueUrl. Raises NotAcknowledgedError."""
+    """Returns the URL in an answer to GetQueueUrl. Raises NotAcknowledgedError if `answer` contains no URL."""
     url = answer.get("QueueUrl")
     if not isinstance(url, str) or not url:
         raise NotAcknowledgedError
@@ -31,9 +31,9 @@ def require_queue_url(answer: Mapping[str, Any]) -> str:
 
 
 def code_of(error: Exception) -> str:
-    """Returns SQS's error code, or the name of the exception that the client raised.
+    """Returns SQS's error code. If `error` contains none, returns the name of its class.
 
-    `error` may be any exception: if a response is not SQS's, botocore raises TypeError, KeyError and others.
+    `error` may be any exception: if another server than SQS answers, botocore raises TypeError, KeyError and others.
     """
     if not isinstance(error, ClientError):
         return type(error).__name__
@@ -43,7 +43,7 @@ def code_of(error: Exception) -> str:
 def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
     """Returns how often botocore repeated a call. `found`: the answer or the exception that ended the call.
 
-    An HTTPClientError does not contain this number, but botocore raises it only after the last of `attempts`.
+    An HTTPClientError does not contain this number, but botocore raises such an error only after `attempts` attempts.
     """
     if isinstance(found, HTTPClientError):
         return attempts - 1
@@ -53,10 +53,10 @@ def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
 
 
 def without_tracebacks(error: Exception) -> Exception:
-    """Returns `error` after removing the tracebacks of `error` and of the errors that caused it.
+    """Removes the tracebacks of `error` and of the errors that caused it, and returns `error`.
 
-    botocore and aiohttp raise errors to which a frame of the error's own traceback refers. Such a reference cycle would
-    keep the frames of the whole call, and so the call's messages, in memory until the garbage collector runs.
+    In botocore and aiohttp, a frame in an error's traceback may refer to the error itself. This reference cycle would
+    keep all frames of the call, including the messages, in memory until the garbage collector runs.
     """
     link: BaseException | None = error
     while link is not None:
@@ -66,11 +66,11 @@ def without_tracebacks(error: Exception) -> Exception:
 
 
 def free_attempts(client: Any) -> None:
-    """Makes `client` (of aioboto3) remove the traceback of each error after which it repeats a call.
+    """Makes a client of aioboto3 remove the traceback of each error after which it repeats a call.
 
-    In Python 3.13, the frame of a finished coroutine still refers to the frame of its caller. So the error of each
-    attempt is in a reference cycle with the frames of the whole call, and `without_tracebacks` cannot reach this error.
-    `needs-retry` is an event of botocore:
+    In Python 3.13, the frame of a finished coroutine still refers to the frame of its caller. Therefore, the error of
+    each failed attempt is in a reference cycle with all frames of the call. `without_tracebacks` cannot reach these
+    errors, so the client removes their tracebacks before each retry, in botocore's event `needs-retry`:
     https://botocore.amazonaws.com/v1/documentation/api/latest/topics/events.html
     """
     client.meta.events.register("needs-retry", _free_attempt)

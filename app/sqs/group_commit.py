@@ -1,8 +1,8 @@
-"""Group commit: webhooks that wait at the same time go to SQS in one SendMessageBatch.
+"""Implements group commit: sends messages that wait at the same time to SQS in one SendMessageBatch.
 
-The number of calls in flight is limited: each call takes a slot. A free slot sends the waiting webhooks at once. There
-is no timer, so group commit adds no latency while the service is idle. While the service is busy, all slots are taken.
-The webhooks that arrive meanwhile wait, and are sent together.
+The number of calls in flight is limited: each call takes a slot. If a slot is free, group commit sends a message at
+once, without a timer, and so adds no latency. If all slots are taken, messages wait, and the next free slot sends up to
+ten of them together.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from app.sqs.pending import PendingSend, reject_all, too_late
 from app.sqs.queue import BatchQueue, BatchRefused, refusal
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
-# SendMessageBatch's limit.
+# Maximum number of messages in one SendMessageBatch, which is SQS's limit.
 MAX_ENTRIES = 10
-# A call is started only if at least this share of the deadline remains.
+# Group commit sends a message only if at least this share of `SendLimits.deadline` remains.
 LEAST_SHARE = 0.1
 
 
 class GroupCommit:
-    """A queue whose `send` waits for a batch. Admission bounds how many messages wait."""
+    """A queue that sends messages in batches. The gate limits how many webhooks, and so how many messages, can wait."""
 
     def __init__(self, queue: BatchQueue, limits: SendLimits, observe: ObserveCall) -> None:
         self._queue = queue
@@ -40,8 +40,8 @@ class GroupCommit:
     async def send(self, message: Message) -> None:
         """Returns when SQS has acknowledged `message`. The message is sent even if the caller is cancelled.
 
-        Raises InvalidEvent, or QueueUnavailable at the latest at the deadline, which includes waiting. If the
-        error's `sent` is True, the message may have been enqueued nevertheless.
+        Raises InvalidEvent, or QueueUnavailable. The deadline includes the time in which the message waits for a slot.
+        If the error's attribute `sent` is True, SQS may have enqueued the message nevertheless.
         """
         pending = PendingSend(message, self._deadline)
         pending.expiry = asyncio.get_running_loop().call_at(pending.deadline, self._expire, pending)
@@ -50,11 +50,11 @@ class GroupCommit:
         try:
             await pending.sent
         finally:
-            # Breaks a reference cycle of the future, its error, the error's traceback, and this frame.
+            # Breaks a reference cycle: the future → its exception → the traceback → this frame → the future.
             del pending
 
     async def close(self, seconds: float) -> None:
-        """Flushes for at most `seconds`, then rejects the remaining sends with QueueUnavailable."""
+        """Sends the waiting messages for at most `seconds`. Then rejects the remaining ones with QueueUnavailable."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._sending:
@@ -66,9 +66,9 @@ class GroupCommit:
         await asyncio.gather(*self._sending, return_exceptions=True)
 
     def _expire(self, pending: PendingSend) -> None:
-        """Rejects a send whose deadline has passed. A call that contains its message continues."""
+        """Rejects a message whose deadline has passed. If a call to SQS contains the message, the call continues."""
         if not pending.in_call:
-            # `remove` takes constant time, because the send with the earliest deadline is first in the queue.
+            # `remove` takes constant time, because the message with the earliest deadline is the first one that waits.
             self._waiting.remove(pending)
         pending.resolve(too_late("Timeout", sent=pending.in_call))
 
@@ -80,9 +80,10 @@ class GroupCommit:
             task.add_done_callback(self._free_slot)
 
     def _drop_late(self) -> None:
-        """Rejects sends with less than LEAST_SHARE of their deadline left.
+        """Rejects messages whose deadline is too close for a call to SQS (LEAST_SHARE).
 
-        SQS could accept such a message after its webhook was rejected. The redelivery would then be a duplicate.
+        SQS could accept such a message after the service has rejected the webhook. Chargebee would send the webhook
+        again, and the queue would contain the event twice.
         """
         latest = asyncio.get_running_loop().time() + LEAST_SHARE * self._deadline
         while self._waiting and self._waiting[0].deadline < latest:
@@ -93,7 +94,7 @@ class GroupCommit:
         self._fill_slots()
 
     def _take(self) -> list[PendingSend]:
-        """Takes the next batch: the pending sends that fit into one call, oldest first."""
+        """Removes from the waiting messages those that fit into one call, oldest first, and returns them."""
         batch: list[PendingSend] = []
         size = 0
         while self._waiting and len(batch) < MAX_ENTRIES:
@@ -105,7 +106,7 @@ class GroupCommit:
         return batch
 
     async def _send(self, batch: list[PendingSend]) -> None:
-        """Sends `batch`, and resolves or rejects each of its sends, even after an unexpected exception."""
+        """Sends `batch`, and resolves or rejects the future of each message, even after an unexpected exception."""
         try:
             for pending, outcome in zip(batch, await self._call(batch), strict=True):
                 pending.resolve(outcome)
@@ -114,8 +115,8 @@ class GroupCommit:
         except WebhookRefused as error:
             reject_all(batch, error)
         finally:
-            reject_all(batch, too_late("Cancelled", sent=True))  # sends that are still without a result
-            batch.clear()  # breaks a reference cycle, as in `send`
+            reject_all(batch, too_late("Cancelled", sent=True))  # has no effect on messages that have a result
+            batch.clear()  # breaks a reference cycle of futures and tracebacks, as in `send`
 
     async def _call(self, batch: list[PendingSend]) -> list[WebhookRefused | None]:
         messages = [pending.message for pending in batch]
@@ -134,7 +135,7 @@ class GroupCommit:
             self._observe(record)
 
     async def _send_parts(self, batch: list[PendingSend], refused: BatchRefused) -> None:
-        """Sends a batch that is too long in halves, and any other refused batch entry by entry."""
+        """Sends the messages of a rejected batch again: in halves if the batch is too long, otherwise one by one."""
         if len(batch) == 1:
             batch[0].resolve(refusal(refused.cause))
             return
@@ -147,7 +148,7 @@ class GroupCommit:
 async def open_group_commit(
     queue: BatchQueue, limits: SendLimits, observe: ObserveCall = unobserved
 ) -> AsyncIterator[GroupCommit]:
-    """Yields a group commit on `queue`, and flushes it afterwards. `observe` receives the record of each call."""
+    """Yields a GroupCommit on `queue`. At the end, sends the waiting messages. `observe` gets a record of each call."""
     group_commit = GroupCommit(queue, limits, observe)
     try:
         yield group_commit

@@ -12,7 +12,7 @@ from app.sqs.sdk import require_sdk
 
 
 class Counts(NamedTuple):
-    """The approximate numbers of messages that SQS reports."""
+    """SQS's approximate numbers of messages in a queue."""
 
     waiting: int
     in_flight: int
@@ -20,7 +20,7 @@ class Counts(NamedTuple):
 
 
 class QueueInspector:
-    """One queue. Every method raises ConfigurationError if SQS answers with an error."""
+    """Counts and receives the messages of one queue. Each method raises ConfigurationError if a call to SQS fails."""
 
     def __init__(self, queue_url: str) -> None:
         require_sdk()
@@ -46,14 +46,15 @@ class QueueInspector:
         return Counts(*(int(attributes[f"ApproximateNumberOfMessages{suffix}"]) for suffix in suffixes))
 
     def receive(self, limit: int) -> Iterator[Seen]:
-        """Yields up to `limit` messages, which stay visible. Each receive counts towards a redrive policy's limit.
+        """Yields up to `limit` messages, which stay visible to other receivers.
 
-        Raises ConfigurationError for a queue with a redrive policy, because repeated receives would move its
-        messages to the dead-letter queue.
+        Raises ConfigurationError if the queue has a redrive policy. SQS counts each receive of a message, and moves the
+        message to the dead-letter queue when the number of receives exceeds the policy's limit.
         """
         if "RedrivePolicy" in self._attributes():
             raise ConfigurationError(
-                f"{self._url} has a dead-letter queue: --peek receives messages, which would move them there"
+                f"{self._url} has a dead-letter queue: --peek is not allowed, because each receive may move messages"
+                " to the dead-letter queue"
             )
         seen: set[str] = set()
         while len(seen) < limit:

@@ -1,7 +1,7 @@
-"""The lean client: SendMessageBatch and nothing else, without a general-purpose AWS client on the webhook's path.
+"""Implements the lean client, which makes one API call, SendMessageBatch, with less CPU time than an AWS SDK.
 
-botocore, in a thread, finds the region, the endpoint, the CA bundle, the credentials and the queue's URL. This client
-only adds a JSON body, a signature, and a kept-alive connection.
+botocore still finds the region, the endpoint, the CA bundle, the credentials and the queue's URL, in a thread. For each
+call, the lean client itself makes the JSON body and the signature, and uses a kept-alive connection.
 """
 
 import asyncio
@@ -29,14 +29,15 @@ from app.telemetry.record import CallRecord
 ATTEMPTS = 3
 BACKOFF_SECONDS = 0.1
 WARM_SECONDS = 3.0
-# botocore renews credentials that expire within 15 minutes.
+# Every RENEW_SECONDS, the client asks botocore for credentials. botocore renews those that expire within 15 minutes.
 RENEW_SECONDS = 60.0
-# The clock offset is corrected if it exceeds this, because a signature is valid for five minutes.
+# If this machine's clock differs from SQS's by more than SKEW_SECONDS, the client corrects the time in its signatures.
+# A signature is valid for five minutes.
 SKEW_SECONDS = 240.0
 
 
 class LeanQueue:
-    """One queue. `warm` finds the queue's URL and the credentials. If it fails, `send_batch` finds them."""
+    """A queue in SQS. `warm` finds the queue's URL and the credentials. If `warm` fails, `send_batch` finds them."""
 
     def __init__(self, account: Account, limits: SendLimits) -> None:
         self._account = account
@@ -52,22 +53,22 @@ class LeanQueue:
         self._preparing = asyncio.Lock()
         self._credentials: Credentials | None = None
         self._url: str | None = None
-        self._clock_offset = 0.0  # SQS's time minus this machine's time, if they differ by minutes
+        self._clock_offset = 0.0  # SQS's time minus this machine's, in seconds; 0 until SQS rejects a signature
         self._entries = Entries()
 
     async def warm(self) -> None:
-        """Finds credentials and URL, and opens connections. Logs a warning if SQS is down after WARM_SECONDS."""
+        """Finds the credentials and the URL, and opens connections. After WARM_SECONDS, gives up and logs a warning."""
         try:
             async with asyncio.timeout(WARM_SECONDS):
                 await asyncio.gather(self._prepare(), self._connections.open(self._slots))
         except Exception as error:
-            logger.warning("No connection to SQS yet: {}", code_of(error))
+            logger.warning("Cannot connect to SQS yet: {}", code_of(error))
 
     async def renew(self) -> None:
-        """Renews the credentials before they expire, so that no webhook waits for the renewal."""
+        """Renews the credentials before they expire, so that no webhook waits for new credentials. Never returns."""
         while True:
             await asyncio.sleep(RENEW_SECONDS)
-            with suppress(Exception):  # a call with expired credentials renews them as well
+            with suppress(Exception):  # if SQS rejects expired credentials, `_corrected` renews them
                 self._credentials = await in_background(self._account.credentials)
 
     def close(self) -> None:
@@ -76,7 +77,7 @@ class LeanQueue:
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
-        """Sends at most ten messages: see `BatchQueue.send_batch`."""
+        """Sends at most ten messages in one call. `BatchQueue.send_batch` describes parameters, result and errors."""
         entries = self._entries.of(messages)
         try:
             async with asyncio.timeout_at(deadline):
@@ -95,7 +96,7 @@ class LeanQueue:
                 self._url = await in_background(self._account.queue_url)
 
     async def _call(self, body: bytes, record: CallRecord) -> dict[str, Any]:
-        """Returns SQS's answer to a SendMessageBatch. Makes at most ATTEMPTS attempts, with full jitter."""
+        """Returns SQS's answer to a SendMessageBatch. Makes at most ATTEMPTS attempts, with random pauses."""
         for attempt in range(1, ATTEMPTS + 1):
             offset = self._clock_offset
             try:
@@ -107,7 +108,7 @@ class LeanQueue:
                 if attempt == ATTEMPTS or not (error.transient or await self._corrected(error, offset)):
                     raise
             record.retries += 1
-            await asyncio.sleep(random.uniform(0, BACKOFF_SECONDS * 2**attempt))  # noqa: S311  # no secret
+            await asyncio.sleep(random.uniform(0, BACKOFF_SECONDS * 2**attempt))  # noqa: S311  # needs no secure randomness
         raise AssertionError
 
     async def _attempt(self, body: bytes) -> dict[str, Any]:
@@ -116,10 +117,10 @@ class LeanQueue:
         return parsed(await self._connections.request(head, body))
 
     async def _corrected(self, error: SqsError, signed_with: float) -> bool:
-        """Corrects the credentials or the clock offset if they caused the error. Returns whether to retry the request.
+        """Corrects the credentials or the clock offset if they caused the error. Returns True if a retry may succeed.
 
-        `signed_with`: the clock offset, in seconds, with which the request was signed. Another call may have corrected
-        the offset since then.
+        `signed_with`: the clock offset in the signature of the failed request, in seconds. Another call may have
+        corrected the clock offset since then.
         """
         if error.expired:
             self._credentials = await in_background(self._account.credentials)
@@ -133,7 +134,7 @@ class LeanQueue:
 
 @asynccontextmanager
 async def open_lean(address: QueueAddress, limits: SendLimits) -> AsyncIterator[LeanQueue]:
-    """Yields the queue, with open connections if SQS can be reached, and closes it when the context ends."""
+    """Yields the queue, with open connections if SQS is reachable. Closes the connections at the end of the context."""
     queue = LeanQueue(await asyncio.to_thread(Account, address, limits.deadline), limits)
     renewing = asyncio.create_task(queue.renew())
     try:

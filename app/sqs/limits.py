@@ -1,12 +1,12 @@
-"""The limits of the clients that send webhooks to SQS."""
+"""Defines the limits that SQS clients and group commit keep."""
 
 from typing import NamedTuple
 
 
 class SendLimits(NamedTuple):
-    """Limits on sending to one queue.
+    """Limits on sending messages to one queue.
 
-    `deadline`: seconds from the complete body to SQS's acknowledgement, including waiting and retries.
+    `deadline`: maximum seconds from a call of `send` until SQS acknowledges the message, including waiting and retries.
     `connections`: the size of the connection pool, or None for the client's default.
     `calls`: the maximum number of SendMessageBatch calls in flight. `call_bytes`: the maximum bytes of one such call.
     """

@@ -1,8 +1,8 @@
-"""Makes the SQS message of an event, and recognises the answers of SQS that acknowledge it.
+"""Makes the SQS message of an event, and checks whether SQS's answer acknowledges a message.
 
 The message's body is the webhook's body, unchanged. The attributes are for consumers that route messages without
 parsing the body. The attribute `traceparent` is for consumers that continue the webhook's trace.
-Limits: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+SQS's limits: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 """
 
 import hashlib
@@ -15,15 +15,15 @@ from app.errors import FieldError, InvalidEvent
 from app.events import Event
 from app.telemetry.trace import current
 
-# SQS accepts only the characters of XML 1.0. JSON has no raw control characters, and UTF-8 has no surrogates. So these
-# two are the only characters that valid JSON may contain and SQS rejects.
+# SQS accepts only the characters of XML 1.0. JSON contains no raw control characters, and UTF-8 no surrogates.
+# Therefore, these two characters are the only ones that SQS rejects and that JSON in UTF-8 may contain.
 _REFUSED = ("\ufffe", "\uffff")
-# "MessageGroupId can include alphanumeric characters and punctuation", at most 128 of them.
+# A MessageGroupId has at most 128 characters. SQS's reference: "can include alphanumeric characters and punctuation".
 _GROUP_ID = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}")
 
 
 class Message(NamedTuple):
-    """A message. Only messages for FIFO queues have `group_id` and `deduplication_id`.
+    """A message to SQS. Only messages to FIFO queues have `group_id` and `deduplication_id`.
 
     `size` is the number of bytes that count towards SQS's limits: the body, and each attribute's name, type and value.
     """
@@ -35,10 +35,7 @@ class Message(NamedTuple):
     deduplication_id: str | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """Returns the parameters of SendMessage, except QueueUrl.
-
-        An entry of SendMessageBatch has the same parameters, and an Id.
-        """
+        """Returns the parameters of SendMessage, except QueueUrl. SendMessageBatch takes them, too, with an Id."""
         parameters: dict[str, Any] = {
             "MessageBody": self.body,
             "MessageAttributes": {
@@ -51,14 +48,14 @@ class Message(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A message that was found in a queue."""
+    """The body and the attributes of a message that was received from a queue."""
 
     body: str
     attributes: dict[str, str]
 
 
 def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime | None = None) -> Message:
-    """Returns the message for `event` with its `body`. Raises InvalidEvent for characters that SQS rejects."""
+    """Returns the message for `event`. Raises InvalidEvent if `body` contains a character that SQS rejects."""
     text = body.decode()
     # Two searches, because one regular expression for both characters takes a hundred times as long.
     if _REFUSED[0] in text or _REFUSED[1] in text:
@@ -78,37 +75,37 @@ def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime |
 
 
 def traceparents(messages: Sequence[Message]) -> list[str]:
-    """Returns the traceparent of each message that has one."""
+    """Returns the attribute `traceparent` of each message that has one."""
     return [message.attributes["traceparent"] for message in messages if "traceparent" in message.attributes]
 
 
 def has_message_id(answer: Mapping[str, Any]) -> bool:
-    """Returns whether `answer` (of SendMessage, or a Successful entry) has the id that SQS gave to the message."""
+    """Returns True if an answer to SendMessage, or a successful entry of a SendMessageBatch, contains a message id."""
     message_id = answer.get("MessageId")
     return isinstance(message_id, str) and message_id.strip() != ""
 
 
 def has_digest_of(body: str, answer: Mapping[str, Any]) -> bool:
-    """Returns whether `answer` (of SendMessage) has the MD5 of `body`, so that it answers the right call."""
+    """Returns True if an answer to SendMessage contains the MD5 of `body`, and so belongs to this message."""
     digest: object = answer.get("MD5OfMessageBody")
     return digest == hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()
 
 
 def _refuse(text: str) -> NoReturn:
-    """Raises InvalidEvent with the first character that SQS rejects."""
+    """Raises an InvalidEvent that names the first character that SQS rejects, and its position."""
     at, character = min((text.index(character), character) for character in _REFUSED if character in text)
     invalid: FieldError = {
         "loc": [],
-        "msg": f"U+{ord(character):04X} at character {at} is not an XML character, so SQS rejects it",
+        "msg": f"U+{ord(character):04X} at index {at} is not an XML character, so SQS rejects it",
         "type": "sqs_character",
     }
     raise InvalidEvent("The body contains a character that SQS rejects", [invalid])
 
 
 def _group_id(event: Event) -> str:
-    """Returns the customer's id, so that the events of a customer stay in order.
+    """Returns the customer's id, so that the events of a customer stay in order in a FIFO queue.
 
-    If SQS does not accept the customer's id, returns its hash. If the event has no invoice, returns the event's id.
+    If SQS does not accept the customer's id, returns a hash of the id. Without an invoice, returns the event's id.
     """
     if event.content.invoice is None:
         return event.id

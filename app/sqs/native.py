@@ -1,4 +1,4 @@
-"""The asynchronous client: aioboto3."""
+"""Sends messages with aioboto3, an asynchronous client."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 CONNECTIONS = 64
-# `warm` opens this many connections, because each one costs a TLS handshake, and the published load needs eight.
+# Number of connections that `warm` opens. Each one costs a TLS handshake, and 500 webhooks per second need eight.
 WARM_CONNECTIONS = 8
 WARM_SECONDS = 3.0
 
 
 class NativeQueue:
-    """One queue. `warm`, or the first send that succeeds, asks SQS for the queue's URL and keeps it."""
+    """A queue in SQS. `warm` asks SQS for the queue's URL. If `warm` fails, `send` or `send_batch` asks."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, deadline: float, observe: ObserveCall) -> None:
         self._client = client
@@ -48,20 +48,22 @@ class NativeQueue:
         self._resolving = asyncio.Lock()
 
     async def warm(self) -> None:
-        """Finds the URL and opens connections. Logs a warning if SQS is down after WARM_SECONDS."""
+        """Asks SQS for the URL, and so opens connections. After WARM_SECONDS, gives up and logs a warning."""
         parameters: Any = self._address.parameters()
         try:
-            # If a call fails, the group cancels the others, which could open connections after the client closes.
+            # If a call fails, the task group cancels the others. Otherwise they could open connections after the
+            # client is closed.
             async with asyncio.timeout(WARM_SECONDS), asyncio.TaskGroup() as group:
                 calls = [group.create_task(self._client.get_queue_url(**parameters)) for _ in range(WARM_CONNECTIONS)]
             self._url = require_queue_url(calls[0].result())
         except* Exception as errors:
-            logger.warning("No connection to SQS yet: {}", code_of(errors.exceptions[0]))
+            logger.warning("Cannot connect to SQS yet: {}", code_of(errors.exceptions[0]))
 
     async def send(self, message: Message) -> None:
-        """Returns when SQS has acknowledged `message`, within the deadline.
+        """Returns when SQS has acknowledged `message`.
 
-        Raises InvalidEvent or QueueUnavailable. If SQS's answer was lost, the message may have been enqueued.
+        Raises InvalidEvent, or QueueUnavailable, at the deadline at the latest. If SQS's answer was lost, the message
+        may have been enqueued nevertheless.
         """
         record = CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))
         try:
@@ -81,7 +83,7 @@ class NativeQueue:
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
-        """Sends at most ten messages: see `BatchQueue.send_batch`."""
+        """Sends at most ten messages in one call. `BatchQueue.send_batch` describes parameters, result and errors."""
         entries: list[Any] = self._entries.of(messages)
         try:
             async with asyncio.timeout_at(deadline):
@@ -102,9 +104,9 @@ class NativeQueue:
 
 
 def client_config(limits: SendLimits) -> AioConfig:
-    """Returns the client's time-outs and retries."""
+    """Returns aioboto3's configuration: time-outs, retries, and the size of the connection pool."""
     return AioConfig(
-        # Only a part of the deadline, so that another attempt is possible if the network drops the SYN packet.
+        # Connecting gets only a part of the deadline, so that another attempt is possible if the network drops the SYN.
         connect_timeout=limits.deadline / ATTEMPTS,
         read_timeout=limits.deadline,
         max_pool_connections=limits.connections or CONNECTIONS,
@@ -116,9 +118,9 @@ def client_config(limits: SendLimits) -> AioConfig:
 async def open_queue(
     address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved
 ) -> AsyncIterator[NativeQueue]:
-    """Yields the queue, with open connections if SQS can be reached, and closes it when the context ends.
+    """Yields the queue, with open connections if SQS is reachable. Closes the connections at the end of the context.
 
-    `observe` receives the record of each SendMessage. Group commit has its own `observe` for each SendMessageBatch.
+    `observe` receives the record of each SendMessage. For each SendMessageBatch, group commit has its own observer.
     """
     async with aioboto3.Session().client("sqs", config=client_config(limits)) as client:
         free_attempts(client)

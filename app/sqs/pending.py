@@ -1,4 +1,4 @@
-"""One message that waits in group commit, with its own deadline."""
+"""Defines a message that waits in group commit until SQS has acknowledged it."""
 
 import asyncio
 
@@ -7,7 +7,10 @@ from app.sqs.message import Message
 
 
 class PendingSend:
-    """One call of `send`, which ends at the latest at `deadline`, a time of the event loop's clock."""
+    """A message whose caller waits for the future `sent`. `deadline` is a time of the event loop's clock.
+
+    `in_call` is True when a call to SQS contains the message.
+    """
 
     __slots__ = ("deadline", "expiry", "in_call", "message", "sent")
 
@@ -20,23 +23,23 @@ class PendingSend:
         self.in_call = False
 
     def resolve(self, refused: WebhookRefused | None) -> None:
-        """Resolves the caller's future, or rejects it with `refused`; later calls have no effect."""
+        """Resolves the caller's future, or rejects the future with `refused`. Later calls have no effect."""
         if self.expiry is not None:
-            self.expiry.cancel()  # even if the caller was cancelled and no longer waits
+            self.expiry.cancel()  # also needed if the caller was cancelled and no longer waits
         if self.sent.done():
             return
         if refused is None:
             self.sent.set_result(None)
         else:
             self.sent.set_exception(refused)
-            self.sent.exception()  # marks it as retrieved, because a cancelled caller never retrieves it
+            self.sent.exception()  # marks the exception as retrieved, which a cancelled caller never does
 
 
 def reject_all(batch: list[PendingSend], error: WebhookRefused) -> None:
-    """Rejects the sends that are not resolved yet."""
+    """Rejects with `error` the futures of `batch` that have no result yet."""
     for pending in batch:
         pending.resolve(error)
 
 
 def too_late(cause: str, *, sent: bool) -> QueueUnavailable:
-    return QueueUnavailable("The webhook was not sent in time; send it again", cause, sent=sent)
+    return QueueUnavailable("SQS did not acknowledge the message in time; send this webhook again", cause, sent=sent)

@@ -1,4 +1,4 @@
-"""The pool of open connections to one endpoint."""
+"""Implements a pool of HTTP connections to one server."""
 
 import asyncio
 import ssl
@@ -7,7 +7,7 @@ from app.sqs.connection import Connection, HttpResponse
 
 
 class Connections:
-    """Connections to one endpoint: one for each request in flight, and idle ones for the next requests."""
+    """The connections to one server: one for each request in flight, and idle ones for the next requests."""
 
     def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, connect_timeout: float) -> None:
         self._host, self._port, self._tls = host, port, tls
@@ -23,7 +23,7 @@ class Connections:
         return response
 
     async def open(self, number: int) -> None:
-        """Opens `number` connections. Raises what `request` raises."""
+        """Opens `number` connections. Raises OSError, or TimeoutError if connecting takes too long."""
 
         async def add() -> None:
             self._keep(await self.connect())
@@ -40,7 +40,7 @@ class Connections:
         return connection
 
     def close(self) -> None:
-        """Closes the idle connections now, and each busy one when its request ends."""
+        """Closes the idle connections now, and each other connection when its request ends."""
         self._closed = True
         for connection in self._idle:
             connection.abort()
@@ -53,9 +53,9 @@ class Connections:
             connection.abort()
 
     def _take(self) -> Connection | None:
-        """Returns the idle connection that was used last, or None if no connection is usable.
+        """Returns the usable connection that became idle last, or None if no connection is usable.
 
-        The server may have closed connections that were idle for longer.
+        The server may close connections after a long idle time, so the last one is most likely still open.
         """
         while self._idle:
             connection = self._idle.pop()

@@ -1,4 +1,4 @@
-"""What all clients of SQS share: a queue's address, the interface for group commit, the meaning of error codes."""
+"""Defines what all SQS clients share: a queue's address, the interface for group commit, and errors for SQS's codes."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ class QueueAddress(NamedTuple):
 
     @classmethod
     def at(cls, url: str) -> Self:
-        """Returns the address in a queue's URL: the last segment is the name; the segment before may be an account."""
+        """Returns the address in `url`. The last segment is the queue's name, and the one before may be an account."""
         *_, account, name = url.split("/")
         return cls(name, account if re.fullmatch(r"\d{12}", account) else None)
 
@@ -33,13 +33,16 @@ class QueueAddress(NamedTuple):
 
 
 class Entries:
-    """Makes the entries of SendMessageBatch. Each call has new ids, so an answer cannot acknowledge another call."""
+    """Makes the entries of SendMessageBatch: one for each message, with an `Id`.
+
+    Each call has new ids, so that an answer cannot acknowledge the messages of another call by mistake.
+    """
 
     def __init__(self) -> None:
         self._calls = count()
 
     def of(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        """Returns the entries of one SendMessageBatch, one for each message."""
+        """Returns the entries for one SendMessageBatch."""
         call = next(self._calls)
         return [{"Id": f"{call}-{number}", **message.parameters()} for number, message in enumerate(messages)]
 
@@ -52,19 +55,20 @@ class BatchQueue(Protocol):
     async def send_batch(
         self, messages: Sequence[Message], deadline: float, record: CallRecord
     ) -> list[WebhookRefused | None]:
-        """Sends at most ten messages and returns, for each, None or why SQS did not acknowledge it.
+        """Sends at most ten messages. Returns a list with, for each message, None if SQS acknowledged it, or an error.
 
         `deadline`: the time, on the event loop's clock, when the last attempt must end. A message that the answer does
-        not mention counts as not acknowledged. `record` receives the codes and the number of retries. Raises
-        BatchRefused if SQS rejects the call because of its entries, and QueueUnavailable if no answer arrives in time.
+        not mention counts as not acknowledged. The method writes the error codes and the number of retries to `record`.
+        Raises BatchRefused if SQS rejects the whole call because of its messages, and QueueUnavailable if the call
+        fails for another reason.
         """
         ...
 
 
 class BatchRefused(Exception):
-    """SQS rejected a whole SendMessageBatch because of one of its entries, or because the entries are too long.
+    """SQS rejected a whole SendMessageBatch because of one message, or because the messages together are too long.
 
-    `cause` is SQS's code. `too_long` means that the entries together exceed the limit of a call.
+    `cause` is SQS's error code. `too_long` is True if the messages together exceed the maximum size of a call.
     """
 
     def __init__(self, cause: str, *, too_long: bool) -> None:
@@ -73,8 +77,8 @@ class BatchRefused(Exception):
         self.too_long = too_long
 
 
-# Error codes that one entry can cause: without this entry, SQS would accept the others. Throttling (RequestThrottled,
-# also a 400), permissions (AccessDenied) and other codes concern every call: sending entries alone would only add load.
+# Error codes that one wrong message in a batch can cause. SQS can accept the other messages if each one is sent alone.
+# After any other code, such as RequestThrottled or AccessDenied, sending each message alone would only add load.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
 _ENTRY_CODES = {
     *("InvalidMessageContents", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter"),
@@ -84,28 +88,29 @@ _TOO_LONG = "BatchRequestTooLong"
 
 
 def batch_refused(code: str) -> BatchRefused | None:
-    """Returns the exception if one bad entry can make SendMessageBatch fail with this error code, otherwise None."""
-    plain = code.rpartition(".")[2].removesuffix("Exception")  # e.g. AWS.SimpleQueueService.BatchRequestTooLong
+    """Returns a BatchRefused if the messages of a batch can be the cause of the error code, otherwise None."""
+    # A code may have a prefix, as in AWS.SimpleQueueService.BatchRequestTooLong, or the suffix "Exception".
+    plain = code.rpartition(".")[2].removesuffix("Exception")
     return BatchRefused(code, too_long=plain == _TOO_LONG) if plain in {*_ENTRY_CODES, _TOO_LONG} else None
 
 
 def refusal(code: str) -> WebhookRefused:
-    """Returns the error for a webhook whose message, alone or in a batch, failed with `code`.
+    """Returns the error for a webhook whose message SQS did not accept. `code`: SQS's code or an exception's name.
 
-    Only a character that SQS rejects is the sender's fault. After any other code, even for a missing queue or
-    permission, Chargebee should redeliver.
+    The result is InvalidEvent only if SQS rejects a character of the body. After any other code, even for a missing
+    queue or permission, Chargebee should send the webhook again.
     """
     if code.endswith("InvalidMessageContents"):
-        invalid: FieldError = {"loc": [], "msg": "SQS rejects a character of the body", "type": "sqs_character"}
+        invalid: FieldError = {"loc": [], "msg": "SQS rejects a character in the body", "type": "sqs_character"}
         return InvalidEvent("The body contains a character that SQS rejects", [invalid])
-    return QueueUnavailable("The queue did not take the webhook; send it again", code)
+    return QueueUnavailable("SQS did not accept the message; send this webhook again", code)
 
 
 def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) -> list[WebhookRefused | None]:
-    """Returns, for each entry of an answered SendMessageBatch, None or the error for its caller.
+    """Returns a list with, for each of `ids`, None if the answer to SendMessageBatch acknowledges it, or an error.
 
-    `record` receives the codes. An entry that the answer lists as both successful and failed counts as failed: a
-    repeated webhook does no harm, a lost webhook does. If the answer has another shape, any exception may be raised.
+    Writes the error codes to `record`. A message that the answer lists as both successful and failed counts as failed,
+    because a repeated webhook does no harm, but a lost one does. Raises any exception if the answer is malformed.
     """
     codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed") or []}
     acknowledged = {entry["Id"] for entry in answer.get("Successful") or [] if has_message_id(entry)} - codes.keys()

@@ -1,4 +1,4 @@
-"""Checks the configuration of the AWS SDK before the process listens or calls anything."""
+"""Checks the configuration of the AWS SDK at start-up, before the process opens any socket."""
 
 import os
 import ssl
@@ -20,21 +20,22 @@ _PLAIN = {
     *_KEYS,
     *("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_SESSION_TOKEN", "AWS_CA_BUNDLE", "AWS_PROFILE"),
     *("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_EC2_METADATA_DISABLED"),
-    # EKS sets these in a pod with a role.
+    # EKS sets the following variables in a pod that has an IAM role.
     *("AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"),
     *("AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"),
 }
 
 
 def require_sdk() -> None:
-    """Raises ConfigurationError if a client of the AWS SDK could not be built, or could never connect.
+    """Raises ConfigurationError if the configuration does not allow the AWS SDK to build a client or to connect.
 
-    Checks profile, region, keys, CA bundle and endpoints. Credentials may come later, from a metadata service.
+    Checks profile, region, keys, CA bundle and endpoints. Does not require credentials, because the SDK may get them
+    from a metadata service later.
     """
-    # A separate session, so that the SDK's default session loads nothing before a release uses it.
+    # This session is not the SDK's default session, which must not load anything before a release uses it.
     session = botocore.session.Session()
     try:
-        session.get_scoped_config()  # reads the profile, even if a variable names the region
+        session.get_scoped_config()  # raises an error if the profile is missing; the calls below may not read it
         region, bundle = (session.get_config_variable(name) for name in ("region", "ca_bundle"))
         _require_region(region)
         _require_keys()
@@ -49,38 +50,39 @@ def require_sdk() -> None:
 
 def _require_region(region: str | None) -> None:
     if not region:
-        raise ConfigurationError("AWS_DEFAULT_REGION is not set: allowed is a region, as in eu-central-1")
+        raise ConfigurationError("AWS_DEFAULT_REGION is not set: allowed is a region, such as eu-central-1")
     try:
         validate_region_name(region)
     except InvalidRegionError:
         raise ConfigurationError(
-            f"AWS_DEFAULT_REGION={_one_line(region)} (or the profile's region): allowed is a region, as in eu-central-1"
+            f"AWS_DEFAULT_REGION={_one_line(region)} (or the profile's region):"
+            " allowed is a region, such as eu-central-1"
         ) from None
 
 
 def _require_keys() -> None:
     missing = [name for name in _KEYS if not os.environ.get(name)]
     if len(missing) == 1:
-        raise ConfigurationError(f"{missing[0]} is not set: allowed are both of {' and '.join(_KEYS)}, or neither")
+        raise ConfigurationError(f"{missing[0]} is not set: set both {' and '.join(_KEYS)}, or neither")
 
 
 def _require_endpoints() -> None:
     for name in _ENDPOINTS:
         if (url := os.environ.get(name)) and not _is_url(url):
             raise ConfigurationError(
-                f"{name}={_one_line(shown(url))}: allowed is a URL with http or https, as in http://127.0.0.1:4566"
+                f"{name}={_one_line(shown(url))}: allowed is a URL with http or https, such as http://127.0.0.1:4566"
             )
 
 
 def _is_url(text: str) -> bool:
-    """Returns whether `text` is a URL with http or https, and without user, query, fragment and white space.
+    """Returns True if `text` is a URL with http or https, and without user, query, fragment and white space.
 
-    The SDK's clients treat the excluded parts differently.
+    Different clients of the SDK interpret the excluded parts differently.
     """
     try:
         parts = urlsplit(text)
         known = parts.scheme in {"http", "https"} and parts.port != 0
-    except ValueError:  # from an invalid port
+    except ValueError:  # the port is invalid
         return False
     plain = text.isprintable() and not set(text) & set(" ?#") and "@" not in parts.netloc
     return known and plain and (is_valid_endpoint_url(text) or is_valid_ipv6_endpoint_url(text))
@@ -90,7 +92,7 @@ def _require_certificates(bundle: str) -> None:
     try:
         ssl.create_default_context(cafile=bundle)
     except ssl.SSLError:
-        reason = "it has none"
+        reason = "the file has none"
     except OSError as error:
         reason = str(error.strerror)
     else:
@@ -99,21 +101,21 @@ def _require_certificates(bundle: str) -> None:
 
 
 def _is_plain(session: botocore.session.Session) -> bool:
-    """Returns whether the configuration has only parts that this module has checked or botocore always accepts.
+    """Returns True if this module has checked all parts of the configuration, or botocore accepts any value of them.
 
-    Then no client needs to be built for the check, which is the usual case.
+    This is usually the case, and then the check does not need to build a client, which takes time.
     """
     files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # as botocore does: no error for an unknown user
     variables = {name for name in os.environ if name.startswith("AWS_")}
-    if os.environ.get("AWS_STS_REGIONAL_ENDPOINTS") == "regional":  # EKS sets this value
+    if os.environ.get("AWS_STS_REGIONAL_ENDPOINTS") == "regional":  # EKS sets this variable to this value
         variables.remove("AWS_STS_REGIONAL_ENDPOINTS")
     return variables <= _PLAIN and not any(Path(file).is_file() for file in files)
 
 
 def _build_client(session: botocore.session.Session) -> None:
-    """Builds a client and discards it. Raises botocore's error about the configuration, BotoCoreError or ValueError.
+    """Builds a client and discards it. Raises BotoCoreError or ValueError if botocore rejects the configuration.
 
-    The sources of credentials are configured but not queried, because a metadata service may be slow.
+    Configures the sources of credentials but does not query them, because a metadata service may be slow.
     """
     session.get_component("credential_provider")
     session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret

@@ -1,7 +1,7 @@
-"""Signature Version 4, for one kind of request: a POST of JSON to one action of one service.
+"""Signs requests with AWS Signature Version 4, but only JSON in a POST to one action of one AWS service.
 
-https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html. botocore signs any request,
-and takes about 100 µs, because it derives the day's key, sorts the headers and quotes them each time.
+https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html. botocore can sign any
+request, but takes about 100 µs, because it derives the day's key, sorts the headers and quotes them each time.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 
 class Credentials(NamedTuple):
-    """AWS credentials. Only temporary ones have a `token`."""
+    """AWS credentials. Only temporary credentials have a `token`."""
 
     access_key: str
     secret_key: str
@@ -22,9 +22,9 @@ class Credentials(NamedTuple):
 
 
 class Signer:
-    """Makes the signed heads of requests.
+    """Makes the heads of requests (request line and headers), with the signature.
 
-    `target`: service and action, as in AmazonSQS.SendMessageBatch; `host`: includes the port if it is not the default.
+    `target`: service and action, such as AmazonSQS.SendMessageBatch. `host`: includes any port other than the default.
     """
 
     def __init__(self, host: str, region: str, target: str, service: str = "sqs", path: str = "/") -> None:
@@ -50,7 +50,7 @@ class Signer:
         ).encode()
 
     def _key(self, credentials: Credentials, day: str) -> bytes:
-        """Returns the signing key, which changes with the day and the credentials."""
+        """Returns the signing key for `day` and `credentials`. Derives a new key only if one of them has changed."""
         if self._day_key[:2] != (credentials, day):
             key = f"AWS4{credentials.secret_key}".encode()
             for part in (day, self._region, self._service, "aws4_request"):

@@ -224,7 +224,7 @@ async def test_an_entry_that_the_answer_does_not_mention(sqs: SqsStandIn) -> Non
     take = sqs._take_batch
     sqs._take_batch = lambda entries: {**take(entries), "Successful": []}  # type: ignore[method-assign]  # a liar
     async with group_commit(sqs) as group:
-        with pytest.raises(QueueUnavailable, match="send it again"):
+        with pytest.raises(QueueUnavailable, match="send this webhook again"):
             await group.send(message("x"))
 
 

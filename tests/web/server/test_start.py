@@ -22,7 +22,7 @@ def test_aws_without_a_region(queue_url: str) -> None:
     command = [sys.executable, "-m", "app", "web"]
     found = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
     assert found.returncode == 2
-    assert found.stderr == "error: AWS_DEFAULT_REGION is not set: allowed is a region, as in eu-central-1\n"
+    assert found.stderr == "error: AWS_DEFAULT_REGION is not set: allowed is a region, such as eu-central-1\n"
 
 
 NOT_URLS = ["foo", "127.0.0.1:4566", "http://", "http://host:99999", "ftp://host", "http://a b"]
@@ -34,15 +34,15 @@ WRONG = [
         {"AWS_CA_BUNDLE": "/nope"},
         "AWS_CA_BUNDLE=/nope: allowed is a file with certificates (No such file or directory)",
     ),
-    ({"AWS_CA_BUNDLE": __file__}, f"AWS_CA_BUNDLE={__file__}: allowed is a file with certificates (it has none)"),
+    ({"AWS_CA_BUNDLE": __file__}, f"AWS_CA_BUNDLE={__file__}: allowed is a file with certificates (the file has none)"),
     ({"AWS_CA_BUNDLE": "/"}, "AWS_CA_BUNDLE=/: allowed is a file with certificates"),
     ({"AWS_CONFIG_FILE": __file__}, "AWS: Unable to parse config file"),
 ]
-REGION = "(or the profile's region): allowed is a region, as in eu-central-1"
+REGION = "(or the profile's region): allowed is a region, such as eu-central-1"
 REJECTED = [
     ({"AWS_DEFAULT_REGION": "eu_central_1"}, f"AWS_DEFAULT_REGION=eu_central_1 {REGION}"),
-    ({"AWS_SECRET_ACCESS_KEY": ""}, "AWS_SECRET_ACCESS_KEY is not set: allowed are both"),
-    ({"AWS_ACCESS_KEY_ID": ""}, "AWS_ACCESS_KEY_ID is not set: allowed are both"),
+    ({"AWS_SECRET_ACCESS_KEY": ""}, "AWS_SECRET_ACCESS_KEY is not set: set both"),
+    ({"AWS_ACCESS_KEY_ID": ""}, "AWS_ACCESS_KEY_ID is not set: set both"),
     ({"AWS_ENDPOINT_URL": "http://user:word@host"}, "AWS_ENDPOINT_URL=(hidden): allowed is a URL with http or https"),
     ({"AWS_ENDPOINT_URL": "http://host/?a=b"}, "AWS_ENDPOINT_URL=(hidden): allowed is a URL with http or https"),
     ({"AWS_RETRY_MODE": "nope"}, 'AWS: Invalid value provided to "mode": "nope"'),
