@@ -3,12 +3,12 @@
 record.py        the records of webhooks, messages and calls
 observers.py     the observers that receive the records: metrics and traces
 logging.py       configures loguru, and writes a line for each webhook and message
-lines.py         collects the lines of answered webhooks, and writes many lines at once
+lines.py         collects the log lines of webhooks, and writes many lines at once
 metrics/         counters and histograms, for Prometheus and OTLP
-trace.py         the trace of a webhook, and the decision whether to sample the webhook
-spans.py         the spans of webhooks, messages and calls
+trace.py         finds the trace of a webhook, and decides whether to sample the webhook
+spans.py         makes the spans of webhooks, messages and calls
 span_export.py   sends spans over OTLP
-resource.py      the description of this process for OTLP
+resource.py      describes this process for OTLP
 profiling.py     profiles webhooks (APP_PROFILE)
 timeline.py      records a timeline of event loop, threads and webhooks (APP_TIMELINE)
 """

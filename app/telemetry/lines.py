@@ -1,7 +1,7 @@
-"""Collects the log lines of webhooks and writes many lines at once. loguru takes 17 µs and a system call for each line.
+"""Collects the log lines of webhooks, and writes many at once, because loguru takes 17 µs and a system call per line.
 
-The lines of failed webhooks are not collected: loguru writes them at once. If SIGKILL ends the process, the lines of at
-most the last FLUSH_SECONDS are lost.
+loguru still writes the lines of failed webhooks, at once. If SIGKILL ends the process, the lines of at most the last
+FLUSH_SECONDS are lost.
 """
 
 import asyncio
@@ -21,17 +21,20 @@ MOST_LINES = 64
 
 
 class WebhookLines:
-    """Writes the same lines as `log_webhook`, also when the process exits. Call `log` on the event loop only."""
+    """Writes the lines of `log_webhook`, but later. When the process exits, writes the lines that still wait.
+
+    Call `log` in the event loop's thread only.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._lines: list[bytes] = []
         self._flushing: asyncio.TimerHandle | None = None
-        self._second = (0, "", "")  # a second since the epoch, its local date and time, and its UTC offset
+        self._second = (0, "", "")  # the current second since the epoch, its date and time as text, and its UTC offset
         self._by_loguru = not as_json(settings) or settings.log_level not in ("DEBUG", "INFO")
         atexit.register(self.flush)
 
     def log(self, record: WebhookRecord) -> None:
-        """Adds the line of `record`. Writes the waiting lines when they are MOST_LINES, or after FLUSH_SECONDS."""
+        """Adds the line of `record`. Writes the waiting lines after FLUSH_SECONDS, or when there are MOST_LINES."""
         if self._by_loguru or record.status is not None or record.outcome == UNANSWERED:
             log_webhook(record)
             return
@@ -43,7 +46,7 @@ class WebhookLines:
             self._flushing = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
 
     def _now(self) -> str:
-        """Returns the local time as text. Formats the date and the time only once per second, because that is slow."""
+        """Returns the local time in ISO 8601. Formatting is slow, so each call formats only the milliseconds."""
         now = time.time()
         if self._second[0] != int(now):
             whole = datetime.fromtimestamp(int(now)).astimezone().isoformat()

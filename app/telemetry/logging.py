@@ -1,4 +1,7 @@
-"""Configures loguru for JSON lines or text. loguru also receives the lines of the standard library's loggers."""
+"""Configures loguru, which writes JSON lines or text, and writes the log lines of webhooks and messages.
+
+loguru also writes what libraries log with the standard library's logging.
+"""
 
 import logging
 import sys
@@ -16,17 +19,18 @@ if TYPE_CHECKING:
 
     from asgi_doctor.stacks import Location, Stack
 
-# Outcomes of messages that need a person's attention.
+# Messages with these outcomes need a person's attention, so their lines have the level WARNING.
 WARNED = ("dead_letter", "lost")
-# At DEBUG and INFO, these loggers write headers and bodies of requests. Chargebee's SDK uses httpx and httpcore.
+# At the levels DEBUG and INFO, these libraries log headers and bodies of requests. Chargebee's SDK uses httpx and
+# httpcore.
 CHATTY = ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "chargebee", "httpcore", "httpx", "urllib3")
 _TEXT = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message}"
 
 
 def configure_logging(settings: Settings) -> None:
-    """Replaces all handlers of loguru and the standard library. Call it once per process, before the first log line."""
+    """Replaces all handlers of loguru and of the module `logging`. Call this function before the first log line."""
     logger.remove()
-    # With `diagnose`, tracebacks would contain the values of variables, including payloads and passwords.
+    # With `diagnose=True`, tracebacks would contain the values of variables, including payloads and passwords.
     if as_json(settings):
         logger.add(_write_json, level=settings.log_level, format="{message}", backtrace=False, diagnose=False)
     else:
@@ -38,7 +42,7 @@ def configure_logging(settings: Settings) -> None:
 
 
 def as_json(settings: Settings) -> bool:
-    """Returns whether the log consists of JSON lines."""
+    """Returns True if the process logs JSON lines, and False if it logs text."""
     return settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
 
 
@@ -49,7 +53,7 @@ def log_webhook(record: WebhookRecord) -> None:
 
 
 def fields(record: WebhookRecord) -> dict[str, Any]:
-    """Returns the log fields of an answered webhook, such as event, outcome and duration, but not the payload."""
+    """Returns the fields of a webhook's log line, such as its event id, outcome and duration, without the payload."""
     assert record.answered is not None
     found: dict[str, Any] = {"duration_ms": round((record.answered - record.began) * 1000, 2)}
     if (event := record.event) is not None:
@@ -62,8 +66,8 @@ def fields(record: WebhookRecord) -> dict[str, Any]:
 
 
 def log_blocked(location: "Location", stack: "Stack", seconds: float) -> None:
-    """Logs a warning about a line of code that blocks the event loop, with the shortened stack."""
-    from asgi_doctor.stacks import short  # imported only with a watchdog
+    """Logs a warning about the line of code at `location`, which blocks the event loop, with a shortened stack."""
+    from asgi_doctor.stacks import short  # imported only if APP_BLOCK_WARN is set
 
     logger.bind(place=str(location), held_ms=round(seconds * 1000), stack=short(stack)).warning(
         "Event loop blocked for {:.2f} s so far by {}", seconds, location

@@ -1,7 +1,7 @@
-"""Makes the observers, which receive the record of each finished webhook or message, and of each call to SQS.
+"""Creates the observers, which receive a record of each finished webhook or message, and of each call to SQS.
 
-The observers write metrics and traces. The modules of an observer that is switched off are not imported, because they
-would cost memory and start-up time.
+The observers make metrics and traces of the records. If an observer is switched off, its modules are not imported,
+because they would cost memory and start-up time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,23 +28,23 @@ _Any = TypeVar("_Any", WebhookRecord, MessageRecord, CallRecord)
 
 @dataclass(frozen=True)
 class Observers(Generic[Record]):
-    """The observers of one process, and its watchdog. Each is None if it is switched off."""
+    """The observers of one process, and the watchdog of its event loop. Each of them is None if it is switched off."""
 
     metrics: "Metrics[Record] | None" = None
     tracing: "Tracing[Record] | None" = None
     watchdog: "Watchdog | None" = None
 
     def begin_trace(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-        """Returns the trace of a request with `headers`, or None if the request has no trace and is not sampled."""
+        """Returns the trace of a request: the trace in `headers`, a new trace if the request is sampled, or None."""
         return self.tracing.begin(headers) if self.tracing else sent_with(headers)
 
     def continue_trace(self, traceparent: str | None) -> Trace | None:
-        """Returns the trace of a message with the attribute `traceparent`, or None, like `begin_trace`."""
+        """Does the same as `begin_trace` for a message. `traceparent`: the message's attribute, or None without one."""
         return self.begin_trace([] if traceparent is None else [(b"traceparent", traceparent.encode())])
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
-        """Measures the event loop of the caller, and runs the watchdog, until the context is left."""
+        """Measures the caller's event loop and runs the watchdog until the `with` block ends."""
         with ExitStack() as stack:
             if self.metrics is not None:
                 stack.enter_context(self.metrics.loop.measuring())
@@ -53,7 +53,7 @@ class Observers(Generic[Record]):
             yield
 
     def of_records(self, *more: Callable[[Record], None]) -> Callable[[Record], None]:
-        """Returns a function that passes the record of a webhook or message to all observers, and to `more`."""
+        """Returns a function that passes the record of a webhook or message to all observers and to `more`."""
         observers: list[Callable[[Record], None]] = []
         if self.metrics is not None:
             observers.append(self.metrics.records.observe)
@@ -62,7 +62,7 @@ class Observers(Generic[Record]):
         return _combined(observers + list(more))
 
     def of_calls(self) -> ObserveCall:
-        """Returns a function that passes the record of a call to all observers, in the thread that made the call."""
+        """Returns a function that passes the record of a call to SQS to all observers. Any thread may call it."""
         observers = [self.metrics.calls.observe] if self.metrics else []
         return _combined(observers + ([self.tracing.observe_call] if self.tracing else []))
 
@@ -83,7 +83,7 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers[Web
     metrics = tracing = None
     watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
-        from app.telemetry.metrics.service import Metrics, info  # imported only with metrics
+        from app.telemetry.metrics.service import Metrics, info  # imported only if metrics are exported
         from app.telemetry.metrics.webhooks import WebhookMetrics
 
         fine = settings.metrics_fine
@@ -91,7 +91,7 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers[Web
         metrics = Metrics(WebhookMetrics(method, route, settings.event_types, fine=fine), release, fine=fine)
         metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
-        from app.telemetry.spans import WebhookTracing  # imported only if there is a collector
+        from app.telemetry.spans import WebhookTracing  # imported only if traces are exported
 
         tracing = WebhookTracing(service_resource(), __version__, method, route)
     return Observers(metrics, tracing, watchdog)
@@ -102,13 +102,13 @@ def make_worker_observers(settings: Settings, queue: str) -> Observers[MessageRe
     metrics = tracing = None
     watchdog = _watchdog(settings)
     if settings.metrics_port is not None or otlp_wanted(_METRICS):
-        from app.telemetry.metrics.messages import MessageMetrics  # imported only with metrics
+        from app.telemetry.metrics.messages import MessageMetrics  # imported only if metrics are exported
         from app.telemetry.metrics.service import Metrics, info
 
         metrics = Metrics(MessageMetrics(), info("invoice_webhook.worker.info", version=__version__))
         metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
-        from app.telemetry.spans import MessageTracing  # imported only if there is a collector
+        from app.telemetry.spans import MessageTracing  # imported only if traces are exported
 
         tracing = MessageTracing(service_resource(), __version__, queue)
     return Observers(metrics, tracing, watchdog)
@@ -117,14 +117,14 @@ def make_worker_observers(settings: Settings, queue: str) -> Observers[MessageRe
 def _watchdog(settings: Settings) -> "Watchdog | None":
     if settings.block_warn is None:
         return None
-    from asgi_doctor.watchdog import Watchdog  # imported only with APP_BLOCK_WARN
+    from asgi_doctor.watchdog import Watchdog  # imported only if APP_BLOCK_WARN is set
 
     return Watchdog(settings.block_warn, log_blocked)
 
 
 def _blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
-    """Returns the counter of the watchdog, or no instrument if there is no watchdog."""
-    from app.telemetry.metrics.instruments import counter  # imported only with metrics
+    """Returns a list with the counter of the watchdog's warnings, or an empty list if there is no watchdog."""
+    from app.telemetry.metrics.instruments import counter  # imported only if metrics are exported
 
     text = "How often a line of code blocked the event loop for longer than APP_BLOCK_WARN."
     return [counter("event_loop.blocked", "{time}", text, lambda: watchdog.blocked)] if watchdog is not None else []
@@ -132,19 +132,19 @@ def _blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
 
 @contextmanager
 def exported(observers: Observers[Record], settings: Settings) -> Iterator[int | None]:
-    """Exports metrics and traces until the context is left. Yields the port of /metrics, or None without /metrics.
+    """Exports metrics and traces until the `with` block ends. Yields the port of /metrics, or None without /metrics.
 
-    Raises ConfigurationError if the port is taken or a variable is wrong.
+    Raises ConfigurationError if the port is taken or an environment variable is wrong.
     """
     port = None
     with ExitStack() as stack:
         if observers.metrics is not None and settings.metrics_port is not None:
-            from app.telemetry.metrics.prometheus import served  # imported only with APP_METRICS_PORT
+            from app.telemetry.metrics.prometheus import served  # imported only if APP_METRICS_PORT is set
 
             instruments = observers.metrics.instruments
             port = stack.enter_context(served(instruments, settings.metrics_host, settings.metrics_port))
         if observers.metrics is not None and otlp_wanted(_METRICS):
-            from app.telemetry.metrics.otlp import pushed  # imported only if there is a collector
+            from app.telemetry.metrics.otlp import pushed  # imported only if metrics go to a collector
 
             stack.enter_context(pushed(observers.metrics.instruments, service_resource(), __version__))
         if observers.tracing is not None:

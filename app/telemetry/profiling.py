@@ -1,7 +1,7 @@
 """Profiles one webhook at a time with pyinstrument, in an ASGI middleware. Writes HTML, text and speedscope files.
 
-A profile shows the wall time of the event loop's thread, including the time for which the webhook waits for SQS. If
-another thread does the work, the profile shows an await instead.
+A profile shows the wall time of the event loop's thread, including the time in which the webhook waits for SQS. If
+another thread handles the webhook, the profile shows only that the event loop awaits the thread.
 """
 
 import os
@@ -11,8 +11,8 @@ from pathlib import Path
 from loguru import logger
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-# pyinstrument reads this variable when it is imported. Without the variable, pyinstrument prints a warning between the
-# JSON lines if clocks are slow or the machine is busy:
+# pyinstrument reads this variable on import. Without the variable, pyinstrument prints a warning among the log's JSON
+# lines if clocks are slow or the machine is busy:
 # https://github.com/joerick/pyinstrument/blob/main/pyinstrument/stack_sampler.py
 os.environ.setdefault("PYINSTRUMENT_IGNORE_OVERHEAD_WARNING", "1")
 
@@ -32,9 +32,9 @@ RENDERERS: dict[str, Renderer] = {
 
 
 class Profiling:
-    """Writes the files of each profile: `<number>.html`, `.txt`, `.speedscope.json` and pyinstrument's `.pyisession`.
+    """Profiles requests on `path`, one at a time. Requests that arrive during a profile are served without a profile.
 
-    Profiles requests on `path`. Requests that arrive during a profile are served without a profile.
+    Writes each profile to `<number>.html`, `.txt`, `.speedscope.json` and pyinstrument's `.pyisession`.
     """
 
     def __init__(self, app: ASGIApp, folder: Path, path: str) -> None:

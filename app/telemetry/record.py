@@ -1,7 +1,7 @@
-"""Defines the records from which logs, metrics and traces are built: of webhooks, messages and calls to SQS.
+"""Defines the records of webhooks, messages and calls to SQS, from which logs, metrics and traces are built.
 
-`app.web` writes the records of webhooks, and `app.worker` those of messages. `app.sqs` and `app.worker` write those of
-calls.
+`app.web` writes the records of webhooks, and `app.worker` the records of messages. `app.sqs` and `app.worker` write
+the records of calls.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,9 +12,10 @@ from typing import TypeVar
 from app.events import Event, UnwantedEvent
 from app.telemetry.trace import Trace
 
-# The outcome if the client disconnects or the handler raises an unexpected exception, which the log contains.
+# The outcome of a webhook whose client disconnected or whose handler raised an unexpected exception. The log contains
+# the exception.
 UNANSWERED = "unanswered"
-# The code of a call that has not ended yet. The code does not change if the task of the call is cancelled.
+# The code of a call that has not ended yet, and of a call whose task was cancelled.
 CANCELLED = "Cancelled"
 
 
@@ -24,8 +25,8 @@ class WebhookRecord:
 
     `began`, `answered`: seconds of `time.perf_counter`. `outcome`: `queued`, `processed` (v01), `ignored`,
     `unanswered`, or the slug of a refusal (see `app.web.problems`). `status`: the HTTP status of a refusal. `cause`:
-    why SQS did not acknowledge the message, or why the billing work failed (v01). `delivery`: whether the message may
-    be in the queue although SQS did not acknowledge the message.
+    why SQS did not acknowledge the message, or why the billing work failed (v01). `delivery`: `not sent`, or
+    `may have been enqueued` if SQS may have the message although it did not acknowledge the message.
     """
 
     began: float
@@ -46,8 +47,8 @@ class CallRecord:
     `operation`: the name of the action in SQS's API. `messages`: the number of messages in the call. `size`: bytes that
     count towards SQS's limits. `waited`: seconds that each message waited for this call in group commit. `began`,
     `ended`: seconds of `time.perf_counter`. `code`: SQS's error code, or the name of the client's exception; None after
-    success. `refused`: the error codes of the entries that SQS rejected in a call that succeeded. `traceparents`: the
-    traceparents of the messages, without messages that have none.
+    success. `refused`: the error codes of messages that SQS rejected although the call succeeded. `traceparents`: the
+    attribute `traceparent` of each message that has one.
     """
 
     operation: str
@@ -66,10 +67,10 @@ class CallRecord:
 class MessageRecord:
     """The record of one message that a worker has begun to process.
 
-    `began`, `ended`: seconds of `time.perf_counter`. `outcome`: the result of `process`, or one of the worker's own
-    outcomes (`app.worker.handle`). `code`: why the message is not done, or None if it is done. `waited`: seconds from
-    the arrival of the webhook until the worker began. `receives`: how often SQS has delivered the message. `retry_in`:
-    seconds until the message is visible again, or None if the worker does not retry the message.
+    `began`, `ended`: seconds of `time.perf_counter`. `outcome`: the result of the billing work, or one of the worker's
+    own outcomes (`app.worker.handle`). `code`: why the message is not done, or None if it is done. `waited`: seconds
+    from the arrival of the webhook until the worker began. `receives`: how often SQS has delivered the message.
+    `retry_in`: seconds until the message is visible again, or None if the worker does not retry the message.
     """
 
     message_id: str
@@ -93,4 +94,4 @@ ObserveMessage = Callable[[MessageRecord], None]
 
 
 def unobserved(record: CallRecord) -> None:
-    """Ignores the record. For processes that observe no calls."""
+    """Ignores the record. Processes pass this function as the observer if they observe no calls."""

@@ -1,4 +1,4 @@
-"""Makes OpenTelemetry's resource, which describes this process, and finds out whether OTLP is switched on."""
+"""Creates OpenTelemetry's resource, which describes this process, and checks if OTLP is switched on."""
 
 import os
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ SERVICE = "invoice-webhook"
 
 
 def otlp_wanted(signal: str) -> bool:
-    """Returns whether OTLP is switched on for `signal` (METRICS or TRACES) and the environment names a collector.
+    """Returns True if OTLP is switched on for `signal` (METRICS or TRACES) and a variable names a collector.
 
     The SDK reads the other OTEL_ variables:
     https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
@@ -26,8 +26,8 @@ def otlp_wanted(signal: str) -> bool:
 
 
 def service_resource() -> "Resource":
-    """Returns the resource of OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, with defaults for missing values."""
-    from opentelemetry.sdk.resources import Resource  # imported only if there is a collector
+    """Returns the attributes in OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, with defaults for missing ones."""
+    from opentelemetry.sdk.resources import Resource  # imported only if metrics or traces go to a collector
 
     found = Resource.create()
     defaults = {"service.name": SERVICE, "service.version": __version__, "service.instance.id": str(uuid4())}

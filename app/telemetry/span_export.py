@@ -31,11 +31,11 @@ FLUSH_SECONDS = 3.0
 
 
 class SpanExport:
-    """Sends all spans of this process. A process has one instance."""
+    """Sends all spans of this process to the collector. A process has one SpanExport."""
 
     def __init__(self, resource: Resource, version: str) -> None:
         self._ids = _KnownIds()
-        self._lock = threading.Lock()  # threads call `write` too, because calls to SQS of v02 to v07 run in threads
+        self._lock = threading.Lock()  # several threads call `write`, because v02 to v07 call SQS in threads
         self._provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, id_generator=self._ids)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("invoice_webhook", version)
@@ -61,10 +61,10 @@ class SpanExport:
         """Exports one span.
 
         `times`: start and end in seconds of `time.perf_counter`. `failed`: the error type, or None after success.
-        `own`: the ids of the span if they are known. `linked`: the spans to which this span links.
+        `own`: the ids of the span, or None for random ids. `linked`: the spans to which this span links.
         """
         context = Context() if parent is None else set_span_in_context(NonRecordingSpan(_context(parent)), Context())
-        # The difference of the clocks is measured once for both times, so that the duration of the span stays exact.
+        # Start and end use the same difference between the two clocks, so that the duration of the span stays exact.
         epoch_ns = time_ns() - perf_counter_ns()
         start, end = (epoch_ns + int(moment * 1e9) for moment in times)
         links = [Link(_context(trace)) for trace in linked]
@@ -78,7 +78,7 @@ class SpanExport:
 
 
 class _KnownIds(IdGenerator):
-    """Returns the ids of the next span: those given to `set`, which an SQS message already contains, or random ids."""
+    """Returns ids for the next span: random ids, or the ids passed to `set`, which an SQS message already contains."""
 
     def __init__(self) -> None:
         self._trace: Trace | None = None

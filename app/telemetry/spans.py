@@ -1,6 +1,6 @@
 """Exports a span for each sampled webhook, message and call to SQS. Each span is built from a complete record.
 
-OpenTelemetry's SDK does no work for a webhook that is not sampled. OpenTelemetry defines the names and attributes:
+Webhooks that are not sampled never reach OpenTelemetry's SDK. OpenTelemetry defines the names and attributes of spans:
 https://opentelemetry.io/docs/specs/semconv/http/http-spans/, …/messaging/messaging-spans/ and …/messaging/sqs/.
 """
 
@@ -21,7 +21,7 @@ PROCESS = "process"
 
 
 class Tracing(ABC, Generic[Record]):
-    """Exports spans. `begin` decides which requests have spans; `observe` and `observe_call` receive the records."""
+    """Exports spans. `begin` decides which requests are sampled. `observe` and `observe_call` export their spans."""
 
     def __init__(self, resource: Resource, version: str) -> None:
         self.begin = Sampling.from_environment().begin
@@ -30,10 +30,10 @@ class Tracing(ABC, Generic[Record]):
 
     @abstractmethod
     def observe(self, record: Record) -> None:
-        """Exports the span of a webhook or a message if its trace is sampled."""
+        """Exports the span of a webhook or a message if the webhook or the message is sampled."""
 
     def observe_call(self, record: CallRecord) -> None:
-        """Exports the span of a call to SQS if a webhook of the call is sampled.
+        """Exports the span of a call to SQS if at least one webhook in the call is sampled.
 
         The span is a child of the first sampled webhook's span, and has links to the spans of all sampled webhooks.
         """
@@ -71,7 +71,7 @@ class Tracing(ABC, Generic[Record]):
         event: Event | UnwantedEvent | None,
         failed: str | None,
     ) -> None:
-        """Exports the span of a webhook or a message, as a child of the sender's span if there is one."""
+        """Exports the span of a webhook or a message. If the sender has a span, the new span is its child."""
         if event is not None:
             attributes |= {"invoice_webhook.event.id": event.id, "invoice_webhook.event.type": event.event_type}
         parent = None if trace.parent_id is None else trace._replace(span_id=trace.parent_id)
@@ -79,7 +79,7 @@ class Tracing(ABC, Generic[Record]):
 
 
 class WebhookTracing(Tracing[WebhookRecord]):
-    """Exports the spans of webhooks. `method` and `route` are attributes of each span."""
+    """Exports the spans of webhooks. `method` and `route` become attributes of each span."""
 
     def __init__(self, resource: Resource, version: str, method: str, route: str) -> None:
         super().__init__(resource, version)
@@ -87,7 +87,8 @@ class WebhookTracing(Tracing[WebhookRecord]):
 
     def observe(self, record: WebhookRecord) -> None:
         trace = record.trace
-        # Without the check of the status, clients without credentials could make the service export spans.
+        # Spans of unauthorized webhooks are not exported. Otherwise, clients without credentials could make the service
+        # export any number of spans.
         if trace is None or not trace.sampled or record.status == HTTPStatus.UNAUTHORIZED:
             return
         assert record.answered is not None

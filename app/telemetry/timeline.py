@@ -1,11 +1,11 @@
 """Records a timeline of this process: the stacks of the event loop, each thread, each webhook and each call to SQS.
 
-The sampler is a thread. Every millisecond, it samples the stacks of all other threads and of all tasks. The sampler
-changes nothing in the sampled code, but makes the process a little slower.
+Every millisecond, a thread samples the stacks of all other threads and of all tasks. This sampler changes nothing in
+the sampled code, but makes the process a little slower.
 
-If other threads compute, the sampler has to wait for the interpreter lock. It then samples less often, and stacks seem
-to begin and end later than they do. A thread that waits for the lock appears in the function in which it waits.
-`local/compare` interprets the stacks.
+While other threads compute, the sampler waits for the interpreter lock. It then samples less often, and functions seem
+to begin and end later than they do. If a thread waits for the lock, the sampler sees the function that the thread will
+continue. `local/compare` interprets the stacks.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ INTERVAL_SECONDS = 0.001
 
 @contextmanager
 def recorded(file: Path, path: str) -> Iterator[None]:
-    """Records a timeline of this process and its webhooks on `path` until the context is left; then writes `file`."""
+    """Records a timeline of this process and of its webhooks on `path`. When the `with` block ends, writes `file`."""
     sampler = Sampler(asyncio.get_running_loop(), path)
     sampler.start()
     try:
@@ -62,13 +62,13 @@ class Sampler(threading.Thread):
         self.join()
 
     def timeline(self) -> dict[str, Any]:
-        """Returns all different stacks, and rows that are sorted by time. A row has a kind, a name and spans.
+        """Returns the timeline for JSON. `stacks`: each different stack once. `rows`: a kind, a name and spans.
 
-        The kinds are `loop`, `thread`, `webhook` and `call`. The name of a webhook is its event id, or "" if the
-        service has not read the event.
+        A span is a time in which the stack did not change. The rows are sorted by time. The kinds are `loop`,
+        `thread`, `webhook` and `call`. The name of a webhook is its event id, or "" if the service has not read it.
         """
         closed = sorted(self._spans.closed.items(), key=lambda row: row[1][0].began)
-        rows = [(*self._named(*key), spans) for key, spans in closed]  # type: ignore[misc]  # the keys are made in this class
+        rows = [(*self._named(*key), spans) for key, spans in closed]  # type: ignore[misc]  # this class makes the keys
         return {"stacks": self._stacks.seen, "rows": rows}
 
     def _named(self, kind: str, number: int) -> tuple[str, str]:
@@ -79,21 +79,21 @@ class Sampler(threading.Thread):
 
     def _threads(self) -> dict[Hashable, int]:
         found: dict[Hashable, int] = {}
-        for number, frame in sys._current_frames().items():  # meant for debuggers; Python has no other way
+        for number, frame in sys._current_frames().items():  # a function for debuggers; Python offers no other way
             if number != self.ident:
                 found["loop" if number == self._loop_thread else "thread", number] = self._stacks.of_thread(frame)
         return found
 
     def _number(self, task: "asyncio.Task[Any]") -> int:
-        """Returns the number of a task, which no other task ever gets."""
+        """Returns the number of `task`. No other task has the same number, not even a later one."""
         if task not in self._numbers:
             self._numbers[task] = next(self._next)
         return self._numbers[task]
 
     def _tasks(self, loop: int) -> dict[Hashable, int]:
-        """Returns the number of the stack of each webhook and each call to SQS.
+        """Returns, for each webhook and each call to SQS, the number of its task's stack.
 
-        `loop`: the number of the stack of the loop's thread, which is the stack of the task that runs now.
+        `loop`: the number of the event loop's stack, which is also the stack of the task that runs now.
         """
         found: dict[Hashable, int] = {}
         current = asyncio.current_task(self._loop)

@@ -1,7 +1,7 @@
 """Finds the trace of a webhook in the traceparent header, and decides whether to sample the webhook.
 
 The header: https://www.w3.org/TR/trace-context/#traceparent-header. This module replaces OpenTelemetry's propagator and
-sampler, which take 11 µs per request. A webhook without a trace must cost almost nothing.
+sampler, which take 11 µs per request, because most webhooks have no trace and must cost almost nothing.
 """
 
 import os
@@ -18,13 +18,13 @@ DEFAULT_SAMPLER, DEFAULT_RATIO = "parentbased_traceidratio", "0.01"
 _SAMPLERS = ("always_on", "always_off", "traceidratio")
 _PARENT_BASED = "parentbased_"
 _TRACEPARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
-_LOW_BITS = 2**64  # OpenTelemetry compares the low 64 bits of a trace id with the ratio
+_LOW_BITS = 2**64  # OpenTelemetry samples a trace by the low 64 bits of its id
 
 
 class Trace(NamedTuple):
-    """A span and its trace. The service passes them on in the SQS message of a webhook.
+    """The ids of a span and of its trace. The service adds them to the SQS message of a webhook.
 
-    If the webhook is sampled, the span is the webhook's own span. Otherwise, it is the span of the sender.
+    If the webhook is sampled, the span is the webhook's own span. Otherwise, the span is the sender's span.
     """
 
     trace_id: int
@@ -38,7 +38,7 @@ class Trace(NamedTuple):
 
     @classmethod
     def parsed(cls, header: bytes) -> Self | None:
-        """Returns the span that a traceparent `header` names, or None if the header is invalid."""
+        """Returns the trace and span ids in the header `traceparent`, or None if the header is invalid."""
         match = _TRACEPARENT.fullmatch(header)
         if match is None or match[1] == b"ff" or (match[1] == b"00" and match[5] is not None):
             return None
@@ -47,9 +47,9 @@ class Trace(NamedTuple):
 
 
 def sent_with(headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-    """Returns the sender's span, or None if `headers` have no valid traceparent.
+    """Returns the sender's span, or None if `headers` contain no valid traceparent.
 
-    A process that exports no spans passes the sender's span on to SQS.
+    A process that exports no spans adds the sender's span to the SQS message.
     """
     for name, value in headers:
         if name == b"traceparent":
@@ -67,13 +67,14 @@ class Sampling:
     def __init__(self, sampler: str, ratio: float) -> None:
         self._follows_parent = sampler.startswith(_PARENT_BASED)
         self._ratio = {"always_on": 1.0, "always_off": 0.0}.get(sampler.removeprefix(_PARENT_BASED), ratio)
-        self._bound = round(self._ratio * _LOW_BITS)  # OpenTelemetry rounds in the same way
+        self._bound = round(self._ratio * _LOW_BITS)  # rounded as in OpenTelemetry
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Returns the sampling that the environment asks for. Raises ConfigurationError if a variable is wrong.
+        """Returns the Sampling for the environment's variables. Raises ConfigurationError if a variable is wrong.
 
-        By default, a request with a trace is sampled if the sender has sampled it, and 1 % of the other requests are.
+        By default, a request with a trace is sampled if the sender has sampled the trace. Requests without a trace are
+        sampled with a probability of 1 %.
         """
         sampler = os.environ.get(SAMPLER) or DEFAULT_SAMPLER
         if sampler.removeprefix(_PARENT_BASED) not in _SAMPLERS:
@@ -89,10 +90,10 @@ class Sampling:
         return cls(sampler, ratio)
 
     def begin(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-        """Returns the trace of a request with `headers`. Usually, that is None: no sender's trace, and not sampled."""
+        """Returns the trace of a request. Returns None if `headers` name no trace and the request is not sampled."""
         if (parent := sent_with(headers)) is not None:
             return self._continued(parent)
-        if self._ratio and random.random() < self._ratio:  # noqa: S311  # no secret
+        if self._ratio and random.random() < self._ratio:  # noqa: S311  # needs no secure randomness
             return Trace(random.getrandbits(128) or 1, _new_span_id(), sampled=True)
         return None
 

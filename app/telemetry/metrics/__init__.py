@@ -1,12 +1,12 @@
-"""Counts metrics in plain Python numbers on the event loop. Other threads read the numbers when they collect metrics.
+"""Stores metrics as plain Python numbers. The event loop changes the numbers, and other threads read and export them.
 
-instruments.py    counters, histograms, and gauges whose values are read at collection
+instruments.py    counters, histograms and gauges
 webhooks.py       the metrics of webhooks
 messages.py       the metrics of messages that a worker processes
 calls.py          the metrics of calls to SQS
-process_usage.py  the metrics of CPU time, memory, open files and throttling
+process_usage.py  the metrics of CPU time, memory, open files and CPU throttling
 service.py        the metrics of the event loop, and the list of all metrics of a process
 prometheus.py     serves the metrics as Prometheus' text format on a separate port
-scrapes.py        the HTTP server for the scrapes of Prometheus
+scrapes.py        the HTTP server from which Prometheus scrapes the metrics
 otlp.py           pushes the metrics to a collector over OTLP
 """

@@ -1,4 +1,4 @@
-"""The metrics of calls to SQS."""
+"""Defines the metrics of calls to SQS."""
 
 import threading
 
@@ -8,10 +8,11 @@ from app.telemetry.record import CallRecord
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 SIZES = tuple(float(size) for size in range(1, 11))
 KIB = 1024
-BYTES = tuple(float(KIB * 4**power) for power in range(6))  # 1 KiB to 1 MiB
+BYTES = tuple(float(KIB * 4**power) for power in range(6))  # from 1 KiB to 1 MiB
 SYSTEM = "aws_sqs"
 OTHER = "other"
-# Each of these error codes has its own series. All other codes share one series, because a proxy may return any code.
+# Each of these error codes has its own time series. All other codes share the series OTHER, which limits the number of
+# series: a proxy may return any code.
 CODES = frozenset(
     {
         *("AccessDenied", "AccessDeniedException", "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId"),
@@ -29,16 +30,16 @@ CODES = frozenset(
 
 
 def kind_of(code: str) -> str:
-    """Returns the label of an error code: `NonExistentQueue` for `AWS.SimpleQueueService.NonExistentQueue`.
+    """Returns the label for an error code: the code without its prefix, or `other` if CODES does not contain it.
 
-    Returns `other` for a code that is not in CODES.
+    For example, the label of `AWS.SimpleQueueService.NonExistentQueue` is `NonExistentQueue`.
     """
     plain = code.rpartition(".")[2]
     return plain if plain in CODES else OTHER
 
 
 class CallMetrics:
-    """Counts calls to SQS. The event loop calls `observe`; threads of v02 to v07 do so too. `fine`: see `bounds`."""
+    """Counts calls to SQS. Any thread may call `observe`. `fine`: more buckets (APP_METRICS_FINE)."""
 
     def __init__(self, *, fine: bool = False) -> None:
         self._lock = threading.Lock()
@@ -58,7 +59,7 @@ class CallMetrics:
         self._failures = Counter(
             "invoice_webhook.sqs.failures",
             "{call}",
-            "Failed calls to SQS, and entries that SQS rejected in successful calls, by error code.",
+            "Failed calls to SQS, and messages that SQS rejected in successful calls, by error code.",
             ("error.type",),
         )
         self._sizes, self._lengths, self._waits = sizes.series(), lengths.series(), waits.series()

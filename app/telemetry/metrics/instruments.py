@@ -1,7 +1,7 @@
 """Defines counters and histograms without locks. One thread writes the values, and any thread may copy them.
 
 OpenTelemetry's instruments take 5 to 10 µs per measurement, which is a third of the CPU time of a webhook in v10. The
-instruments of this module take 0.1 µs. They need no lock, because a copy of a list or of a dict's items with `list` is
+instruments of this module take 0.1 µs. They need no lock, because the call `list(…)`, which copies the values, is
 atomic under the interpreter lock.
 """
 
@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 Labels = tuple[str | int, ...]
-# 20 numbers per decade (the series R20 of ISO 3). Each number is 12 % greater than the previous number. So the middle
-# of a bucket differs by at most 6 % from every value in the bucket.
+# 20 bounds of buckets per power of ten (the series R20 of ISO 3). Each bound is 12 % greater than the previous one.
+# Therefore, the middle of a bucket differs by at most 6 % from every value in the bucket.
 _R20 = (1, 1.12, 1.25, 1.4, 1.6, 1.8, 2, 2.24, 2.5, 2.8, 3.15, 3.55, 4, 4.5, 5, 5.6, 6.3, 7.1, 8, 9)
 _DECADES = range(-3, 2)
 
 
 class Description(NamedTuple):
-    """Describes a metric with OpenTelemetry's name, from which Prometheus' name is derived. `unit`: a unit of UCUM."""
+    """Describes a metric. `name`: the name in OpenTelemetry, from which the name in Prometheus is derived.
+
+    `unit`: a unit as in UCUM, such as `s` for seconds and `By` for bytes. `bounds`: see Histogram.
+    """
 
     kind: Literal["counter", "gauge", "histogram"]
     name: str
@@ -41,7 +44,7 @@ Point = tuple[Labels, float | Buckets]
 
 
 class Instrument(Protocol):
-    """A metric that can be collected. The exported metrics do not contain an instrument without points."""
+    """A metric. `points` returns its current values by labels. A metric without points is not exported."""
 
     @property
     def description(self) -> Description: ...
@@ -50,9 +53,10 @@ class Instrument(Protocol):
 
 
 class Counter:
-    """Counts by labels. One thread adds to `values`.
+    """A counter with a value for each combination of labels. Only one thread may change `values`.
 
-    The series of `known` begin at 0. Without a 0, a rate would not show the first increment of a series.
+    The values of the combinations in `known` begin at 0. A counter that begins at 1 would hide its first increment from
+    Prometheus' `rate`.
     """
 
     def __init__(self, name: str, unit: str, text: str, labels: tuple[str, ...] = (), known: Iterable[Labels] = ()):
@@ -64,7 +68,7 @@ class Counter:
 
 
 class Series:
-    """The series of a histogram for one combination of labels."""
+    """The buckets of a histogram for one combination of labels."""
 
     __slots__ = ("_bounds", "counts", "total")
 
@@ -79,14 +83,14 @@ class Series:
 
 
 class Histogram:
-    """A histogram. `bounds`: the upper bound of each bucket except the last bucket."""
+    """A histogram. `bounds`: the upper bounds of the buckets. One more bucket, the last one, has no upper bound."""
 
     def __init__(self, name: str, unit: str, text: str, bounds: tuple[float, ...], labels: tuple[str, ...] = ()):
         self.description = Description("histogram", name, unit, text, labels, bounds)
         self._series: dict[Labels, Series] = {}
 
     def series(self, *labels: str | int) -> Series:
-        """Returns the series with `labels`. Creates the series if it does not exist."""
+        """Returns the buckets for `labels`. Creates them if they do not exist."""
         return self._series.setdefault(labels, Series(self.description.bounds))
 
     def points(self) -> list[Point]:
@@ -94,11 +98,11 @@ class Histogram:
 
 
 def bounds(few: tuple[float, ...], *, fine: bool) -> tuple[float, ...]:
-    """Returns the upper bounds of a histogram of seconds: `few` or, with `fine`, also many bounds between them.
+    """Returns upper bounds for a histogram of seconds: `few`, or many more with `fine` (APP_METRICS_FINE).
 
-    `fine` is APP_METRICS_FINE. In a deployment, each bound costs Prometheus a time series per status and process, and
-    alerts need only a few bounds. The live page needs many bounds, because it shows medians: with few, it would show a
-    median of 110 ms as 175 ms, the middle of the bucket from 100 to 250 ms.
+    Each bound costs Prometheus a time series per status and process, and alerts need only a few bounds. The live page
+    of a local run needs many, because it shows medians: with few bounds, it would show a median of 110 ms as 175 ms,
+    which is the middle of the bucket from 100 to 250 ms.
     """
     if not fine:
         return few
@@ -108,7 +112,7 @@ def bounds(few: tuple[float, ...], *, fine: bool) -> tuple[float, ...]:
 
 
 class Observed:
-    """A gauge or counter whose value another object stores. The thread that collects metrics calls `read`."""
+    """A gauge or counter whose value another object stores. The thread that exports the metrics calls `read`."""
 
     def __init__(self, description: Description, read: Callable[[], Iterable[Point]]) -> None:
         self.description = description
@@ -116,10 +120,10 @@ class Observed:
 
 
 def gauge(name: str, unit: str, text: str, read: Callable[[], float]) -> Observed:
-    """Returns a gauge without labels. `read` returns its value."""
+    """Returns a gauge without labels. `read` returns the gauge's current value."""
     return Observed(Description("gauge", name, unit, text), lambda: [((), read())])
 
 
 def counter(name: str, unit: str, text: str, read: Callable[[], float]) -> Observed:
-    """Returns a counter without labels. `read` returns its value, which another object counts."""
+    """Returns a counter without labels. `read` returns the counter's current value, which another object stores."""
     return Observed(Description("counter", name, unit, text), lambda: [((), read())])

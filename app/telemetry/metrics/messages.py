@@ -1,4 +1,4 @@
-"""The metrics of messages that a worker processes: outcomes, latencies, retries and dead letters."""
+"""Defines the metrics of messages that a worker processes: outcomes, latencies, retries and dead letters."""
 
 from collections.abc import Iterable
 
@@ -9,19 +9,19 @@ from app.telemetry.record import MessageRecord
 SYSTEM, OPERATION = "aws_sqs", "process"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 OTHER = "other"
-# Maximum number of values of a label. This project defines the outcomes and most codes, but other services may define
-# further codes.
+# Maximum number of different values of a label. This project defines the outcomes and most error codes, but other
+# services may return any error code.
 MOST_VALUES = 40
 
 
 class MessageMetrics:
-    """Counts messages, on the event loop. Labels contain no values from messages, which bounds the number of series."""
+    """Counts messages in the event loop's thread. No label contains a value of a message, so the series are few."""
 
     def __init__(self) -> None:
         durations = Histogram(
             "messaging.process.duration",
             "s",
-            "Duration of the processing of a message, without its deletion.",
+            "Duration of the processing of a message, without the deletion of the message from the queue.",
             SECONDS,
             ("messaging.system", "messaging.operation.name"),
         )
@@ -48,7 +48,7 @@ class MessageMetrics:
         self.instruments: list[Instrument] = [durations, waits, self._outcomes, self._retries, self._dead]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Makes the counters of `outcomes` begin at 0. Ignores the statuses, because messages have none."""
+        """Makes the counters of `outcomes` begin at 0. Ignores the status of each, because messages have none."""
         for outcome, _ in outcomes:
             self._outcomes.values.setdefault((outcome,), 0)
 

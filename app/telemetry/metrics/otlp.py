@@ -1,8 +1,8 @@
 """Pushes the metrics over OTLP/HTTP to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names, in a thread.
 
 OpenTelemetry's exporter reads the OTEL_EXPORTER_OTLP_… variables for time-outs, headers, compression and certificates.
-Metrics are always cumulative, because the counters are never reset. OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE
-has no effect.
+Metrics are always cumulative, because this process never resets its counters. Therefore,
+OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE has no effect.
 """
 
 import os
@@ -20,17 +20,18 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from app.errors import ConfigurationError
 from app.telemetry.metrics.instruments import Buckets, Description, Instrument, Labels, Point
 
-INTERVAL_MILLISECONDS = "60000"  # the default in OpenTelemetry's specification
-# Maximum time that the process waits for the last push when it ends.
+# The default of OTEL_METRIC_EXPORT_INTERVAL in OpenTelemetry's specification.
+INTERVAL_MILLISECONDS = "60000"
+# Maximum seconds for which the process waits for the last push when the process ends.
 FLUSH_SECONDS = 3.0
 _CUMULATIVE = export.AggregationTemporality.CUMULATIVE
 
 
 @contextmanager
 def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) -> Iterator[None]:
-    """Pushes the instruments at regular intervals, and once more when the context is left.
+    """Pushes the metrics every OTEL_METRIC_EXPORT_INTERVAL milliseconds, and once more when the `with` block ends.
 
-    OTEL_METRIC_EXPORT_INTERVAL is the interval. Raises ConfigurationError if it is wrong.
+    Raises ConfigurationError if OTEL_METRIC_EXPORT_INTERVAL is wrong.
     """
     interval = os.environ.get(OTEL_METRIC_EXPORT_INTERVAL) or INTERVAL_MILLISECONDS
     if not interval.isdecimal() or not int(interval):
@@ -45,7 +46,7 @@ def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) 
 
 
 class Push(threading.Thread):
-    """A thread that pushes. It is a daemon, so a collector that does not answer cannot keep the process alive."""
+    """A thread that pushes the metrics. A daemon thread, so that the process can end even if the collector hangs."""
 
     def __init__(self, translation: "Translation", interval: float) -> None:
         super().__init__(name="otlp-metrics", daemon=True)
@@ -70,9 +71,9 @@ class Push(threading.Thread):
 
 
 class Translation:
-    """Translates the instruments to the data types of OpenTelemetry's SDK.
+    """Translates the metrics of this package into the data types of OpenTelemetry's SDK.
 
-    The start time of all metrics is the time at which this object is created.
+    The start time of all metrics is the time of the creation of this object.
     """
 
     def __init__(self, instruments: Sequence[Instrument], resource: Resource, scope: InstrumentationScope) -> None:
@@ -113,11 +114,11 @@ class Translation:
             sum=value.total,
             bucket_counts=value.counts,
             explicit_bounds=about.bounds,
-            min=None,  # type: ignore[arg-type]  # optional in OTLP, and without meaning in a cumulative histogram
+            min=None,  # type: ignore[arg-type]  # optional in OTLP, and unknown here
             max=None,  # type: ignore[arg-type]
         )
 
 
 def _attributes(about: Description, labels: Labels) -> dict[str, str | int]:
-    """Returns the labels as attributes, without labels that are empty."""
+    """Returns the labels as OpenTelemetry's attributes. Omits empty labels."""
     return {name: value for name, value in zip(about.labels, labels, strict=True) if value != ""}

@@ -1,4 +1,4 @@
-"""Reads CPU time, memory, open files and throttling of this process. Omits metrics that the kernel does not provide."""
+"""Measures CPU time, memory, open files and CPU throttling of this process, if the kernel provides the values."""
 
 import resource
 from collections.abc import Callable
@@ -11,7 +11,7 @@ _PROC = Path("/proc/self")
 
 
 def process_instruments() -> list[Instrument]:
-    """Returns one instrument for each metric of this module."""
+    """Returns an instrument for each metric of this module."""
     return [
         Observed(
             Description("counter", "process.cpu.time", "s", "CPU time of this process.", ("cpu.mode",)), _cpu_seconds
@@ -40,13 +40,13 @@ def _memory() -> list[Point]:
 
 def _open_files() -> list[Point]:
     try:
-        return [((), len(list((_PROC / "fd").iterdir())) - 1)]  # the listing itself has one of these descriptors open
+        return [((), len(list((_PROC / "fd").iterdir())) - 1)]  # without the descriptor that reads the folder
     except OSError:
         return []
 
 
 def _throttling_instruments(file: Path | None) -> list[Instrument]:
-    """Returns the instruments of the throttling statistics in `file` (cpu.stat), or an empty list if `file` is None."""
+    """Returns the metrics of CPU throttling. `file`: the cgroup's cpu.stat, or None if there is no such file."""
     if file is None:
         return []
 
@@ -58,7 +58,7 @@ def _throttling_instruments(file: Path | None) -> list[Instrument]:
         return read
 
     texts = (
-        ("container.cpu.periods", "{period}", "Periods of the CPU limit."),
+        ("container.cpu.periods", "{period}", "Periods in which the kernel enforced the CPU limit."),
         ("container.cpu.throttled_periods", "{period}", "Periods in which the CPU limit stopped this container."),
         ("container.cpu.throttled_time", "s", "Time for which the CPU limit stopped this container."),
     )

@@ -1,4 +1,4 @@
-"""Serves the metrics as Prometheus' text, in a thread that answers even if the event loop is blocked."""
+"""Serves the metrics in Prometheus' text format, in a thread that answers even if the event loop is blocked."""
 
 import re
 import threading
@@ -16,6 +16,7 @@ from app.settings.text import http_url
 from app.telemetry.metrics.instruments import Buckets, Description, Instrument, Point
 from app.telemetry.metrics.scrapes import scrape_server
 
+# Prometheus' names for OpenTelemetry's units:
 # https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#metric-metadata-1
 _SUFFIXES = {"s": "seconds", "By": "bytes", "{message}": "messages"}
 _FAMILIES: dict[str, type[CounterMetricFamily] | type[GaugeMetricFamily]] = {
@@ -25,16 +26,16 @@ _FAMILIES: dict[str, type[CounterMetricFamily] | type[GaugeMetricFamily]] = {
 
 
 def prometheus_name(about: Description) -> str:
-    """Returns Prometheus' name of a metric: `event_loop_delay_seconds` for `event_loop.delay` with the unit s.
+    """Returns a metric's name in Prometheus, such as `event_loop_delay_seconds` for `event_loop.delay` with the unit s.
 
-    The name of a counter does not include `_total`.
+    Prometheus' client library adds `_total` to the names of counters.
     """
     name, suffix = _plain(about.name), _SUFFIXES.get(about.unit, "")
     return name if not suffix or name.endswith(f"_{suffix}") else f"{name}_{suffix}"
 
 
 class Families(Collector):
-    """Translates the instruments to Prometheus' metrics at each scrape."""
+    """Translates the metrics of this package into metrics of Prometheus' client library at each scrape."""
 
     def __init__(self, instruments: Sequence[Instrument]) -> None:
         self._instruments = instruments
@@ -47,7 +48,7 @@ class Families(Collector):
 
 @contextmanager
 def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[int]:
-    """Serves the instruments on `host` and `port`. Yields the port, which is a free one if `port` is 0.
+    """Serves the metrics on `host` and `port` until the `with` block ends. Yields the port: a free one if `port` is 0.
 
     Raises ConfigurationError if the server cannot listen there.
     """
@@ -58,7 +59,7 @@ def served(instruments: Sequence[Instrument], host: str, port: int) -> Iterator[
     except (OSError, OverflowError, UnicodeError) as error:
         raise ConfigurationError(
             f"APP_METRICS_HOST={host}, APP_METRICS_PORT={port}: cannot listen there: {error};"
-            " allowed is an address of this machine and a free port (0 takes one)"
+            " allowed are an address of this machine and a free port (0 chooses one)"
         ) from None
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

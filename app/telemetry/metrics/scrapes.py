@@ -1,7 +1,7 @@
-"""Runs the HTTP server of the metrics. Each scrape has a thread and a deadline, and the number of scrapes is limited.
+"""Runs the HTTP server from which Prometheus scrapes the metrics. Each scrape has a thread and a deadline.
 
-The limits are necessary because clients of this server need no credentials. Each connection takes a file descriptor,
-and webhooks need file descriptors too.
+The number of scrapes at the same time is limited, because clients of this server need no credentials. Each connection
+takes a file descriptor, and webhooks need file descriptors, too.
 """
 
 import socket
@@ -14,13 +14,14 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from loguru import logger
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
-SCRAPES = 16  # maximum at the same time; the server closes all other connections
-# Time-out of a scrape, the same as Prometheus' default: https://prometheus.io/docs/prometheus/latest/configuration/configuration/
+# Maximum number of scrapes at the same time. The server closes further connections at once.
+SCRAPES = 16
+# Time-out of a scrape, which is also Prometheus' default: https://prometheus.io/docs/prometheus/latest/configuration/configuration/
 SECONDS = 10.0
 
 
 class ScrapeServer(ThreadingMixIn, WSGIServer):
-    """Answers SCRAPES requests at the same time, each within SECONDS."""
+    """Serves at most SCRAPES requests at the same time, and each for at most SECONDS."""
 
     daemon_threads = True
 
@@ -29,7 +30,7 @@ class ScrapeServer(ThreadingMixIn, WSGIServer):
         self._deadlines: dict[Any, float] = {}  # the deadline of each open connection
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Returns whether to serve the connection. If not, the server closes the connection."""
+        """Returns True if the server should serve the connection. After False, the server closes the connection."""
         return len(self._deadlines) < SCRAPES
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -40,7 +41,7 @@ class ScrapeServer(ThreadingMixIn, WSGIServer):
         """Shuts down the connections whose deadlines have passed. The server calls this method twice a second."""
         now = time.monotonic()
         for request in [request for request, deadline in list(self._deadlines.items()) if deadline < now]:
-            with suppress(OSError):  # the client has closed the connection
+            with suppress(OSError):  # raised if the client has closed the connection
                 request.shutdown(socket.SHUT_RDWR)  # the thread of the scrape then fails and closes the connection
 
     def shutdown_request(self, request: Any) -> None:

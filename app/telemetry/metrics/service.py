@@ -50,21 +50,21 @@ class GarbageMetrics:
 
 
 class ThreadTokens:
-    """The metrics of AnyIO's thread tokens. `run_in_threadpool`, sync dependencies and sync handlers take one each.
+    """The metrics of AnyIO's thread pool, which runs `run_in_threadpool`, sync dependencies and sync handlers.
 
-    Each event loop has its own limiter of tokens, so the metrics have no values until `capture` is called.
+    Each event loop has its own CapacityLimiter, so the metrics have no values until `capture` is called.
     """
 
     def __init__(self) -> None:
         self._limiter: CapacityLimiter | None = None
         self.instruments: list[Instrument] = [
-            self._gauge("limit", "Maximum threads for blocking work.", lambda limiter: limiter.total_tokens),
-            self._gauge("used", "Threads that are in use.", lambda limiter: limiter.borrowed_tokens),
+            self._gauge("limit", "Maximum number of threads for blocking work.", lambda limiter: limiter.total_tokens),
+            self._gauge("used", "Threads that do blocking work now.", lambda limiter: limiter.borrowed_tokens),
             self._gauge("waiting", "Tasks that wait for a thread.", lambda limiter: limiter.statistics().tasks_waiting),
         ]
 
     def capture(self) -> None:
-        """Stores the limiter of the running event loop, whose values the metrics then show."""
+        """Makes the metrics show the values of the running event loop's CapacityLimiter."""
         self._limiter = current_default_thread_limiter()
 
     def _gauge(self, name: str, text: str, read: Callable[[CapacityLimiter], float]) -> Observed:
@@ -73,9 +73,9 @@ class ThreadTokens:
 
 
 class LoopMetrics:
-    """Measures the event loop and its process: loop delay, thread tokens, garbage collection, CPU, memory and files.
+    """Measures the event loop and its process: loop delay, thread pool, garbage collection, CPU, memory and files.
 
-    `fine`: see `bounds`.
+    `fine`: more buckets (APP_METRICS_FINE).
     """
 
     def __init__(self, *, fine: bool = False) -> None:
@@ -88,7 +88,7 @@ class LoopMetrics:
         self._delay = LoopDelay(delays.series().observe)
         self.instruments: list[Instrument] = [
             delays,
-            gauge("event_loop.delay.max", "s", "The longest delay of the last ten seconds.", self._delay.longest),
+            gauge("event_loop.delay.max", "s", "The longest delay in the last ten seconds.", self._delay.longest),
             *self._threads.instruments,
             *self._garbage.instruments,
             *process_instruments(),
@@ -96,7 +96,7 @@ class LoopMetrics:
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
-        """Measures the event loop of the caller until the context is left."""
+        """Measures the caller's event loop until the `with` block ends."""
         self._threads.capture()
         self._garbage.start()
         self._delay.start()
@@ -108,18 +108,18 @@ class LoopMetrics:
 
 
 class RecordMetrics(Protocol[Record_contra]):
-    """The metrics that are built from records: of webhooks in the web process, of messages in a worker."""
+    """The metrics that are built from records. The web process has records of webhooks, a worker those of messages."""
 
     instruments: list[Instrument]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Makes the counters of `outcomes` begin at 0. Each outcome has the status of a webhook's response, or None."""
+        """Makes the counters of `outcomes` begin at 0. `outcomes`: names, each with a response's status or None."""
 
     def observe(self, record: Record_contra) -> None: ...
 
 
 class Metrics(Generic[Record]):
-    """All metrics of a process: the objects that observe records, and the instruments that are exported."""
+    """All metrics of a process. `records` and `calls` receive records, and `instruments` are exported."""
 
     def __init__(self, records: RecordMetrics[Record], info: Observed, *, fine: bool = False) -> None:
         self.records: RecordMetrics[Record] = records
@@ -130,7 +130,7 @@ class Metrics(Generic[Record]):
         ]
 
     def add(self, instruments: Iterable[Instrument]) -> None:
-        """Adds instruments of other modules. Call this method before the metrics are exported."""
+        """Adds instruments of other packages. Call this method before the process starts to export the metrics."""
         self.instruments += instruments
 
 

@@ -1,4 +1,4 @@
-"""The metrics of webhooks: outcomes, latencies, and Chargebee's own signals."""
+"""Defines the metrics of webhooks: outcomes, latencies, redeliveries, and unexpected events."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -17,9 +17,9 @@ _EVENT_TYPE, _API_VERSION, _TRUNCATED = ("event_type",), ("api_version",), ("tru
 
 
 class WebhookMetrics:
-    """Counts webhooks, on the event loop. Labels contain no values from payloads, which bounds the number of series.
+    """Counts webhooks in the event loop's thread. No label contains a value of a payload, so the series are few.
 
-    `fine`: see `bounds`.
+    `fine`: more buckets (APP_METRICS_FINE). `wanted`: APP_EVENT_TYPES.
     """
 
     def __init__(self, method: str, route: str, wanted: frozenset[str], *, fine: bool = False) -> None:
@@ -30,7 +30,7 @@ class WebhookMetrics:
         self._durations = Histogram(
             "http.server.request.duration",
             "s",
-            "Time from the head of a webhook to the end of the response.",
+            "Time from the arrival of a webhook's headers to the response.",
             bounds(SECONDS, fine=fine),
             ("http.request.method", "http.route", "http.response.status_code"),
         )
@@ -39,7 +39,7 @@ class WebhookMetrics:
         lags = Histogram(
             "invoice_webhook.delivery_lag",
             "s",
-            "Time from the event's occurred_at to the end of the webhook.",
+            "Time from the event's occurred_at to the response to the webhook.",
             LAG_SECONDS,
         )
         self._lag = lags.series()
@@ -55,10 +55,10 @@ class WebhookMetrics:
         ]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Makes the counters and histograms of `outcomes` begin at 0. A status is None for a 200 or no answer.
+        """Makes the counters and histograms of `outcomes` begin at 0.
 
-        With `fine`, the histogram of a status is created with its first webhook. A scrape of seven unused fine
-        histograms would take the interpreter lock from the event loop for 5 ms, twice a second.
+        With `fine`, creates no histogram before the first webhook with its status. Otherwise, each scrape would hold
+        the interpreter lock for 5 ms to format seven unused histograms.
         """
         for outcome, status in outcomes:
             self._outcomes.values.setdefault((outcome,), 0)
@@ -75,7 +75,7 @@ class WebhookMetrics:
             self._observe_event(record.event)
 
     def _add_series(self, outcome: str, status: int | None) -> tuple[Labels, Series]:
-        """Adds and returns the series of an outcome. `status`: None for a 200, and for an unanswered webhook."""
+        """Adds an outcome, and returns its labels and its histogram. `status`: None for a 200 or for no response."""
         code = status or ("" if outcome == UNANSWERED else HTTPStatus.OK.value)
         self._outcomes.values.setdefault((outcome,), 0)
         known = self._known[outcome] = ((outcome,), self._durations.series(*self._labels, code))
@@ -83,7 +83,7 @@ class WebhookMetrics:
 
     def _observe_event(self, event: Event | UnwantedEvent) -> None:
         now = time()
-        # Without the comparison, the subtraction could fail: an integer of the payload may be too large for a float.
+        # The comparison prevents an OverflowError: `occurred_at` is from the payload and may be too large for a float.
         self._lag.observe(now - event.occurred_at if event.occurred_at < now else 0.0)
         if event.webhooks is not None:
             self._redeliveries.values[()] += 1
