@@ -1,4 +1,6 @@
-"""Does the billing work of Chargebee's events: adds charges to a pending invoice and closes it (worker, release v01).
+"""Does the billing work of Chargebee's events: adds charges to a pending invoice and closes it.
+
+The worker does this work. In release v01, the web process does it, with the clients of blocking.py.
 
 processing.py  claims an event, returns its outcome     attempt.py        one attempt at one invoice
 leases.py      leases on an event and its invoice       items.py          keys and updates of the table's items: no I/O

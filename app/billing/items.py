@@ -65,7 +65,8 @@ class Update:
 def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
     """Returns the update that claims an event for `owner` until the time `until`.
 
-    The update replaces an earlier claim if the lease of the earlier claim ended before the time `free`.
+    All times are unix ms. The update succeeds if nobody has claimed the event, or if the lease of an earlier claim
+    ended before `free`. The item expires at the unix time `expires`, in seconds.
     """
     return Update(
         claim_key(event_id),

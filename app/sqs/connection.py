@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         length = self._headers.get(b"content-length")
         self._until_end = length is None and b"transfer-encoding" not in self._headers
-        if length is not None and int(length) > MAX_ANSWER_BYTES:  # llhttp has checked the number
+        if length is not None and int(length) > MAX_ANSWER_BYTES:  # llhttp accepts only digits as Content-Length
             self._refuse(_TOO_LONG)
 
     def on_body(self, body: bytes) -> None:

@@ -35,7 +35,8 @@ class StoredInvoice:
     """An invoice of the stand-in.
 
     `document` is the invoice without line items, and never changes. It is JSON text, because ten thousand invoices as
-    dicts would take 300 MB. `page` adds the line items, and the current status and amounts.
+    dicts would take 300 MB. The method `page` returns `document` with one page of the line
+    items, and with the current status and amounts.
     """
 
     id: str

@@ -36,7 +36,9 @@ class ServerConnection(Protocol):
 
 
 class ConnectionLimits:
-    """Stores the deadlines of connections, at most one for each, and counts bytes. Use it in the event loop's thread.
+    """Stores the deadlines of connections, at most one for each, and counts the bytes of large request heads.
+
+    Only the event loop's thread may use it.
 
     The deadlines are in the order in which they were set.
     """

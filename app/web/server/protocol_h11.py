@@ -61,7 +61,8 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
         if self.cycle is not before:
             asks_for_upgrade = self._get_upgrade() is not None
             if asks_for_upgrade:
-                self.headers.append(CLOSE_HEADER)  # then uvicorn answers this request, and h11 reads no further one
+                # This header makes uvicorn answer the request normally, and h11 read no request after it.
+                self.headers.append(CLOSE_HEADER)
             self.head_complete(last=asks_for_upgrade)
         elif lingered and not self.rest_expected():
             self.reset_deadline()
