@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/hex"
+	"strconv"
+)
+
+// acknowledged reads the answer to a call. It has to have a message id, and the digest of the message that was sent.
+func (s *slot) acknowledged(answer []byte, number int64) (int, string) {
+	found := 0
+	good := valid(answer, func(r *scanner) {
+		r.object(func(key []byte) {
+			if string(key) != "Successful" || r.next() != '[' {
+				r.skip()
+				return
+			}
+			r.array(func() { found |= s.entry(r, number) })
+		})
+	})
+	if !good {
+		return 0, "not JSON"
+	}
+	return found, ""
+}
+
+func (s *slot) entry(r *scanner, number int64) int {
+	var id, message, digest []byte
+	r.object(func(key []byte) {
+		switch string(key) {
+		case "Id":
+			id = r.text()
+		case "MessageId":
+			message = r.text()
+		case "MD5OfMessageBody":
+			digest = r.text()
+		default:
+			r.skip()
+		}
+	})
+	var expected [32]byte
+	for i, one := range s.batch {
+		if string(id) != string(appendID(expected[:0], number, i)) {
+			continue
+		}
+		var sum [32]byte
+		hex.Encode(sum[:], one.digest[:])
+		if len(message) > 0 && string(digest) == string(sum[:]) {
+			return 1 << i
+		}
+	}
+	return 0
+}
+
+// appendID appends an entry's id, which no other call has.
+func appendID(to []byte, number int64, i int) []byte {
+	return strconv.AppendInt(append(strconv.AppendInt(to, number, 10), '-'), int64(i), 10)
+}
