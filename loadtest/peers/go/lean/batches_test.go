@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+)
+
+type call struct {
+	Entries []struct {
+		ID          string `json:"Id"`
+		MessageBody string
+	}
+}
+
+// queue starts an SQS that answers each entry with answer, and returns batches on it and the calls that it has got.
+func queue(t *testing.T, answer func(id, body string) string) (*batches, func() []call) {
+	var lock sync.Mutex
+	var calls []call
+	server := httptest.NewTLSServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		var one call
+		body, _ := io.ReadAll(request.Body)
+		if err := json.Unmarshal(body, &one); err != nil {
+			t.Errorf("%v: %s", err, body)
+		}
+		lock.Lock()
+		calls = append(calls, one)
+		lock.Unlock()
+		time.Sleep(20 * time.Millisecond) // SQS is some milliseconds away, in which others wait
+		var entries []string
+		for _, entry := range one.Entries {
+			entries = append(entries, answer(entry.ID, entry.MessageBody))
+		}
+		_, _ = fmt.Fprintf(writer, `{"Successful":[%s],"Failed":[]}`, strings.Join(entries, ","))
+	}))
+	t.Cleanup(server.Close)
+	to := endpoint{server.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true}}
+	return newBatches(to, signer{host: to.address}, "https://sqs/q"), func() []call {
+		lock.Lock()
+		defer lock.Unlock()
+		return calls
+	}
+}
+
+func acknowledged(id, body string) string {
+	digest := md5.Sum([]byte(body))
+	return fmt.Sprintf(`{"Id":"%s","MessageId":"m","MD5OfMessageBody":"%s"}`, id, hex.EncodeToString(digest[:]))
+}
+
+func sample(number int) ([]byte, event) {
+	body := fmt.Appendf(nil, "{\n\t\"id\": \"ev_%d\", \"é\": \"\\\"\\u0041\\\\\"}", number)
+	return body, event{fmt.Appendf(nil, "ev_%d", number), []byte("type"), []byte("v2")}
+}
+
+// Each message arrives once and byte for byte, and those that wait at the same time share a call.
+func TestBatches(t *testing.T) {
+	batches, calls := queue(t, acknowledged)
+	var done sync.WaitGroup
+	for number := range 200 {
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			if !batches.send(sample(number)) {
+				t.Errorf("%d was not acknowledged", number)
+			}
+		}()
+	}
+	done.Wait()
+	seen := map[string]int{}
+	for _, call := range calls() {
+		for _, entry := range call.Entries {
+			seen[entry.MessageBody]++
+		}
+	}
+	for number := range 200 {
+		if body, _ := sample(number); seen[string(body)] != 1 {
+			t.Errorf("%d is %d times in the queue", number, seen[string(body)])
+		}
+	}
+	if len(calls()) > 40 {
+		t.Errorf("%d calls", len(calls()))
+	}
+}
+
+// A message is not acknowledged by an answer for another message, without a message id, or with another digest.
+func TestWrongAnswers(t *testing.T) {
+	for name, answer := range map[string]func(id, body string) string{
+		"another id":    func(id, body string) string { return acknowledged(id+"0", body) },
+		"no message id": func(id, body string) string { return strings.Replace(acknowledged(id, body), `"m"`, `""`, 1) },
+		"another body":  func(id, _ string) string { return acknowledged(id, "another") },
+		"not JSON":      func(string, string) string { return "}" },
+	} {
+		batches, _ := queue(t, answer)
+		if batches.send(sample(1)) {
+			t.Error(name)
+		}
+	}
+}
+
+// The signature is that of the AWS SDK, with and without a session's token.
+func TestSignature(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, token := range []string{"", "token"} {
+		own := signer{host: "sqs.eu-central-1.amazonaws.com", region: "eu-central-1", accessKey: "key", secretKey: "secret", token: token}
+		body := []byte(`{"QueueUrl":"q"}`)
+		request, _ := http.NewRequest("POST", "https://sqs.eu-central-1.amazonaws.com/", bytes.NewReader(body))
+		request.ContentLength = 0 // otherwise the SDK signs it as well
+		request.Header.Set("Content-Type", contentType)
+		request.Header.Set("X-Amz-Target", target)
+		digest := fmt.Sprintf("%x", sha256.Sum256(body))
+		credentials := aws.Credentials{AccessKeyID: "key", SecretAccessKey: "secret", SessionToken: token}
+		if err := v4.NewSigner().SignHTTP(t.Context(), credentials, request, digest, "sqs", "eu-central-1", now); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second time with the key that was kept
+			head := string(own.sign(body, now))
+			if expected := "Authorization: " + request.Header.Get("Authorization") + "\r\n"; !strings.Contains(head, expected) {
+				t.Errorf("%s\nhas not\n%s", head, expected)
+			}
+		}
+	}
+}
