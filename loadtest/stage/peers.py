@@ -16,10 +16,12 @@ def floor() -> AttackSubject:
 
 
 def peers() -> list[AttackSubject]:
-    """The floor, and the peer in Go if Go is installed to build it. Raises CalledProcessError."""
+    """The floor, and the peers in Go if Go is installed to build them. Raises CalledProcessError."""
     if shutil.which("go") is None:
-        print("go is not on PATH: the peer in Go is omitted", file=sys.stderr)
+        print("go is not on PATH: the peers in Go are omitted", file=sys.stderr)
         return [floor()]
-    subprocess.run(["go", "build", "-o", "bin/peer", "."], cwd=GO, check=True)
-    peer = str(GO / "bin" / "peer")
-    return [floor(), AttackSubject("go", [peer]), AttackSubject("go_group_commit", [peer, "-group-commit"])]
+    for binary, package in {"peer": ".", "lean": "./lean"}.items():
+        subprocess.run(["go", "build", "-o", f"bin/{binary}", package], cwd=GO, check=True)
+    peer, lean = (str(GO / "bin" / binary) for binary in ("peer", "lean"))
+    in_go = {"go": [peer], "go_group_commit": [peer, "-group-commit"], "go_lean": [lean]}
+    return [floor(), *(AttackSubject(name, command) for name, command in in_go.items())]

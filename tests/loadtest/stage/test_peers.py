@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 PATH = "/webhooks/chargebee"
 
 
-@pytest.fixture(params=["go", "go_group_commit"])
+@pytest.fixture(params=["go", "go_group_commit", "go_lean"])
 def go(request: pytest.FixtureRequest, aws: QueueProcess, queue_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
-    """A client of the peer in Go, on the queue."""
+    """A client of a peer in Go, on the queue."""
     require_go()
     go = next(peer for peer in peers.peers() if peer.name == request.param)
     with (
@@ -55,6 +55,12 @@ def test_go_is_formatted_and_vetted() -> None:
     unformatted = subprocess.run(["gofmt", "-l", "."], cwd=peers.GO, check=True, capture_output=True, text=True).stdout
     assert not unformatted
     subprocess.run(["go", "vet", "./..."], cwd=peers.GO, check=True)
+
+
+def test_go_lean_passes_its_own_tests() -> None:
+    """Its parser, its signature, and its group commit on a queue that answers wrongly."""
+    require_go()
+    subprocess.run(["go", "test", "./..."], cwd=peers.GO, check=True)
 
 
 def test_the_floor_answers(tmp_path: Path) -> None:
