@@ -1,0 +1,117 @@
+"""Transports without sockets: the senders of webhooks, and an SQS that acknowledges every message."""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+_LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
+_ID = b'"Id":'
+_LEAST = 5_000  # bytes from an entry's id to the next one: less than the load test's webhook has
+
+
+class FakeTransport(asyncio.Transport):
+    """A transport that passes what its protocol writes to `on_write`. It has no socket and is never full."""
+
+    def __init__(self, protocol: asyncio.Protocol) -> None:
+        super().__init__({"peername": ("127.0.0.1", 50_000), "sockname": ("127.0.0.1", 8000)})
+        self.protocol = protocol
+        self._closing = False
+        protocol.connection_made(self)
+
+    def on_write(self, data: bytes) -> None:
+        raise NotImplementedError
+
+    def write(self, data: Any) -> None:
+        self.on_write(bytes(data))
+
+    def is_closing(self) -> bool:
+        return self._closing
+
+    def close(self) -> None:
+        if not self._closing:
+            self._closing = True
+            asyncio.get_running_loop().call_soon(self.protocol.connection_lost, None)
+
+    abort = close
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+
+class Sender(FakeTransport):
+    """A connection of a sender. When the response to its webhook begins, it calls `answered` with its first bytes."""
+
+    def __init__(self, protocol: asyncio.Protocol, answered: "Callable[[Sender, bytes], None]") -> None:
+        self._answered = answered
+        super().__init__(protocol)
+
+    def on_write(self, data: bytes) -> None:
+        if data.startswith(b"HTTP/1.1 "):  # otherwise, the body of a response whose head was written alone
+            self._answered(self, data)
+
+
+class FakeSqs:
+    """Answers GetQueueUrl at once, and SendMessageBatch when `answer_oldest` is called."""
+
+    def __init__(self, queue_url: str) -> None:
+        self.queue_url = queue_url
+        self._calls: deque[tuple[SqsConnection, bytes]] = deque()
+        self.calls = self.messages = 0
+
+    async def connect(self, factory: Callable[[], asyncio.Protocol], *_: Any, **__: Any) -> Any:
+        """Takes the place of an event loop's `create_connection`."""
+        connection = SqsConnection(factory(), self)
+        return connection, connection.protocol
+
+    def request(self, connection: "SqsConnection", head: bytes, body: bytes) -> None:
+        """Receives a complete request."""
+        if b"AmazonSQS.GetQueueUrl" in head:
+            asyncio.get_running_loop().call_soon(connection.respond, b'{"QueueUrl":"%s"}' % self.queue_url.encode())
+        else:
+            self._calls.append((connection, body))
+
+    def answer_oldest(self) -> None:
+        """Acknowledges all messages of the oldest call that waits, if any."""
+        if self._calls:
+            connection, body = self._calls.popleft()
+            ids = _ids(body)
+            self.calls += 1
+            self.messages += len(ids)
+            entries = b",".join(b'{"Id":"%s","MessageId":"m-%s","MD5OfMessageBody":"-"}' % (name, name) for name in ids)
+            connection.respond(b'{"Successful":[%s]}' % entries)
+
+
+def _ids(body: bytes) -> list[bytes]:
+    """Returns the ids of a call's entries, without parsing its JSON: the work would count as the service's."""
+    ids = []
+    at = body.find(_ID)  # no other place has these bytes, because a message's quotes are escaped
+    while at >= 0:
+        start = body.index(b'"', at + len(_ID)) + 1
+        ids.append(body[start : body.index(b'"', start)])
+        at = body.find(_ID, at + _LEAST)
+    return ids
+
+
+class SqsConnection(FakeTransport):
+    """A connection to `FakeSqs`."""
+
+    def __init__(self, protocol: asyncio.Protocol, sqs: FakeSqs) -> None:
+        self._sqs = sqs
+        self._received = b""
+        super().__init__(protocol)
+
+    def on_write(self, data: bytes) -> None:
+        self._received += data
+        head, end, body = self._received.partition(b"\r\n\r\n")
+        if end and len(body) == int(_LENGTH.search(head)[1]):  # type: ignore[index]
+            self._received = b""
+            self._sqs.request(self, head, body)
+
+    def respond(self, body: bytes) -> None:
+        self.protocol.data_received(
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: %d\r\n\r\n%s"
+            % (len(body), body)
+        )
