@@ -1,0 +1,135 @@
+"""Serves webhooks in one process without sockets. Under callgrind, it counts the instructions of the webhooks.
+
+python -m loadtest.stage.in_process SUBJECT WEBHOOKS    SUBJECT: a release, or asgi_noop
+
+The process is the subject's own, `python -m app web` or the floor, with the same variables. Replaced are only the
+server's main loop and what opens sockets. SQS answers one call at a time. So other calls are in flight meanwhile, and
+webhooks wait, as under load.
+"""
+
+import asyncio
+import base64
+import gc
+import json
+import os
+import runpy
+import sys
+from collections import deque
+from typing import Any
+
+import aiohappyeyeballs
+import uvicorn
+import uvloop
+
+from app.sqs.account import Account
+from app.web.server.graceful import GracefulServer
+from loadtest.stage.callgrind import counting
+from loadtest.stage.fake_transports import FakeSqs, Sender
+from local.sample_events import default_file
+
+USERS = 64
+WARM = 300  # webhooks before the count: the interpreter specialises code, and the service fills its caches
+TURNS = 8  # iterations of the event loop from one answer of SQS to the next: enough for a webhook to join a batch
+PATIENCE = 1000  # answers of SQS, or chances for one, without a response to a sender
+FLOOR = "asgi_noop"
+HEAD = (
+    b"POST /webhooks/chargebee HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nUser-Agent: Go-http-client/1.1\r\n"
+    b"Content-Length: %d\r\nAuthorization: Basic %s\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n\r\n"
+)
+
+
+class Senders:
+    """A closed loop of USERS connections, each of which sends its next webhook when the last one has been answered."""
+
+    def __init__(self, server: uvicorn.Server, sqs: FakeSqs, webhooks: int) -> None:
+        self._sqs = sqs
+        self._requests = iter(requests(webhooks))
+        self._idle = deque(Sender(_protocol(server), self._on_answer) for _ in range(USERS))
+        self._refused: bytes | None = None
+        self._fruitless = 0
+        self.answered = 0
+
+    def _on_answer(self, sender: Sender, response: bytes) -> None:
+        if not response.startswith(b"HTTP/1.1 200 "):
+            self._refused = response
+        self.answered += 1
+        self._idle.append(sender)
+
+    async def send(self, webhooks: int) -> None:
+        """Returns when `webhooks` or a few more have been answered. As many as before are then on their way."""
+        end = self.answered + webhooks
+        while self.answered < end:
+            while self._idle:
+                self._idle.popleft().protocol.data_received(next(self._requests))
+            await self._answer()
+
+    async def finish(self) -> None:
+        """Returns when all webhooks have been answered, and closes the connections."""
+        while len(self._idle) < USERS:
+            await self._answer()
+        for sender in self._idle:
+            sender.close()
+
+    async def _answer(self) -> None:
+        """Lets SQS answer a call. Raises RuntimeError if a response is not 200, or if none comes."""
+        before = self.answered
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+        self._sqs.answer_oldest()
+        self._fruitless = 0 if self.answered > before else self._fruitless + 1
+        if self._refused is not None or self._fruitless > PATIENCE:
+            raise RuntimeError(f"not answered with 200: {self._refused!r}")
+
+
+def requests(number: int) -> list[bytes]:
+    """Returns HTTP requests with the load test's webhook, each with an event id of its own."""
+    template = default_file().read_bytes()
+    old = json.loads(template)["id"].encode()
+    credentials = f"{os.environ['APP_BASIC_AUTH_USERNAME']}:{os.environ['APP_BASIC_AUTH_PASSWORD']}"
+    head = HEAD % (len(template), base64.b64encode(credentials.encode()))
+    return [head + template.replace(old, b"ev_%016d" % each, 1) for each in range(number)]
+
+
+def _protocol(server: Any) -> asyncio.Protocol:
+    """Returns the protocol of a new connection, made as the server makes it."""
+    if isinstance(server, GracefulServer):
+        return server._connect()
+    state, app_state = server.server_state, server.lifespan.state
+    protocol: asyncio.Protocol = server.config.http_protocol_class(
+        config=server.config, server_state=state, app_state=app_state
+    )
+    return protocol
+
+
+def measure(subject: str, webhooks: int) -> None:
+    """Runs the subject, and prints the number of webhooks that were counted, and of their calls to SQS, as JSON."""
+    sqs = FakeSqs(os.environ["APP_SQS_QUEUE_URL"])
+
+    async def main_loop(server: uvicorn.Server) -> None:
+        senders = Senders(server, sqs, WARM + webhooks + 4 * USERS)
+        if isinstance(server, GracefulServer):
+            server._limits.close()  # on a slower machine, more of its sweeps would fall into the count
+        await senders.send(WARM)
+        answered, calls = senders.answered, sqs.calls
+        gc.collect()
+        gc.disable()  # otherwise a collection could fall into one count and not into another one
+        with counting():
+            await senders.send(webhooks)
+        print(json.dumps({"webhooks": senders.answered - answered, "calls": sqs.calls - calls}))
+        await senders.finish()
+        assert subject == FLOOR or sqs.messages == senders.answered
+
+    uvicorn.Server.main_loop = main_loop  # type: ignore[assignment, method-assign]
+    uvloop.Loop.create_connection = sqs.connect  # type: ignore[assignment, method-assign]
+    # aiohttp calls this function before `create_connection`. The lean client asks for the queue's URL at the start.
+    aiohappyeyeballs.start_connection = _no_socket  # type: ignore[assignment]
+    Account.queue_url = lambda _: sqs.queue_url  # type: ignore[assignment, method-assign]
+    sys.argv[1:] = ["web"]
+    runpy.run_module("loadtest.peers.asgi_noop" if subject == FLOOR else "app", run_name="__main__")
+
+
+async def _no_socket(*_: Any, **__: Any) -> None: ...
+
+
+if __name__ == "__main__":
+    measure(sys.argv[1], int(sys.argv[2]))
