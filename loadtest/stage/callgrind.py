@@ -27,7 +27,7 @@ _TOTALS = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 @contextmanager
 def counting() -> Iterator[None]:
-    """Counts the instructions of the `with` block, if `command` has started this process. Costs about a thousand."""
+    """Counts the instructions of the `with` block, if `command` has started this process."""
     with mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) as memory:
         memory.write(_REQUEST)
         code = ctypes.c_char.from_buffer(memory)

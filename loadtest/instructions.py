@@ -1,0 +1,139 @@
+"""Instructions per webhook: v09 and later, and the floor, counted by callgrind in one process without sockets.
+
+A count repeats within 1 %, also on a busy machine, where CPU time does not. It has no kernel, no TLS and no SHA-256, so
+its ratios are not those of `bench`. With --check, it exits with 1 if a count is more than 3 % over the budget in
+loadtest/instructions.json. Each version of Python has its own budget, because the counts of two builds of 3.11 differ
+by 9 %.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from app.errors import ConfigurationError
+from app.settings import Release
+from loadtest.failures import exit_on_failure
+from loadtest.fire import progress
+from loadtest.record.folders import ROOT
+from loadtest.stage import callgrind
+from loadtest.stage.in_process import FLOOR
+from loadtest.stage.stack import variables
+
+SUBJECTS = (FLOOR, *(release.value for release in Release if release >= Release.V09_GROUP_COMMIT))
+BUDGETS = ROOT / "loadtest" / "instructions.json"
+TOLERANCE = 0.03
+VERSION = platform.python_version()
+QUEUE_URL = "http://127.0.0.1:9/000000000000/webhooks"
+SECONDS = 600  # for one subject, on the slowest machine
+Budgets = dict[str, dict[str, int]]
+
+
+class Count(NamedTuple):
+    """`instructions`: for each webhook; `batch`: webhooks in a call to SQS, None for the floor."""
+
+    instructions: int
+    batch: float | None
+
+
+@click.command(help=__doc__)
+@click.option("--only", multiple=True, help="Only this subject: v10, asgi_noop, … (repeatable).")
+@click.option("--webhooks", type=click.IntRange(100, 10_000), default=500, show_default=True, help="To count.")
+@click.option("--check", is_flag=True, help="Exit with 1 if a count is over its budget.")
+@click.option("--write", is_flag=True, help="Make these counts the budget of this Python.")
+def main(only: tuple[str, ...], webhooks: int, check: bool, write: bool) -> None:
+    subjects = [name for name in SUBJECTS if not only or name.startswith(only)]
+    with exit_on_failure():
+        if not subjects:
+            raise ConfigurationError(f"--only={','.join(only)}: allowed is {', '.join(SUBJECTS)}")
+        budgets: Budgets = json.loads(BUDGETS.read_text())
+        budget = budgets.get(VERSION)
+        if check and budget is None:
+            click.echo(f"no budget for Python {VERSION}: not checked (loadtest/instructions.json has {list(budgets)})")
+            return
+        counts = count_all(subjects, webhooks)
+    click.echo(table(counts, budget or {}))
+    if write:
+        budgets[VERSION] = (budget or {}) | {name: count.instructions for name, count in counts.items()}
+        BUDGETS.write_text(json.dumps(budgets, indent=2, sort_keys=True) + "\n")
+    if check and (over := exceeded(counts, budget or {})):
+        sys.exit("\n".join(over))
+
+
+def count_all(subjects: list[str], webhooks: int) -> dict[str, Count]:
+    """Counts each subject. Raises ConfigurationError if this machine cannot, ChildProcessError if a subject fails."""
+    callgrind.require_callgrind()
+    counts = {}
+    with tempfile.TemporaryDirectory() as folder, progress.steps("instructions", len(subjects)) as step:
+        for name in subjects:
+            step(name)
+            counts[name] = count(name, webhooks, Path(folder))
+    return counts
+
+
+def count(subject: str, webhooks: int, folder: Path) -> Count:
+    """Counts the instructions of one subject in a process. Raises ChildProcessError if the process fails."""
+    counted = [sys.executable, "-m", "loadtest.stage.in_process", subject, str(webhooks)]
+    out = folder / subject
+    try:
+        ended = subprocess.run(
+            callgrind.command(counted, out),
+            cwd=ROOT,
+            env=environment(subject, folder),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=SECONDS,
+        )
+    except subprocess.CalledProcessError as error:
+        raise ChildProcessError(f"{subject} failed under callgrind:\n{error.stderr.strip()[-2000:]}") from None
+    except subprocess.TimeoutExpired:
+        raise ChildProcessError(f"{subject} took more than {SECONDS} s under callgrind") from None
+    done = json.loads(ended.stdout)
+    batch = done["webhooks"] / done["calls"] if done["calls"] else None
+    return Count(round(callgrind.instructions(out) / done["webhooks"]), batch)
+
+
+def environment(subject: str, home: Path) -> dict[str, str]:
+    """Returns all variables of a subject: none is inherited but PATH, because each one takes place on the stack."""
+    return variables(QUEUE_URL.rpartition("/000000000000")[0], None, QUEUE_URL) | {
+        "APP_MAX_WAIT": "300",  # under callgrind, everything takes fifty times as long
+        "APP_SQS_TIMEOUT": "60",
+        "APP_PORT": "0",
+        "APP_RELEASE": "" if subject == FLOOR else subject,
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def table(counts: dict[str, Count], budget: dict[str, int]) -> str:
+    """Returns the counts as a table: their ratio to the floor, the webhooks in a call, and the share of the budget."""
+    floor = counts.get(FLOOR)
+    rows = [f"{'per webhook':<18} {'instructions':>12} {'÷ floor':>8} {'a call':>7} {'of budget':>9}"]
+    for name, (instructions, batch) in counts.items():
+        ratio = f"{instructions / floor.instructions:.2f}" if floor else "–"
+        share = f"{instructions / budget[name]:.1%}" if name in budget else "–"
+        rows.append(f"{name:<18} {instructions:>12,} {ratio:>8} {f'{batch:.1f}' if batch else '–':>7} {share:>9}")
+    return "\n".join(rows)
+
+
+def exceeded(counts: dict[str, Count], budget: dict[str, int]) -> list[str]:
+    """Returns a line for each count that is over its budget by more than TOLERANCE, or has none."""
+    lines = []
+    for name, (instructions, _) in counts.items():
+        allowed = budget.get(name)
+        if allowed is None:
+            lines.append(f"{name}: no budget; set it with python -m loadtest instructions --write")
+        elif instructions > allowed * (1 + TOLERANCE):
+            lines.append(
+                f"{name}: {instructions:,} instructions per webhook are {instructions / allowed - 1:.1%} over the"
+                f" budget of {allowed:,}; allowed are {TOLERANCE:.0%}"
+            )
+    return lines
