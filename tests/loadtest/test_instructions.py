@@ -1,0 +1,138 @@
+"""Instructions per webhook: what is counted, and when a count is over its budget."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from app.settings import NEWEST
+from loadtest import instructions
+from loadtest.instructions import BUDGETS, SUBJECTS, VERSION, Count, exceeded, main
+from loadtest.record.folders import ROOT
+from loadtest.stage import callgrind
+from loadtest.stage.in_process import FLOOR
+from tests.harness.missing import missing
+
+WRITTEN = "version: 1\nevents: Ir\nsummary: 0\n\nfn=(1) main\n16 400\n\ntotals: 45107\n"
+
+
+def run(subject: str, folder: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Serves 200 webhooks in one process, without callgrind."""
+    environment = instructions.environment(subject, folder) | variables
+    command = [sys.executable, "-m", "loadtest.stage.in_process", subject, "200"]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A budget of 1,000 for the floor and this Python, instead of the real one; returns its file."""
+    file = tmp_path / "budgets.json"
+    file.write_text(json.dumps({VERSION: {FLOOR: 1000}}))
+    monkeypatch.setattr(instructions, "BUDGETS", file)
+    return file
+
+
+def count(monkeypatch: pytest.MonkeyPatch, found: int) -> None:
+    """Makes the command count `found` instructions for the floor."""
+    monkeypatch.setattr(instructions, "count_all", lambda *_: {FLOOR: Count(found, None)})
+
+
+def test_the_totals_of_callgrind(tmp_path: Path) -> None:
+    """The last line of its file, not the summary, which is 0 if the count begins later."""
+    (tmp_path / "out").write_text(WRITTEN)
+    assert callgrind.instructions(tmp_path / "out") == 45107
+
+
+@pytest.mark.parametrize("written", ["", WRITTEN.replace("45107", "0")])
+def test_nothing_was_counted(tmp_path: Path, written: str) -> None:
+    """The error names the file."""
+    (tmp_path / "out").write_text(written)
+    with pytest.raises(ValueError, match=r"counted nothing in .*out"):
+        callgrind.instructions(tmp_path / "out")
+
+
+def test_three_percent_over_the_budget_is_too_much() -> None:
+    """Up to there it is allowed, and a subject without a budget is not."""
+    assert exceeded({FLOOR: Count(1030, None)}, {FLOOR: 1000}) == []
+    assert exceeded({FLOOR: Count(1031, None)}, {FLOOR: 1000}) == [
+        f"{FLOOR}: 1,031 instructions per webhook are 3.1% over the budget of 1,000; allowed are 3%"
+    ]
+    assert exceeded({FLOOR: Count(1, None)}, {}) == [
+        f"{FLOOR}: no budget; set it with python -m loadtest instructions --write"
+    ]
+
+
+@pytest.mark.parametrize(("found", "code"), [(1030, 0), (1031, 1)])
+def test_check(monkeypatch: pytest.MonkeyPatch, counted: Path, found: int, code: int) -> None:
+    """The exit code is 1 over the budget."""
+    count(monkeypatch, found)
+    assert CliRunner().invoke(main, ["--check", "--only", FLOOR]).exit_code == code
+
+
+def test_check_without_a_budget_for_this_python(monkeypatch: pytest.MonkeyPatch, counted: Path) -> None:
+    """It says so, counts nothing, and does not fail."""
+    counted.write_text("{}")
+    monkeypatch.setattr(instructions, "count_all", None)
+    ended = CliRunner().invoke(main, ["--check"])
+    assert (ended.exit_code, f"no budget for Python {VERSION}" in ended.output) == (0, True)
+
+
+def test_write(monkeypatch: pytest.MonkeyPatch, counted: Path) -> None:
+    """The counts become the budget; those of other subjects and Pythons stay."""
+    counted.write_text(json.dumps({"3.0.0": {FLOOR: 1}, VERSION: {FLOOR: 2, "v09_group_commit": 3}}))
+    count(monkeypatch, 4)
+    CliRunner().invoke(main, ["--write"])
+    assert json.loads(counted.read_text()) == {"3.0.0": {FLOOR: 1}, VERSION: {FLOOR: 4, "v09_group_commit": 3}}
+
+
+def test_every_subject_has_a_budget() -> None:
+    """For each Python that has one."""
+    assert NEWEST in SUBJECTS
+    for version, budget in json.loads(BUDGETS.read_text()).items():
+        assert set(budget) == set(SUBJECTS), version
+
+
+def test_without_valgrind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The error names Debian's package."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ended = CliRunner().invoke(main, ["--only", FLOOR])
+    assert (ended.exit_code, "apt install valgrind" in ended.output) == (2, True)
+
+
+def test_an_unknown_subject() -> None:
+    """The error lists the subjects."""
+    ended = CliRunner().invoke(main, ["--only", "v08"])
+    assert (ended.exit_code, f"allowed is {FLOOR}, v09_group_commit" in ended.output) == (2, True)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_webhooks_are_served_in_one_process(subject: str, tmp_path: Path) -> None:
+    """Ten in each call to SQS, as under load."""
+    done = json.loads(run(subject, tmp_path).stdout)
+    assert done["webhooks"] >= 200
+    assert done["calls"] == (0 if subject == FLOOR else done["webhooks"] / 10)
+
+
+def test_a_refused_webhook_fails_the_count(tmp_path: Path) -> None:
+    """A count of refusals would be too low."""
+    ended = run(NEWEST, tmp_path, APP_MAX_BODY_BYTES="1000")
+    assert (ended.returncode, "not answered with 200: b'HTTP/1.1 413" in ended.stderr) == (1, True)
+
+
+@pytest.mark.slow
+def test_a_count_repeats_beside_a_busy_process(tmp_path: Path) -> None:
+    """Within 1 %, and with twice as many webhooks: the warm-up is not in it."""
+    if shutil.which("valgrind") is None:
+        missing("valgrind is not on PATH; on Debian: apt install valgrind")
+    alone = instructions.count(FLOOR, 200, tmp_path)
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"], env=os.environ) as busy:
+        try:
+            beside = instructions.count(FLOOR, 400, tmp_path)
+        finally:
+            busy.kill()
+    assert beside.instructions == pytest.approx(alone.instructions, rel=0.01)
