@@ -2,21 +2,49 @@
 
 import inspect
 import os
+import re
 import sys
 import sysconfig
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import NamedTuple
 
 # The share of the samples that a function needs. A half is too little: if three functions take a third of the time
 # each, more than half of a few samples often happen to be in the same one.
 MOST = 3 / 4
 _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-# The file of a frozen module, for example, is `<frozen importlib._bootstrap>`.
-_LIBRARIES = ("<", *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")))
+# The doctor's own frames are left out of every stack.
+_OWN = str(Path(__file__).parent) + os.sep
+# The file of a frozen module, for example, is `<frozen importlib._bootstrap>`. Scripts are in the environment's `bin`.
+_LIBRARIES = (
+    "<",
+    _OWN,
+    *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "scripts")},
+    # A virtual environment has its own path for `platstdlib`, but uses the standard library of its base.
+    str(Path(os.__file__).parent) + os.sep,
+)
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+# A part of the function that contains it.
+_COMPREHENSION = re.compile(r"\.<(listcomp|setcomp|dictcomp|genexpr)>")
+_claimed: tuple[str, ...] = ()
+
+
+def claim(folder: str) -> None:
+    """Counts files below `folder` as the user's, even if the folder is among installed packages."""
+    global _claimed  # noqa: PLW0603  # one process serves one application
+    _claimed = (*_claimed, folder.rstrip(os.sep) + os.sep)
+    in_app.cache_clear()
+
+
+@lru_cache(maxsize=4096)
+def in_app(file: str) -> bool:
+    """Returns whether the file is the user's: outside the standard library, installed packages and the doctor."""
+    if _claimed and file.startswith(_claimed):
+        return True
+    return not file.startswith(_LIBRARIES) and not any(part in file for part in _PACKAGES)
 
 
 class Location(NamedTuple):
@@ -28,16 +56,18 @@ class Location(NamedTuple):
 
     @property
     def in_app(self) -> bool:
-        """Whether the file is outside the standard library and installed packages."""
-        return not self.file.startswith(_LIBRARIES) and not any(part in self.file for part in _PACKAGES)
+        return in_app(self.file)
+
+    @property
+    def shown_file(self) -> str:
+        file = Path(self.file)
+        return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
     def __str__(self) -> str:
-        file = Path(self.file)
-        shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
-        return f"{shown}:{self.line} in {self.function}"
+        return f"{self.shown_file}:{self.line} in {self.function}"
 
 
-# Outermost location first; never empty.
+# Outermost location first.
 Stack = tuple[Location, ...]
 
 
@@ -46,7 +76,7 @@ def depth_of_loop() -> int:
 
     The number depends on the loop: uvloop has a single Python frame. 0 if no coroutine calls this.
     """
-    frames = _frames(sys._getframe())
+    frames = frames_of(sys._getframe())
     return next((depth for depth, frame in enumerate(frames) if frame.f_code.co_flags & _COROUTINE), 0)
 
 
@@ -57,18 +87,22 @@ def is_idle(frame: FrameType, depth: int) -> bool:
     """
     code = frame.f_code
     if code.co_name == "select" and code.co_filename.endswith("selectors.py"):
-        return len(_frames(frame)) <= depth
-    return not code.co_filename.endswith(f"asyncio{os.sep}events.py") and len(_frames(frame)) <= depth
+        return len(frames_of(frame)) <= depth
+    return not code.co_filename.endswith(f"asyncio{os.sep}events.py") and len(frames_of(frame)) <= depth
 
 
 def stack_of(frame: FrameType, depth: int) -> Stack:
-    """Returns the stack that ends in `frame`, without the `depth` outermost frames if there are more than these."""
-    frames = _frames(frame)
-    return tuple(map(_location, frames[depth:] or frames[-1:]))
+    """Returns the stack that ends in `frame`, without the doctor's own frames.
+
+    The `depth` outermost frames are left out as well, if there are more than these.
+    """
+    frames = frames_of(frame)
+    found = tuple(_at(one.f_code, one.f_lineno) for one in frames[depth:] or frames[-1:])
+    return tuple(location for location in found if not location.file.startswith(_OWN))
 
 
 def culprit(samples: Sequence[Stack]) -> tuple[Location, Stack]:
-    """Returns the innermost location of the app, and a stack that contains it.
+    """Returns the innermost location of the app, and a stack that contains it. No sample may be empty.
 
     If the samples differ, it is the most frequent line of the innermost function that most of them have in common. If
     a function calls several others in a loop, this names the loop, not the function that the last sample happened to
@@ -92,7 +126,14 @@ def short(stack: Stack) -> str:
     return " → ".join(str(location) for location in stack if location.in_app or location is stack[-1])
 
 
-def _frames(innermost: FrameType) -> list[FrameType]:
+def inside(stack: Stack, location: Location) -> Stack:
+    """Returns the part of the stack that the function of `location` has called."""
+    innermost = max((index for index, one in enumerate(stack) if one[::2] == location[::2]), default=-1)
+    return stack[innermost + 1 :]
+
+
+def frames_of(innermost: FrameType) -> list[FrameType]:
+    """Returns the frames of a stack, the outermost first."""
     frames: list[FrameType] = []
     frame: FrameType | None = innermost
     while frame is not None:
@@ -101,7 +142,12 @@ def _frames(innermost: FrameType) -> list[FrameType]:
     return frames[::-1]
 
 
-def _location(frame: FrameType) -> Location:
-    line: int | None = frame.f_lineno  # None between two lines
-    code = frame.f_code
-    return Location(code.co_filename, line or code.co_firstlineno, code.co_qualname.replace("<locals>.", ""))
+@lru_cache(maxsize=4096)
+def _at(code: CodeType, line: int | None) -> Location:
+    # A frame has no line between two lines.
+    return Location(code.co_filename, line or code.co_firstlineno, function_name(code))
+
+
+def function_name(code: CodeType) -> str:
+    """Returns the qualified name. A comprehension, which is a function of its own in Python 3.11, has none."""
+    return _COMPREHENSION.sub("", code.co_qualname.replace("<locals>.", ""))

@@ -1,0 +1,91 @@
+"""The request that a task of the event loop works for. The watchdog asks from its own thread."""
+
+import asyncio
+import gc
+import inspect
+import linecache
+import sys
+from collections.abc import Callable
+from contextvars import Context, ContextVar
+from functools import partial
+from typing import Any, NamedTuple
+
+from asgi_doctor.stacks import Location, function_name
+
+# Set by the doctor's ASGI wrapper for each request; tasks and threads that the request starts inherit the value.
+current_scope: "ContextVar[dict[str, Any] | None]" = ContextVar("asgi_doctor_scope", default=None)
+
+
+class Request(NamedTuple):
+    """What is known about the request of a block. `scope` is None outside of a request."""
+
+    scope: dict[str, Any] | None
+    trace_id: str | None
+
+    @property
+    def route(self) -> str:
+        """Returns method and path, as in `GET /orders/{id}`, or "" outside of a request.
+
+        The path is the one of the request with its parameters replaced by their names. The route's own path would lack
+        the prefixes of the routers that include the route.
+        """
+        if self.scope is None or "path" not in self.scope:
+            return ""
+        path = str(self.scope["path"])
+        for name, value in (self.scope.get("path_params") or {}).items():
+            path = f"{path}/".replace(f"/{value}/", f"/{{{name}}}/", 1)[:-1]
+        return f"{self.scope.get('method', 'WEBSOCKET')} {path}"
+
+    @property
+    def endpoint(self) -> Location | None:
+        """Returns the `def` line of the function that handles the request, if the framework has chosen one."""
+        scope = self.scope or {}
+        handler = scope.get("route_handler")  # Litestar
+        found = getattr(handler, "fn", None) if handler is not None else scope.get("endpoint")
+        while isinstance(found, partial):
+            found = found.func
+        return _definition(inspect.unwrap(found)) if callable(found) else None
+
+
+NO_REQUEST = Request(None, None)
+
+
+def request_of(context: Context | None) -> Request:
+    """Returns the request that the context belongs to. The context may be in use by another thread."""
+    if context is None:
+        return NO_REQUEST
+    return Request(context.get(current_scope), _trace_id(context))
+
+
+def current_task(loop: asyncio.AbstractEventLoop) -> "asyncio.Task[Any] | None":
+    """Returns the task that the loop runs now, seen from another thread."""
+    try:
+        return asyncio.current_task(loop)
+    except RuntimeError:  # the loop's tables changed meanwhile
+        return None
+
+
+def context_of(task: "asyncio.Task[Any]") -> Context | None:
+    """Returns the context in which the task runs. Python 3.11 has no method for that, but the task refers to it."""
+    if sys.version_info >= (3, 12):
+        return task.get_context()
+    return next((found for found in gc.get_referents(task) if isinstance(found, Context)), None)
+
+
+def _definition(function: Callable[..., Any]) -> Location | None:
+    code = getattr(function, "__code__", None) or getattr(getattr(function, "__call__", None), "__code__", None)  # noqa: B004  # not whether, but which
+    if code is None:
+        return None
+    line = code.co_firstlineno  # of the first decorator, if there is one
+    while (text := linecache.getline(code.co_filename, line)) and not text.lstrip().startswith(("def ", "async def ")):
+        line += 1
+    return Location(code.co_filename, line if text else code.co_firstlineno, function_name(code))
+
+
+def _trace_id(context: Context) -> str | None:
+    """Returns OpenTelemetry's trace id, if the application has imported OpenTelemetry and a trace is active."""
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return None
+    span = context.copy().run(trace.get_current_span).get_span_context()
+    return f"{span.trace_id:032x}" if span.is_valid else None
