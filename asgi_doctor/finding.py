@@ -1,0 +1,54 @@
+"""What the doctor reports: one line of the user's code on one route, and what it does to the event loop."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a line does. WAITS: sleep, sockets, locks, subprocesses, files. COMPUTES: Python, regular expressions,
+    serialisation. BUILDS: clients, TLS contexts, first imports. STARVES: calls wait for a thread. COLLECTS: garbage
+    collection. MANY_SHORT: blocks below the limit whose sum is large. STARTUP: one of these before the first request.
+    """
+
+    WAITS = "waits"
+    COMPUTES = "computes"
+    BUILDS = "builds"
+    STARVES = "starves"
+    COLLECTS = "collects"
+    MANY_SHORT = "many_short"
+    STARTUP = "startup"
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """Advice in the user's terms. `before` and `after` are up to five lines of code together."""
+
+    advice: str
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line that blocks. `seconds` is the total, `longest` the longest block.
+
+    `route`: like `GET /orders/{id}`, or "" outside of a request. `chain`: the calls from the line to the library, each
+    as `file:line in function`, the line itself first. `trace_id`: OpenTelemetry's, of the last block, or None.
+    """
+
+    file: str
+    line: int
+    function: str
+    route: str
+    kind: Kind
+    count: int
+    seconds: float
+    longest: float
+    chain: tuple[str, ...]
+    cure: Cure
+    source: str
+    trace_id: str | None = None
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line} in {self.function}"
