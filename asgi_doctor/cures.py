@@ -1,0 +1,86 @@
+"""Chooses the advice for a finding."""
+
+import re
+
+from asgi_doctor.advice import (
+    BUILD,
+    COMPUTE,
+    ENDPOINT,
+    EXECUTOR,
+    GARBAGE,
+    IMPORT,
+    JSON,
+    REGULAR_EXPRESSION,
+    RELEASING,
+    RESPONSE,
+    SLEEP,
+    STARTUP_COMPUTES,
+    STARTUP_WAITS,
+    TOKENS,
+    WAIT,
+    WAITING_CALLS,
+)
+from asgi_doctor.finding import Cure, Kind
+from asgi_doctor.stacks import Stack
+
+_EXECUTOR = ("concurrent/futures/thread.py", "asyncio/threads.py")
+_SLEEPS = re.compile(r"\bsleep\(")
+_SERIALISES = re.compile(
+    r"/(fastapi/(routing|encoders|_compat)|pydantic/|starlette/responses|litestar/(serialization|response|dto))"
+)
+_MATCHES = re.compile(r"\bre\.\w+\(|\.(match|search|fullmatch|findall|finditer|sub|split)\(")
+_JSON = re.compile(r"\bjson\.(loads|dumps|load|dump)\(|\.json\(\)|model_validate|model_dump|TypeAdapter|validate_")
+# C code that releases the interpreter lock while it computes.
+_RELEASES = re.compile(
+    r"pbkdf2_hmac|scrypt|bcrypt|argon2|hashlib|sha\d+\(|zlib|gzip|bz2|lzma|\.compress\(|hash_password"
+)
+
+
+def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -> Cure:
+    """Returns the advice for a finding of this kind.
+
+    `cause` is what the line does, which the kinds `many_short` and `startup` do not say. `source` is the user's line,
+    and `inner` are the calls that it makes. `handles`: the line is the definition of an endpoint.
+    """
+    if kind is Kind.STARTUP:
+        return STARTUP_WAITS if cause is Kind.WAITS else STARTUP_COMPUTES
+    if cause is Kind.COLLECTS:
+        return GARBAGE
+    if cause is Kind.STARVES:
+        return EXECUTOR if any(one.file.endswith(_EXECUTOR) for one in inner) else TOKENS
+    files = [location.file.replace("\\", "/") for location in inner]
+    if cause is Kind.BUILDS:
+        return _built(files, source)
+    if cause is Kind.WAITS:
+        return _waited(files, source, handles=handles)
+    return _computed(files, source, handles=handles)
+
+
+def _built(files: list[str], source: str) -> Cure:
+    for pattern, advice in WAITING_CALLS:
+        if re.search(r"\b(httpx|requests)\.(get|post|put|patch|delete|head|request)\(", source) and pattern.search(
+            source
+        ):
+            return advice
+    return IMPORT if any(file.startswith("<frozen importlib") for file in files) else BUILD
+
+
+def _waited(files: list[str], source: str, *, handles: bool) -> Cure:
+    if _SLEEPS.search(source):
+        return SLEEP
+    for pattern, advice in WAITING_CALLS:
+        if pattern.search(source) or any(pattern.search(file) for file in files):
+            return advice
+    return ENDPOINT if handles else WAIT
+
+
+def _computed(files: list[str], source: str, *, handles: bool) -> Cure:
+    if handles or any(_SERIALISES.search(file) for file in files):
+        return RESPONSE
+    if _RELEASES.search(source) or any(file.endswith(("/hashlib.py", "/gzip.py")) for file in files):
+        return RELEASING
+    if _JSON.search(source) or any("/json/" in file for file in files):
+        return JSON
+    if _MATCHES.search(source) or any(file.endswith(("/re.py", "/re/__init__.py")) for file in files):
+        return REGULAR_EXPRESSION
+    return COMPUTE
