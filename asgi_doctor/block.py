@@ -1,0 +1,55 @@
+"""A block: a time in which the event loop ran one callback, and nothing else."""
+
+from collections import deque
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from asgi_doctor.request import Request
+from asgi_doctor.stacks import Stack
+
+MOST_SAMPLES = 100  # per block; the latest ones
+
+
+class Sample(NamedTuple):
+    """A stack of the loop's thread, and the seconds with a core that this sample stands for.
+
+    `computing`: CPU time of the thread. `collecting`: time of garbage collections.
+    """
+
+    stack: Stack
+    seconds: float
+    computing: float
+    collecting: float
+
+
+@dataclass(slots=True)
+class Block:
+    """One callback of the loop, as the watchdog's samples saw it. `began` is a time of `time.monotonic`.
+
+    `callback` identifies the callback. `without_core`: seconds in which the thread was runnable and had no core.
+    """
+
+    callback: Hashable
+    request: Request
+    began: float
+    without_core: float = 0.0
+    seconds: float = 0.0
+    samples: deque[Sample] = field(default_factory=lambda: deque(maxlen=MOST_SAMPLES))
+    taken: int = 0
+    counted: bool = False
+    reported: bool = False
+
+    def add(self, sample: Sample) -> None:
+        self.samples.append(sample)
+        self.taken += 1
+
+    def lasts_until(self, now: float) -> None:
+        self.seconds = max(self.seconds, now - self.began - self.without_core)
+
+
+@dataclass(slots=True)
+class Ping:
+    """A callback that the watchdog schedules on the loop; the loop runs it as soon as it is free."""
+
+    answered: float | None = None

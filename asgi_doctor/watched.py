@@ -1,0 +1,86 @@
+"""The thread that the doctor watches, and how it is scheduled."""
+
+import sys
+import threading
+from types import FrameType
+from typing import NamedTuple
+
+from asgi_doctor.garbage import GarbageTime
+from asgi_doctor.scheduling import Interval, ThreadTimes, take_sample
+
+
+class Passed(NamedTuple):
+    """What has happened between two samples. `at` is the time of the second sample, of `time.monotonic`.
+
+    `late`: seconds that the sampler woke up later than it wanted to although it had a core: it waited for the
+    interpreter lock. `collecting`: seconds of garbage collections in the watched thread.
+    """
+
+    at: float
+    interval: Interval
+    late: float
+    collecting: float
+
+    @property
+    def computing(self) -> float:
+        return self.interval.cpu
+
+    @property
+    def seconds(self) -> float:
+        return self.interval.seconds
+
+    @property
+    def without_core(self) -> float:
+        return self.interval.without_core
+
+    @property
+    def with_core(self) -> float:
+        return max(self.seconds - self.without_core, self.computing)
+
+    @property
+    def kept_lock(self) -> bool:
+        """Whether the watched thread itself kept the interpreter lock, as C code may do."""
+        return self.interval.cpu + self.interval.run_queue >= self.late / 2
+
+
+class WatchedThread:
+    """One thread, sampled by the thread that calls `start`, then `sample`, and `stop` in the end."""
+
+    def __init__(self, thread: threading.Thread | None = None) -> None:
+        watched = thread or threading.current_thread()
+        assert watched.ident is not None
+        assert watched.native_id is not None
+        self.ident = watched.ident
+        self._times, self._garbage = ThreadTimes(watched.native_id), GarbageTime(watched.ident)
+
+    def start(self) -> None:
+        """Raises ProcessLookupError if the thread has ended."""
+        self._own_times = ThreadTimes(threading.get_native_id())
+        self._garbage.start()
+        self.last = take_sample(self._times, self._own_times)
+        self._collected = self._garbage.seconds
+
+    def stop(self) -> None:
+        self._garbage.stop()
+        self._times.close()
+        self._own_times.close()
+
+    def frame(self) -> FrameType | None:
+        """Returns the innermost frame. `sys._current_frames` is documented for debuggers, and the only way."""
+        return sys._current_frames().get(self.ident)
+
+    def passed(self, wanted: float) -> Passed:
+        """Returns what has happened since the last call. The sampler wanted to sleep for `wanted` seconds.
+
+        Raises ProcessLookupError if the thread has ended.
+        """
+        before, self.last = self.last, take_sample(self._times, self._own_times)
+        interval = self.last.since(before)
+        collected, self._collected = self._garbage.seconds - self._collected, self._garbage.seconds
+        late = max(interval.seconds - wanted - interval.sampler_run_queue, 0.0)
+        return Passed(self.last.at, interval, late, collected)
+
+    def waits_for_core(self, passed: Passed) -> bool:
+        """Returns whether the thread may be waiting for a core now. schedstat counts a wait when it has ended."""
+        accounted = passed.without_core + passed.computing > passed.seconds / 2
+        return not accounted and self._times.runnable()
