@@ -1,16 +1,46 @@
-"""Finds what blocks the event loop of any ASGI app. Only `serve` and `tokens` import more than the standard library:
-uvicorn and AnyIO, which the environment of an app has.
+"""Finds what blocks the event loop of any ASGI application. It imports only the standard library.
+
+What an application uses:
+
+watch           wraps an application, to watch the loop in production
+Finding, Kind   what a callback receives
+
+How it works:
 
 watchdog.py     a thread that samples the stack of the loop's thread
-ping.py         a callback on the loop, which the watchdog uses to notice that the loop is blocked
-findings.py     the locations that blocked the loop
+watched.py      the watched thread: its stack, CPU time, time without a core, garbage collections
+block.py        a block: one callback of the loop, with its samples
 stacks.py       stacks as locations in files, and the location that several samples point to
-scheduling.py   how long a thread used a core, and how long it waited for one
-cgroup.py       how often the CPU limit throttled the process
-loop_delay.py   how much later than scheduled the loop runs a timer
-samples.py      the samples of a timeline: each stack once, equal samples in a row as one span
-target.py       imports the app from `module:attribute`
-serve.py        runs the app with uvicorn under the watchdog
-tokens.py       counts the calls that wait for one of AnyIO's threads
-errors.py       the error for the user of the command
+request.py      the request that a task works for, seen from another thread
+pools.py        calls that wait for a thread of AnyIO's pool or of the default executor
+startup.py      what blocks the start
+tally.py        adds up the blocks of a line; decides whether it waits, computes, builds or collects
+findings.py     all findings of a loop
+cures.py        chooses from advice.py; builders.py recognises what is expensive to create
+scheduling.py   how long a thread used a core, and how long it waited for one; garbage.py, cgroup.py likewise
+cli.py          the command; session.py, target.py, serve.py, load.py, page.py, report.py, outputs.py are its parts
+middleware.py   `watch`
+plugin.py       pytest's plugin
+loop_delay.py, samples.py   for the service's metrics and timelines
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from asgi_doctor.finding import Finding, Kind
+    from asgi_doctor.middleware import Watch as watch  # noqa: N813  # an application wraps itself: app = watch(app)
+
+__all__ = ["Finding", "Kind", "watch"]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports on first use, because a process that only measures its loop does not need the watchdog."""
+    if name == "watch":
+        from asgi_doctor.middleware import Watch
+
+        return Watch
+    if name in {"Finding", "Kind"}:
+        from asgi_doctor import finding
+
+        return getattr(finding, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

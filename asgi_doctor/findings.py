@@ -1,59 +1,139 @@
-"""The locations that blocked the event loop, each reported once."""
+"""All findings of one event loop: blocks above the limit, and sums of short blocks."""
 
+import threading
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from asgi_doctor.ping import Ping
-from asgi_doctor.stacks import Location, Stack, culprit
+from asgi_doctor.block import Block
+from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.request import Request
+from asgi_doctor.stacks import Location, Stack
+from asgi_doctor.tally import Tally, blame
 
 OnFound = Callable[[Location, Stack, float], None]
+OnFinding = Callable[[Finding], None]
+# A line, or a function as a location with the line 0, and the route.
+Key = tuple[Location, str]
 
-
-@dataclass(slots=True)
-class BlockedLocation:
-    """How often one location blocked the loop, for how many seconds, and how many of them the thread used CPU."""
-
-    location: Location
-    stack: Stack
-    times: int = 0
-    seconds: float = 0.0
-    longest: float = 0.0
-    computing: float = 0.0
-
-    def add(self, seconds: float, computing: float) -> None:
-        self.times += 1
-        self.seconds += seconds
-        self.longest = max(self.longest, seconds)
-        self.computing += computing
+# Short blocks of one line on one route are reported when their sum, less this share of the time that passes, is as
+# long as this many times the limit.
+SHORT_SHARE = 0.05
+SHORT_LIMITS = 5
+# A block that has lasted this many times the limit is reported before it ends: it may never end.
+STUCK_LIMITS = 10
+# Paths of requests may differ without end where an application has no routes.
+MOST_TALLIES = 1000
 
 
 class Findings:
-    """Counts and reports what blocked the loop. For the parameters, `blocked` and `locations`, see `Watchdog`."""
+    """Collects blocks. `on_found` is called while a line blocks, once per line; `on_finding` when a block has ended."""
 
-    def __init__(self, seconds: float, on_found: OnFound) -> None:
+    def __init__(self, limit: float, on_found: OnFound | None, on_finding: OnFinding | None) -> None:
         self.blocked = 0
-        self.locations: dict[Location, BlockedLocation] = {}
-        self._seconds, self._on_found = seconds, on_found
-        self._reported: set[Location] = set()
+        self._limit, self._on_found, self._on_finding = limit, on_found, on_finding
+        self._long: dict[Key, Tally] = {}
+        self._short: dict[Key, _Leaking] = {}
+        self._found: set[Location] = set()
+        self._told: set[Key] = set()
+        self._others: list[Finding] = []
+        self._lock = threading.Lock()
 
-    def count(self, ping: Ping, now: float) -> None:
-        """Counts a ping as soon as the loop has been blocked for too long, and reports the location."""
-        ping.update_blocked(now)
-        if ping.blocked > self._seconds and ping.samples and not ping.counted:
-            ping.mark_counted()
+    def all(self) -> list[Finding]:
+        """Returns the findings so far, the longest total first. Any thread may call this."""
+        with self._lock:
+            long = [tally.finding() for tally in self._long.values()]
+            known = {(location._replace(line=0), route) for location, route in self._long}
+            short = [one.tally.finding() for key, one in self._short.items() if one.reported and key not in known]
+            return sorted(long + short + self._others, key=lambda finding: -finding.seconds)
+
+    def add(self, finding: Finding) -> None:
+        """Adds a finding that is not a block of the loop: starvation, or the start."""
+        with self._lock:
+            place = (finding.file, finding.line, finding.route, finding.kind)
+            known = [one for one in self._others if (one.file, one.line, one.route, one.kind) == place]
+            self._others = [one for one in self._others if one not in known] + [finding]
+        if not known:
+            self._tell(finding)
+
+    def count(self, block: Block, now: float) -> None:
+        """Counts a block as soon as it is longer than the limit, and reports the line."""
+        block.lasts_until(now)
+        if block.seconds <= self._limit or not block.samples:
+            return
+        if not block.counted:
+            block.counted = True
             self.blocked += 1
-            self._report(*culprit(ping.samples), ping.blocked)
+            location, stack = blame([sample.stack for sample in block.samples], block.request)
+            if location not in self._found:
+                self._found.add(location)
+                if self._on_found is not None:
+                    self._on_found(location, stack, block.seconds)
+        if block.seconds > self._limit * STUCK_LIMITS and not block.reported:
+            block.reported = True
+            location, stack = blame([sample.stack for sample in block.samples], block.request)
+            tally = Tally(location, stack, block.request, short=False)
+            tally.add(location, block)
+            self._tell_once((location, block.request.route), tally)
 
-    def end(self, ping: Ping, now: float, cpu: float) -> None:
-        """Adds a ping that the loop answered at `now`, when its thread had used `cpu` seconds."""
-        self.count(ping, now)
-        if ping.counted:
-            location, stack = culprit(ping.samples)
-            blocked = self.locations.setdefault(location, BlockedLocation(location, stack))
-            blocked.add(ping.blocked, cpu - ping.cpu_before)
-            self._report(location, stack, ping.blocked)
+    def end(self, block: Block, now: float) -> None:
+        """Adds a block that has ended at `now`."""
+        self.count(block, now)
+        if not block.samples or len(self._long) + len(self._short) >= MOST_TALLIES:
+            return
+        location, stack = blame([sample.stack for sample in block.samples], block.request)
+        if block.counted:
+            with self._lock:
+                key, tally = self._long_tally(block, location, stack)
+            self._tell_once(key, tally)
+        elif block.taken > 1 and block.seconds >= self._limit / 5 and location.in_app:
+            key = _key_of_function(location, block.request)
+            with self._lock:
+                leaking = self._short.setdefault(key, _Leaking(Tally(location, stack, block.request, short=True)))
+                reached = leaking.add(location, block, now) > self._limit * SHORT_LIMITS
+            if reached and not leaking.reported:
+                leaking.reported = True
+                self._tell_once(key, leaking.tally)
 
-    def _report(self, location: Location, stack: Stack, seconds: float) -> None:
-        if location not in self._reported:
-            self._reported.add(location)
-            self._on_found(location, stack, seconds)
+    def _long_tally(self, block: Block, location: Location, stack: Stack) -> tuple[Key, Tally]:
+        """Adds the block to the tally of its line if the line waits, and of its function if the function computes.
+
+        Different blocks of one loop are seen in different lines.
+        """
+        alone = Tally(location, stack, block.request, short=False)
+        alone.add(location, block)
+        key = (location, block.request.route)
+        if key not in self._long and alone.cause in {Kind.COMPUTES, Kind.COLLECTS}:
+            key = _key_of_function(location, block.request)
+        if key not in self._long:
+            self._long[key] = alone
+        else:
+            self._long[key].add(location, block)
+        return key, self._long[key]
+
+    def _tell_once(self, key: Key, tally: Tally) -> None:
+        if key not in self._told:
+            self._told.add(key)
+            self._tell(tally.finding())
+
+    def _tell(self, finding: Finding) -> None:
+        if self._on_finding is not None:
+            self._on_finding(finding)
+
+
+def _key_of_function(location: Location, request: Request) -> Key:
+    return location._replace(line=0), request.route
+
+
+class _Leaking:
+    """Short blocks of one line on one route. Their sum loses SHORT_SHARE of the time that passes."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.tally, self.reported = tally, False
+        self._sum, self._last = 0.0, time.monotonic()
+
+    def add(self, location: Location, block: Block, now: float) -> float:
+        """Returns the sum in seconds."""
+        self.tally.add(location, block)
+        self._sum = max(self._sum - (now - self._last) * SHORT_SHARE, 0) + block.seconds
+        self._last = now
+        return self._sum

@@ -3,14 +3,13 @@
 import asyncio
 import socket
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from types import FrameType
 from typing import Any
 
 import uvicorn
 
 from asgi_doctor.errors import DoctorError
-from asgi_doctor.tokens import Tokens
 from asgi_doctor.watchdog import Watchdog
 
 # Time that requests in flight may take after the first signal.
@@ -24,36 +23,35 @@ class WatchedServer(uvicorn.Server):
         self,
         config: uvicorn.Config,
         watchdog: Watchdog,
-        tokens: Tokens,
         seconds: float | None,
         *,
         measuring: AbstractContextManager[None],
-        started: Callable[[], None],
+        started: Callable[["WatchedServer"], None],
         stopping: Callable[[], None],
     ) -> None:
         super().__init__(config)
-        self._measuring = measuring
-        self._watchdog, self._tokens, self._seconds = watchdog, tokens, seconds
-        self._started, self._stopping = started, stopping
+        self._watchdog, self._seconds = watchdog, seconds
+        self._measuring, self._started, self._stopping = measuring, started, stopping
 
     async def main_loop(self) -> None:
-        """Watches the loop from here on. What blocks the loop before, during start-up, delays no request."""
+        """Watches the loop from here on. `Startup` watches what comes before."""
         if self._seconds is not None:
-            asyncio.get_running_loop().call_later(self._seconds, self._stop)
+            asyncio.get_running_loop().call_later(self._seconds, self.stop)
         with self._watchdog, self._measuring:
-            async with self._tokens.watched():
-                self._started()
-                await super().main_loop()
+            await self._watchdog.pools.discover()
+            self._started(self)
+            await super().main_loop()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Replaces uvicorn's handler, which would raise the signal again at its end, before the summary is printed."""
         if self.should_exit:
             self.force_exit = True
             raise KeyboardInterrupt
-        self._stop()
+        self.stop()
         self._stopping()
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Ends the server as soon as the loop is free. Any thread may call this."""
         self.should_exit = True
 
 
@@ -69,20 +67,23 @@ def serve(
     asgi: Any,
     listener: socket.socket,
     watchdog: Watchdog,
-    tokens: Tokens,
     *,
-    measuring: AbstractContextManager[None],
-    started: Callable[[], None],
+    started: Callable[[WatchedServer], None],
     stopping: Callable[[], None],
+    loop: str = "auto",
     seconds: float | None = None,
+    measuring: AbstractContextManager[None] | None = None,
 ) -> int:
     """Serves until SIGINT or SIGTERM, or for `seconds`. Returns the number of requests.
 
-    `measuring` is entered on the event loop. `started` is called as soon as the server accepts requests. `stopping` is
-    called at the first signal, before requests in flight are finished.
+    `loop` is uvicorn's: auto, asyncio or uvloop. `measuring` is entered on the event loop. `started` is called as soon
+    as the server accepts requests, and `stopping` at the first signal, before requests in flight are finished.
     """
-    config = uvicorn.Config(asgi, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACEFUL_SECONDS)
-    server = WatchedServer(config, watchdog, tokens, seconds, measuring=measuring, started=started, stopping=stopping)
+    config = uvicorn.Config(
+        asgi, loop=loop, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACEFUL_SECONDS
+    )
+    measuring = measuring or nullcontext()
+    server = WatchedServer(config, watchdog, seconds, measuring=measuring, started=started, stopping=stopping)
     with suppress(KeyboardInterrupt):  # the second signal
         server.run(sockets=[listener])
     return server.server_state.total_requests

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from asgi_doctor.errors import DoctorError
-from asgi_doctor.stacks import Location
+from asgi_doctor.stacks import Location, claim, in_app
 
 
-def load(target: str) -> Any:
-    """Returns the app. The current directory is on the import path. Raises DoctorError."""
+def load(target: str, *, factory: bool = False) -> Any:
+    """Returns the app, or calls the factory that returns it. The current directory is on the import path.
+
+    Raises DoctorError.
+    """
     name, _, attribute = target.partition(":")
     if not name or not attribute:
         raise DoctorError(f"{target}: allowed is module:attribute, as in shop.main:app")
@@ -24,19 +27,40 @@ def load(target: str) -> Any:
         if not hasattr(found, part):
             raise DoctorError(f"{target}: {name} has no attribute {attribute}")
         found = getattr(found, part)
+    if factory:
+        found = _call(target, found)
     if not _is_asgi(found):
         raise DoctorError(f"{target}: {_described(found)} is not an ASGI app (async, with scope, receive and send)")
     return found
 
 
 def _import(name: str) -> object:
+    package = name.partition(".")[0]
+    loaded = sys.modules.get(package)
     try:
-        return import_module(name)
+        module = import_module(name)
     except Exception as error:
-        hint, package = "", name.partition(".")[0]
-        if isinstance(error, ModuleNotFoundError) and package in sys.modules:
-            hint = f"; the package {package} is this command's own: rename yours"
-        raise DoctorError(f"{name} cannot be imported: {type(error).__name__}: {error}{_where(error)}{hint}") from None
+        hint = ""
+        if isinstance(error, ModuleNotFoundError) and loaded is not None:
+            hint = f"; the package {package} is this command's own: rename yours, or use asgi-doctor"
+        raise DoctorError(f"{name} cannot be imported: {_described_error(error)}{hint}") from None
+    file = getattr(sys.modules[package], "__file__", None) or getattr(module, "__file__", None)
+    if file is not None and not in_app(file):  # the user's package is installed
+        claim(str(Path(file).parent) if hasattr(sys.modules[package], "__path__") else file)
+    return module
+
+
+def _call(target: str, factory: Any) -> Any:
+    if not callable(factory):
+        raise DoctorError(f"{target}: {_described(factory)} is not a factory")
+    try:
+        return factory()
+    except Exception as error:
+        raise DoctorError(f"{target}: the factory fails: {_described_error(error)}") from None
+
+
+def _described_error(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}{_where(error)}"
 
 
 def _where(error: Exception) -> str:
@@ -44,7 +68,7 @@ def _where(error: Exception) -> str:
     locations = [
         Location(frame.filename, frame.lineno or 0, frame.name) for frame in traceback.extract_tb(error.__traceback__)
     ]
-    theirs = [location for location in locations if location.in_app and location.file != __file__]
+    theirs = [location for location in locations if location.in_app]
     return f" ({theirs[-1]})" if theirs else ""
 
 
@@ -59,5 +83,5 @@ def _is_asgi(found: object) -> bool:
 
 def _described(found: object) -> str:
     if inspect.isroutine(found):
-        return "a function that is not async (a factory?)"
+        return "a function that is not async (a factory? then add --factory)"
     return f"an object of type {type(found).__name__}"

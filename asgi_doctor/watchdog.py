@@ -4,126 +4,166 @@
         yield
 
 The thread samples the stack of the loop's thread five times in the given seconds. A loop that waits in its selector is
-not blocked. Otherwise, the thread pings the loop (`call_soon_threadsafe`) and keeps the samples until it answers.
+not blocked. Otherwise, the thread pings the loop (`call_soon_threadsafe`) and samples more often until it answers. The
+loop may run several callbacks before it answers; each of them is a block of its own.
 """
 
 import asyncio
-import sys
 import threading
 import time
+from collections.abc import Hashable
 from contextlib import suppress
+from types import FrameType
 from typing import Self
 
-from asgi_doctor.findings import BlockedLocation, Findings, OnFound
-from asgi_doctor.ping import Ping
-from asgi_doctor.scheduling import SchedStat, SchedulingSample, ThreadTimes, take_sample
-from asgi_doctor.stacks import Location, Stack, depth_of_loop, is_idle, stack_of
+from asgi_doctor.block import Block, Ping, Sample
+from asgi_doctor.finding import Finding
+from asgi_doctor.findings import Findings, OnFinding, OnFound
+from asgi_doctor.pools import Pools
+from asgi_doctor.request import NO_REQUEST, Request, context_of, current_task, request_of
+from asgi_doctor.stacks import depth_of_loop, frames_of, is_idle, stack_of
+from asgi_doctor.watched import Passed, WatchedThread
 
 SAMPLES = 5  # in the seconds after which a loop counts as blocked
+FINE = 4  # times as many while a ping is not answered, until the loop counts as blocked
+# A thread that asks for the interpreter lock gets it within `sys.getswitchinterval()`, 5 ms, and a core a bit later.
+MOST_SWITCH = 0.015
 PING_SECONDS = 1.0  # between two pings while the loop seems to be idle
 
 
 class Watchdog:
-    """Watches the event loop on which it is entered. A location must block the loop for `seconds` to be reported.
+    """Watches the event loop on which it is entered. A line must block the loop for `seconds` to be reported.
 
-    `on_found` is called once per location, in the watchdog's thread and while the location still blocks the loop, with
-    the location, the stack and the seconds so far. `blocked` counts all times. `locations` has the totals of each
-    location that has stopped blocking. Other threads may read both at any time, for metrics.
+    `on_found` is called once per line, in the watchdog's thread and while the line still blocks the loop, with the
+    location, the stack and the seconds so far. `on_finding` is called when the first block of a line has ended.
+    `blocked` counts all blocks. Other threads may read `blocked` and `findings` at any time, for metrics.
     """
 
-    def __init__(self, seconds: float, on_found: OnFound) -> None:
-        self._findings = Findings(seconds, on_found)
+    def __init__(self, seconds: float, on_found: OnFound | None = None, on_finding: OnFinding | None = None) -> None:
+        self.collected = Findings(seconds, on_found, on_finding)
+        self.pools = Pools(seconds, self.collected.add)
         self._interval = seconds / SAMPLES
+        self._limit = seconds
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+        self._ping: Ping | None = None
+        self._block: Block | None = None
 
     @property
     def blocked(self) -> int:
-        return self._findings.blocked
+        return self.collected.blocked
 
     @property
-    def locations(self) -> dict[Location, BlockedLocation]:
-        return self._findings.locations
+    def findings(self) -> list[Finding]:
+        return self.collected.all()
 
     def __enter__(self) -> Self:
-        self._loop = asyncio.get_running_loop()
-        self._loop_thread = threading.get_ident()
-        self._depth = depth_of_loop()
-        self._loop_times = ThreadTimes(threading.get_native_id())
+        return self.start(asyncio.get_running_loop(), threading.current_thread(), depth_of_loop())
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def start(self, loop: asyncio.AbstractEventLoop, thread: threading.Thread, depth: int) -> Self:
+        """Watches `loop`, which runs in `thread` and whose own frames are the outermost `depth`."""
+        self._loop, self._depth = loop, depth
+        self._watched = WatchedThread(thread)
         self._last_free = self._last_ping = time.monotonic()
         self._thread.start()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def stop(self) -> None:
         self._ended.set()
         self._thread.join()
 
     def _watch(self) -> None:
-        self._own_times = ThreadTimes(threading.get_native_id())
-        try:
-            with suppress(ProcessLookupError):  # the loop's thread has ended
-                self._sample_until_ended()
-        finally:
-            self._loop_times.close()
-            self._own_times.close()
+        with suppress(ProcessLookupError):  # the loop's thread has ended
+            self._watched.start()
+            wanted = self._interval
+            while not self._ended.wait(wanted):
+                self._sample(wanted)
+                wanted = self._next_interval()
+            if self._block is not None:
+                self._end((self._ping and self._ping.answered) or time.monotonic())
+        self._watched.stop()
 
-    def _sample_until_ended(self) -> None:
-        self._ping: Ping | None = None
-        self._last_sample = take_sample(self._loop_times, self._own_times)
-        while not self._ended.wait(self._interval):
-            self._sample()
-        if self._ping is not None:
-            self._end(self._ping, self._ping.answered or time.monotonic(), self._loop_times.read())
+    def _next_interval(self) -> float:
+        block = self._block
+        fine = block is not None and time.monotonic() - block.began < self._limit / 2
+        return self._interval / FINE if fine else self._interval
 
-    def _sample(self) -> None:
-        ping = self._ping
-        answered = ping.answered if ping is not None else None
+    def _sample(self, wanted: float) -> None:
+        answered = self._ping.answered if self._ping is not None else None
         # The stack comes first: while this thread reads a file, the loop's thread continues.
-        stack = self._stack()
-        before, self._last_sample = self._last_sample, take_sample(self._loop_times, self._own_times)
-        now, passed = self._last_sample, self._last_sample.since(before)
-        if ping is not None:
-            ping.add_wait(passed.without_core)
-            if answered is not None:
-                self._end(ping, answered, now.watched)
-                self._last_free, ping = max(self._last_free, answered), None
-        if ping is None:
-            ping = self._next_ping(before, now, idle=stack is None)
-        if ping is not None and stack is not None:
-            ping.samples.append(stack)
-            # The loop's thread may be waiting for a core now; schedstat counts that wait only when it has ended.
-            if passed.without_core + passed.cpu > passed.seconds / 2 or not self._loop_times.runnable():
-                self._findings.count(ping, now.at)
+        frame = self._watched.frame()
+        stack = () if frame is None or is_idle(frame, self._depth) else stack_of(frame, self._depth)
+        key, request = self._callback(frame) if frame is not None and stack else (None, NO_REQUEST)
+        del frame
+        passed = self._watched.passed(wanted)
+        self._account(passed, answered)
+        if self._ping is None:
+            self._start(passed, wanted, key, request, idle=not stack)
+        elif stack and (self._block is None or self._block.callback != key):
+            # The loop has gone on to another callback without answering the ping, which waits behind both.
+            self._end(passed.at - passed.seconds / 2)
+            began, without_core = _began(passed, wanted, passed.seconds / 2)
+            self._block = Block(key, request, began, without_core)
+        if self._block is not None and stack:
+            self._block.add(Sample(stack, passed.with_core, passed.computing, passed.collecting))
+            if not self._watched.waits_for_core(passed):
+                self.collected.count(self._block, passed.at)
+        self.pools.look(passed.at, self._loop, free=self._ping is None or not stack)
 
-    def _next_ping(self, before: SchedulingSample, now: SchedulingSample, *, idle: bool) -> Ping | None:
+    def _account(self, passed: Passed, answered: float | None) -> None:
+        """Subtracts the time in which the loop's thread could not run, and ends the block if the loop has answered."""
+        if self._block is not None:
+            self._block.without_core += passed.without_core
+            if passed.late > self._interval and not passed.kept_lock:
+                self._block.without_core += max(passed.late - passed.without_core, 0)  # another thread had the lock
+        if answered is not None:
+            self._end(answered)
+            self._ping = None
+            self._last_free = max(self._last_free, answered)
+
+    def _start(self, passed: Passed, wanted: float, key: Hashable, request: Request, *, idle: bool) -> None:
         """Pings the loop, unless it seems to be idle and the last ping was less than PING_SECONDS ago."""
-        if idle and now.at - self._last_ping < PING_SECONDS:
-            self._last_free = now.at
-            return None
-        passed = now.since(before)
-        late = passed.seconds - self._interval - passed.sampler_run_queue
-        if late < self._interval or passed.cpu + passed.run_queue < late / 2:
-            return self._send_ping(now.at, now.watched)
-        # The loop's thread kept the interpreter lock from this one, as C code may do, for example a regular expression.
-        ping = self._send_ping(before.at + self._interval, before.watched)
-        ping.add_wait(passed.without_core)
-        return ping
-
-    def _send_ping(self, now: float, spent: SchedStat) -> Ping:
-        self._last_ping = now
+        if idle and passed.at - self._last_ping < PING_SECONDS:
+            self._last_free = passed.at
+            return
         # The loop may have been blocked since it was last seen free; on average, it was for half of that time.
-        ping = self._ping = Ping(now - min(now - self._last_free, self._interval) / 2, spent.cpu)
+        began, without_core = _began(passed, wanted, min(passed.at - self._last_free, self._interval) / 2)
+        self._block = None if idle else Block(key, request, began, without_core)
+        self._last_ping = passed.at
+        self._ping = Ping()
         try:
-            self._loop.call_soon_threadsafe(ping.answer)
+            self._loop.call_soon_threadsafe(self._answer, self._ping)
         except RuntimeError:  # the loop is closed
             self._ended.set()
-        return ping
 
-    def _stack(self) -> Stack | None:
-        """Returns the stack of the loop's thread, or None if the loop seems to wait in its selector."""
-        frame = sys._current_frames().get(self._loop_thread)  # documented for debuggers, and the only way
-        return None if frame is None or is_idle(frame, self._depth) else stack_of(frame, self._depth)
+    @staticmethod
+    def _answer(ping: Ping) -> None:
+        """Runs on the event loop."""
+        ping.answered = time.monotonic()
 
-    def _end(self, ping: Ping, now: float, spent: SchedStat) -> None:
-        self._ping = None
-        self._findings.end(ping, now, spent.cpu)
+    def _end(self, now: float) -> None:
+        if self._block is not None:
+            self.collected.end(self._block, now)
+        self._block = None
+
+    def _callback(self, innermost: FrameType) -> tuple[Hashable, Request]:
+        """Identifies the callback that the loop runs now, and the request that it belongs to."""
+        task = current_task(self._loop)
+        if task is not None:
+            return (id(task), task.get_name()), request_of(context_of(task))
+        for outermost in frames_of(innermost)[self._depth :]:
+            return (outermost.f_code, id(outermost.f_locals.get("self"))), NO_REQUEST
+        return None, NO_REQUEST
+
+
+def _began(passed: Passed, wanted: float, ago: float) -> tuple[float, float]:
+    """Returns when a block began that is seen now for the first time, and its seconds without a core since then.
+
+    It is `ago` seconds, or longer if the loop's thread kept the interpreter lock, as a regular expression does.
+    """
+    if passed.late >= wanted and passed.kept_lock and passed.late > MOST_SWITCH:
+        return passed.at - passed.seconds + wanted, passed.without_core
+    return passed.at - ago, 0.0

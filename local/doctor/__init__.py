@@ -1,5 +1,4 @@
-"""Explains what `asgi_doctor` has found: why each line blocks, and which releases of this project show how to fix it.
+"""Joins the findings of `asgi_doctor` with the course.
 
-cures.py    chooses the fix for a line that blocks the event loop (a `Cure`)
-report.py   formats the findings and the fixes as lines of text
+releases.py   finds the releases of this project that show how to cure a finding
 """

@@ -14,6 +14,7 @@ import pytest
 import uvloop
 
 from app.settings import Release
+from asgi_doctor.finding import Kind
 from asgi_doctor.stacks import Location, Stack
 from asgi_doctor.watchdog import Watchdog
 from loadtest.stage.budget.cgroup_v1 import CgroupV1
@@ -44,7 +45,7 @@ def _watch(run: Run, work: Callable[[], Coroutine[Any, Any, None]], most: int = 
     found: Found = []
     run(watched())
     # Once for each location, although each blocked the loop twice.
-    assert len(found) == len({location for location, _, _ in found}) >= len(watchdog.locations)
+    assert len(found) == len({location for location, _, _ in found}) >= len(watchdog.findings)
     assert all(seconds > WARN for _, _, seconds in found)
     return watchdog
 
@@ -89,19 +90,19 @@ async def _computes() -> None:
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
 @pytest.mark.parametrize(
-    ("work", "computing"),
-    [(_sleeps, False), (_waits_in_a_library, False), (_computes, True)],
+    ("work", "kind"),
+    [(_sleeps, Kind.WAITS), (_waits_in_a_library, Kind.WAITS), (_computes, Kind.COMPUTES)],
     ids=lambda work: getattr(work, "__name__", ""),
 )
-def test_a_line_that_blocks(run: Run, work: Callable[[], Coroutine[Any, Any, None]], computing: bool) -> None:
+def test_a_line_that_blocks(run: Run, work: Callable[[], Coroutine[Any, Any, None]], kind: Kind) -> None:
     """The watchdog names the line in the coroutine, counts each time, and tells computing from waiting."""
     watchdog = _watch(run, work, most=50)
     assert watchdog.blocked == 2
-    assert sum(blocked.times for blocked in watchdog.locations.values()) == 2
-    for location, blocked in watchdog.locations.items():
-        assert (location.file, location.function) == (__file__, work.__name__)
-        assert blocked.seconds >= blocked.longest > WARN
-        assert (blocked.computing > blocked.times * WARN) == computing
+    assert sum(finding.count for finding in watchdog.findings) == 2
+    for finding in watchdog.findings:
+        assert (Path(finding.file).resolve(), finding.function) == (Path(__file__), work.__name__)
+        assert finding.seconds >= finding.longest > WARN
+        assert finding.kind is kind
 
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
@@ -114,8 +115,8 @@ def test_a_long_match(run: Run) -> None:
     async def matches() -> None:
         re.match(r"(a+)+$", "a" * 24 + "b")
 
-    [location] = _watch(run, matches, most=50).locations
-    assert (location.file, location.function) == (__file__, "test_a_long_match.matches")
+    [finding] = _watch(run, matches, most=50).findings
+    assert (finding.function, finding.kind) == ("test_a_long_match.matches", Kind.COMPUTES)
 
 
 async def _waits() -> None:
@@ -145,7 +146,7 @@ def test_a_loop_that_is_free(run: Run, work: Callable[[], Coroutine[Any, Any, No
     watchdog = _watch(run, work)
     paused = sum(seconds > WARN for seconds in CALLBACKS)  # by the hypervisor, which looks like computing
     assert watchdog.blocked <= paused
-    assert len(watchdog.locations) <= paused
+    assert len(watchdog.findings) <= paused
 
 
 def test_a_callback_without_frames() -> None:
@@ -161,8 +162,8 @@ def test_a_callback_without_frames() -> None:
 
     watchdog = Watchdog(WARN, lambda *found: None)
     asyncio.run(main())
-    [location] = watchdog.locations
-    assert location.function == "Handle._run"
+    [finding] = watchdog.findings
+    assert finding.function == "Handle._run"
 
 
 def test_the_end_of_the_loop() -> None:
@@ -190,7 +191,7 @@ THROTTLED = """if True:
                     pass
                 longest = max(longest, time.monotonic() - wall)
                 await asyncio.sleep(0)
-        print(longest, watchdog.blocked, list(map(str, watchdog.locations)))
+        print(longest, watchdog.blocked, watchdog.findings)
 
     asyncio.run(main())
 """

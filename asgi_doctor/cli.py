@@ -1,0 +1,114 @@
+"""The command `asgi-doctor`, also `python -m asgi_doctor`."""
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from asgi_doctor import outputs, report, session
+from asgi_doctor.errors import DoctorError
+from asgi_doctor.finding import Finding
+from asgi_doctor.report import Explain
+
+_SEND = "send this request twice alone and fifty times at once, then stop, unless --for says when; may be repeated"
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def parser(prog: str) -> argparse.ArgumentParser:
+    """Returns the command's options."""
+    found = argparse.ArgumentParser(
+        prog=prog,
+        description="Serve an ASGI application with uvicorn, and name the lines that block its event loop while you "
+        "send requests to it. Ctrl-C stops the doctor and prints a summary.",
+    )
+    add = found.add_argument
+    add("target", metavar="MODULE:APP", help="imported from the current directory, as uvicorn does")
+    add("--factory", action="store_true", help="APP is a function that returns the application")
+    add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    add("--port", type=_port, default=8000, help="port to listen on; 0 takes a free one (default: %(default)s)")
+    add("--loop", choices=("auto", "asyncio", "uvloop"), default="auto", help="auto: uvloop if it is installed")
+    add("--warn", type=_limit, default=0.1, metavar="SECONDS", help="limit of a block (default: %(default)s)")
+    add("--for", type=_seconds, dest="seconds", metavar="SECONDS", help="stop after so many seconds")
+    add("--no-page", action="store_true", help="do not serve the page that lists the findings")
+    add("--send", nargs=2, action="append", default=[], metavar=("METHOD", "PATH"), help=_SEND)
+    add("--check", action="store_true", help="exit with 1 for any finding that is not in the baseline")
+    add("--baseline", type=Path, metavar="FILE", help="known findings, which do not fail the check")
+    add("--write-baseline", type=Path, metavar="FILE", help="write all findings as a baseline")
+    add("--junit", type=Path, metavar="FILE", help="write the findings as JUnit's XML")
+    add("--json", type=Path, metavar="FILE", help="write the findings as JSON")
+    return found
+
+
+def main(
+    arguments: Sequence[str] | None = None, *, prog: str = "asgi-doctor", explain: Explain = lambda finding: ()
+) -> int:
+    """Runs the command and returns its exit code: 0, 1 if --check fails, 2 for a mistake in the options.
+
+    `explain` returns more lines about a finding, for the summary.
+    """
+    options = parser(prog).parse_args(arguments)
+    try:
+        wanted = _wanted(options)
+        known = outputs.known_findings(options.baseline) if options.baseline is not None else set()
+        result = session.run(wanted, _say, _complain)
+        new = [finding for finding in result.findings if outputs.key(finding) not in known]
+        for line in report.summary(new, len(result.findings) - len(new), result.requests, wanted.warn, explain):
+            _say(line)
+        _write(options, result.findings, new, result.requests)
+    except DoctorError as error:
+        _complain(f"error: {error}")
+        return 2
+    return 1 if options.check and new else 0
+
+
+def _wanted(options: argparse.Namespace) -> session.Wanted:
+    """Raises DoctorError for an option that argparse cannot check."""
+    for method, path in options.send:
+        if method.upper() not in _METHODS or not path.startswith("/") or any(code <= " " for code in path):
+            raise DoctorError(f"--send {method} {path}: allowed is a method such as GET and a path that begins with /")
+    return session.Wanted(
+        options.target,
+        factory=options.factory,
+        host=options.host,
+        port=options.port,
+        loop=options.loop,
+        warn=options.warn,
+        seconds=options.seconds,
+        page=not options.no_page,
+        send=tuple((method.upper(), path) for method, path in options.send),
+    )
+
+
+def _write(options: argparse.Namespace, findings: list[Finding], new: list[Finding], requests: int) -> None:
+    """Writes all findings as JSON and as a baseline, and the new ones as failed tests."""
+    outputs.write(options.json, outputs.as_json(findings))
+    outputs.write(options.write_baseline, outputs.baseline(findings))
+    outputs.write(options.junit, outputs.as_junit(new, requests))
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)  # noqa: T201  # the command's output
+
+
+def _complain(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201  # the command's output
+
+
+def _port(text: str) -> int:
+    return int(_between(text, 0, 65535))
+
+
+def _limit(text: str) -> float:
+    return _between(text, 0.01, 60)
+
+
+def _seconds(text: str) -> float:
+    return _between(text, 0.001, math.inf)
+
+
+def _between(text: str, least: float, most: float) -> float:
+    number = float(text)
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{text} is not between {least:g} and {most:g}")
+    return number

@@ -1,0 +1,48 @@
+"""A small load for `--send`, in a process of its own: `python load.py HOST PORT METHOD PATH [METHOD PATH]…`.
+
+Each request is sent twice alone and then fifty times at once: fifty are more than AnyIO has threads. A request that has
+no answer after ten seconds is given up.
+"""
+
+import asyncio
+import sys
+
+ALONE = 2
+AT_ONCE = 50
+SECONDS = 10.0
+
+
+async def send(host: str, port: int, method: str, path: str) -> str:
+    """Sends one request and reads its answer to the end. Returns the status, or why there is none."""
+    writer = None
+    try:
+        async with asyncio.timeout(SECONDS):
+            reader, writer = await asyncio.open_connection(host, port)
+            body = "Content-Length: 0\r\n" if method in {"POST", "PUT", "PATCH"} else ""
+            head = f"{method} {path} HTTP/1.1\r\nHost: {host}:{port}\r\n{body}Connection: close\r\n\r\n"
+            writer.write(head.encode())
+            await writer.drain()
+            answer = await reader.readline()
+            while await reader.read(65536):
+                pass
+        return answer.split()[1].decode() if len(answer.split()) > 1 else "no answer"
+    except TimeoutError:
+        return f"no answer in {SECONDS:g} s"
+    except OSError as error:
+        return str(error)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+async def main(host: str, port: int, requests: list[tuple[str, str]]) -> None:
+    for method, path in requests:
+        answers = [await send(host, port, method, path) for _ in range(ALONE)]
+        answers += await asyncio.gather(*(send(host, port, method, path) for _ in range(AT_ONCE)))
+        counts = ", ".join(f"{answers.count(answer)} × {answer}" for answer in sorted(set(answers)))
+        print(f"sent {method} {path}: {counts}", flush=True)  # noqa: T201  # the command's output
+
+
+if __name__ == "__main__":
+    pairs = sys.argv[3:]
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), list(zip(pairs[::2], pairs[1::2], strict=True))))

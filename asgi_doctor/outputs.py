@@ -1,0 +1,84 @@
+"""Writes findings for machines: JSON, JUnit's XML, and a baseline of known findings."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from asgi_doctor.errors import DoctorError
+from asgi_doctor.finding import Finding
+from asgi_doctor.report import described
+
+Known = set[tuple[str, str, str, str]]
+
+
+def as_json(findings: Iterable[Finding]) -> str:
+    """Returns the findings as a JSON document; `cure` is the advice."""
+    return json.dumps({"findings": [fields(finding) for finding in findings]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def fields(finding: Finding) -> dict[str, Any]:
+    """Returns the finding's fields, as they are named in JSON."""
+    return {
+        "file": finding.file,
+        "line": finding.line,
+        "function": finding.function,
+        "route": finding.route,
+        "kind": finding.kind.value,
+        "count": finding.count,
+        "seconds": finding.seconds,
+        "longest": finding.longest,
+        "chain": list(finding.chain),
+        "cure": finding.cure.advice,
+    }
+
+
+def as_junit(findings: list[Finding], requests: int) -> str:
+    """Returns a test suite in which each finding is a failed test, or one passed test if there is none."""
+    tests: list[Finding | None] = [*findings] or [None]
+    suite = ET.Element("testsuite", name="asgi-doctor", tests=str(len(tests)), failures=str(len(findings)), errors="0")
+    for finding in tests:
+        name = (
+            f"{finding.kind.value} {finding.place}"
+            if finding
+            else f"nothing blocked the event loop ({requests} requests)"
+        )
+        case = ET.SubElement(suite, "testcase", classname=finding.route if finding else "", name=name)
+        if finding:
+            case.set("file", finding.file)
+            case.set("line", str(finding.line))
+            failure = ET.SubElement(case, "failure", message=finding.cure.advice, type=finding.kind.value)
+            failure.text = "\n".join(described(finding))
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def baseline(findings: Iterable[Finding]) -> str:
+    """Returns the findings as a baseline. It has no line numbers, which change with each edit."""
+    names = ("file", "function", "route", "kind")
+    known = [dict(zip(names, one, strict=True)) for one in sorted({key(finding) for finding in findings})]
+    return json.dumps({"known": known}, indent=2, ensure_ascii=False) + "\n"
+
+
+def known_findings(file: Path) -> Known:
+    """Returns the findings of a baseline. Raises DoctorError."""
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))["known"]
+        return {(one["file"], one["function"], one["route"], one["kind"]) for one in known}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DoctorError(f"--baseline {file}: {error}; --write-baseline writes one") from None
+
+
+def key(finding: Finding) -> tuple[str, str, str, str]:
+    """Returns what identifies a finding in a baseline."""
+    return finding.file, finding.function, finding.route, finding.kind.value
+
+
+def write(file: Path | None, text: str) -> None:
+    """Writes the text, if there is a file. Raises DoctorError."""
+    if file is None:
+        return
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DoctorError(f"{file}: {error}") from None

@@ -1,0 +1,103 @@
+"""The doctor's page: the findings, as they come. A thread of this process serves it, on a free port of loopback."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from asgi_doctor.finding import Finding
+from asgi_doctor.outputs import fields
+
+_HTML = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>asgi-doctor: TARGET</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
+article { border-left: 4px solid #c33; padding: .2rem 1rem; margin: 1rem 0; background: #f7f7f7 }
+code, pre { font: 14px/1.4 ui-monospace, monospace } pre { overflow-x: auto }
+.before { color: #a22 } .after { color: #272 }
+small { color: #666 }
+</style>
+<h1>What blocks the event loop of <code>TARGET</code></h1>
+<p id="state">Nothing so far. Send requests to the application: the doctor sees only code that runs.</p>
+<main></main>
+<script>
+const add = (parent, name, text, kind) => {
+  const element = parent.appendChild(document.createElement(name))
+  element.textContent = text
+  if (kind) element.className = kind
+  return element
+}
+const show = found => {
+  const article = document.createElement("article")
+  add(article, "h2", `${found.kind} · ${found.route || "no request"}`)
+  add(article, "code", `${found.file}:${found.line} in ${found.function}`)
+  add(article, "pre", found.source)
+  const seconds = `${found.seconds.toFixed(2)} s in all, longest ${found.longest.toFixed(2)} s`
+  add(article, "small", `${found.count} times, ${seconds}`)
+  if (found.chain.length > 1) add(article, "pre", found.chain.slice(1).map(call => "→ " + call).join("\\n"))
+  add(article, "p", found.cure)
+  if (found.before) add(article, "pre", found.before, "before")
+  if (found.after) add(article, "pre", found.after, "after")
+  return article
+}
+const ask = async () => {
+  try {
+    const {findings} = await (await fetch("findings")).json()
+    if (findings.length) document.getElementById("state").textContent = `${findings.length} found, the worst first`
+    document.querySelector("main").replaceChildren(...findings.map(show))
+  } catch {
+    document.getElementById("state").textContent = "The doctor has stopped, or does not answer."
+  }
+  setTimeout(ask, 1000)
+}
+ask()
+</script>
+"""
+
+
+@contextmanager
+def page(target: str, findings: Callable[[], list[Finding]]) -> Iterator[str]:
+    """Serves the page until the context is left. Yields the page's address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path == "/":
+                self._answer("text/html; charset=utf-8", _HTML.replace("TARGET", _escaped(target)))
+            elif self.path == "/findings":
+                self._answer("application/json", json.dumps({"findings": [_shown(one) for one in findings()]}))
+            else:
+                self.send_error(404)
+
+        def _answer(self, media_type: str, text: str) -> None:
+            body = text.encode()
+            self.send_response(200)
+            self.send_header("Content-Type", media_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, name="asgi-doctor's page", daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _shown(finding: Finding) -> dict[str, Any]:
+    return fields(finding) | {
+        "source": finding.source,
+        "before": finding.cure.before,
+        "after": finding.cure.after,
+    }
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -1,0 +1,206 @@
+"""Finds calls that wait for a thread: of AnyIO's pool, or of the event loop's default executor."""
+
+import asyncio
+import linecache
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import thread as executors
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from asgi_doctor import cures
+from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.request import Request, context_of, request_of
+from asgi_doctor.stacks import Location, Stack, inside, stack_of
+
+INTERVAL_SECONDS = 0.05
+# Calls have to wait for a thread for this many times the limit before it is a finding: a burst is not starvation.
+LIMITS = 3
+_WAITS_FOR_THREAD = ("anyio/to_thread.py", "starlette/concurrency.py", "asyncio/threads.py")
+
+
+# A line, its stack, and the request that it works for.
+Line = tuple[Location, Stack, Request]
+
+
+class Waiting(Protocol):
+    """A pool of threads. `waiting` returns how many calls wait for one of its threads."""
+
+    def waiting(self) -> int: ...
+    def threads(self) -> list[threading.Thread]: ...
+
+
+@dataclass
+class AnyioPool:
+    """The threads in which FastAPI and Starlette run endpoints and dependencies that are declared with `def`."""
+
+    limiter: Any
+
+    def waiting(self) -> int:
+        return int(self.limiter.statistics().tasks_waiting)
+
+    def threads(self) -> list[threading.Thread]:
+        return [thread for thread in threading.enumerate() if thread.name == "AnyIO worker thread"]
+
+
+@dataclass
+class DefaultExecutor:
+    """The executor of `asyncio.to_thread`. uvloop does not show it, but each of its threads knows the queue."""
+
+    queue: Any
+
+    def waiting(self) -> int:
+        return int(self.queue.qsize())
+
+    def threads(self) -> list[threading.Thread]:
+        return [thread for thread, queue in list(executors._threads_queues.items()) if queue is self.queue]
+
+
+@dataclass
+class _Spell:
+    """A time in which calls waited for a thread of one pool."""
+
+    began: float
+    seen: float
+    seconds: float = 0.0
+    most: int = 0
+    seen_in: "Counter[tuple[Location, str]]" = field(default_factory=Counter)
+    examples: "dict[tuple[Location, str], tuple[Stack, Request]]" = field(default_factory=dict)
+
+    def add(self, lines: "Iterable[Line]") -> None:
+        """Adds the lines of one sample, each with its stack and its request."""
+        for location, stack, request in lines:
+            key = location, request.route
+            self.seen_in[key] += 1
+            self.examples[key] = stack, request
+
+
+class Pools:
+    """Looks at the pools ten times in the limit, and passes a finding on when calls wait for too long."""
+
+    def __init__(self, limit: float, report: Callable[[Finding], None]) -> None:
+        self._limit, self._report = limit, report
+        self._pools: list[Waiting] = []
+        self._spells: dict[int, _Spell] = {}
+        self._next = 0.0
+
+    async def discover(self) -> None:
+        """Finds the pools of the running loop. Starts a thread of the default executor."""
+        loop = asyncio.get_running_loop()
+        thread = await loop.run_in_executor(None, threading.current_thread)
+        queue = executors._threads_queues.get(thread)
+        found: list[Waiting] = [DefaultExecutor(queue)] if queue is not None else []
+        if "anyio" in sys.modules:
+            from anyio.to_thread import current_default_thread_limiter  # only where the application uses it
+
+            found.append(AnyioPool(current_default_thread_limiter()))
+        self._pools = found
+
+    def look(self, now: float, loop: asyncio.AbstractEventLoop, *, free: bool) -> None:
+        """Samples the pools. A loop that is not free hands out no threads, so what waits then waits for the loop."""
+        if now < self._next:
+            return
+        self._next = now + INTERVAL_SECONDS
+        for index, pool in enumerate(self._pools):
+            waiting = pool.waiting()
+            if not waiting:
+                self._spells.pop(index, None)
+            elif free:
+                self._spell(index, pool, waiting, now, loop)
+
+    def _spell(self, index: int, pool: Waiting, waiting: int, now: float, loop: asyncio.AbstractEventLoop) -> None:
+        spell = self._spells.setdefault(index, _Spell(now, now))
+        spell.seconds += waiting * min(now - spell.seen, 2 * INTERVAL_SECONDS)
+        spell.seen, spell.most = now, max(spell.most, waiting)
+        spell.add(list(_busy(pool)) or _awaiting(loop))
+        if now - spell.began > LIMITS * self._limit and spell.seen_in:
+            self._report(_finding(spell, now))
+
+
+def _busy(pool: Waiting) -> Iterator[Line]:
+    """Yields the user's innermost lines in the pool's threads."""
+    frames = sys._current_frames()
+    for thread in pool.threads():
+        frame = frames.get(thread.ident or 0)
+        stack = stack_of(frame, 0) if frame is not None else ()
+        innermost = _own(stack)
+        if innermost is not None:
+            yield innermost, stack, _request_of_thread(frame)
+
+
+def _request_of_thread(frame: Any) -> Request:
+    """Returns the request whose context the thread runs in: AnyIO's worker and the executor's call refer to it."""
+    while frame is not None:
+        name = frame.f_code.co_name
+        if name == "run" and frame.f_code.co_filename.endswith(("_asyncio.py", "thread.py")):
+            found = frame.f_locals
+            context = found.get("context")
+            if context is None:
+                work = (
+                    getattr(found.get("self"), "fn", None) or (getattr(found.get("self"), "task", None) or (None,))[0]
+                )
+                context = getattr(getattr(work, "func", None), "__self__", None)
+            if context is not None and hasattr(context, "run"):
+                return request_of(context)
+        frame = frame.f_back
+    return request_of(None)
+
+
+def _awaiting(loop: asyncio.AbstractEventLoop) -> Iterator[Line]:
+    """Yields the user's lines that await a thread, where the threads run no code of the user: `to_thread(sleep, 1)`.
+
+    A task of `gather` or of a task group may have no line of the user either. Then it is a line of the same request.
+    """
+    tasks = {task: _stack_of_task(task) for task in asyncio.all_tasks(loop)}
+    waiting = [task for task, stack in tasks.items() if any(one.file.endswith(_WAITS_FOR_THREAD) for one in stack)]
+    lines = {
+        task: (line, stack, request_of(context_of(task))) for task, stack in tasks.items() if (line := _own(stack))
+    }
+    yield from (lines[task] for task in waiting if task in lines)
+    anonymous = {task for task in waiting if task not in lines}
+    gathered = [task for task in lines if anonymous & set(_gathered_by(task))]
+    scopes = {id(request_of(context_of(task)).scope) for task in anonymous}
+    yield from (lines[task] for task in gathered)
+    if not gathered:
+        yield from (line for line in lines.values() if id(line[2].scope) in scopes)
+
+
+def _own(stack: Stack) -> Location | None:
+    return next((location for location in reversed(stack) if location.in_app), None)
+
+
+def _gathered_by(task: "asyncio.Task[Any]") -> "Iterable[asyncio.Task[Any]]":
+    return getattr(getattr(task, "_fut_waiter", None), "_children", ())
+
+
+def _stack_of_task(task: "asyncio.Task[Any]") -> Stack:
+    """Returns the stack of a suspended task."""
+    stack: list[Location] = []
+    awaited: Any = task.get_coro()
+    while awaited is not None:
+        frame = getattr(awaited, "cr_frame", None) or getattr(awaited, "gi_frame", None)
+        stack += stack_of(frame, 0)[-1:] if frame is not None else ()
+        awaited = getattr(awaited, "cr_await", None) or getattr(awaited, "gi_yieldfrom", None)
+    return tuple(stack)
+
+
+def _finding(spell: _Spell, now: float) -> Finding:
+    [((line, route), _)] = spell.seen_in.most_common(1)
+    stack, request = spell.examples[line, route]
+    inner, source = inside(stack, line), linecache.getline(line.file, line.line).strip()
+    return Finding(
+        file=line.shown_file,
+        line=line.line,
+        function=line.function,
+        route=route,
+        kind=Kind.STARVES,
+        count=spell.most,
+        seconds=round(spell.seconds, 3),
+        longest=round(now - spell.began, 3),
+        chain=tuple(map(str, (line, *inner))),
+        cure=cures.cure(Kind.STARVES, Kind.STARVES, source, stack, handles=False),
+        source=source,
+        trace_id=request.trace_id,
+    )

@@ -1,0 +1,62 @@
+"""Formats findings as lines of text."""
+
+import linecache
+from collections.abc import Callable, Iterable, Iterator
+
+from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.stacks import Location, Stack, short
+
+Explain = Callable[[Finding], Iterable[str]]
+_WHAT = {
+    Kind.WAITS: "waits",
+    Kind.COMPUTES: "computes",
+    Kind.BUILDS: "builds what should exist once",
+    Kind.STARVES: "keeps the threads of the pool, and calls wait for one",
+    Kind.COLLECTS: "collects garbage",
+    Kind.MANY_SHORT: "blocks often, and shortly",
+    Kind.STARTUP: "blocks the start",
+}
+
+
+def blocking(location: Location, stack: Stack, seconds: float) -> str:
+    """Returns the message that is printed while `location` still blocks the event loop.
+
+    `seconds` is the time for which the loop has been blocked so far.
+    """
+    source = linecache.getline(location.file, location.line).strip()
+    return f"blocked for {seconds:.2f} s so far: {short(stack)}\n    {source}"
+
+
+def other(finding: Finding) -> str:
+    """Returns the message about a finding that is not a block of the loop, as soon as it is found."""
+    return f"{finding.kind.value}: {finding.place}\n    {finding.source}"
+
+
+def summary(findings: list[Finding], known: int, requests: int, warn: float, explain: Explain) -> Iterator[str]:
+    """Yields lines about all findings. `known` findings are in the baseline. `explain` returns more lines about one."""
+    counted = f"{requests} {'request' if requests == 1 else 'requests'}"
+    found = f"{len(findings)} {'finding' if len(findings) == 1 else 'findings'}"
+    yield f"{counted}; {found} (limit {warn * 1000:g} ms)" + (f", {known} more in the baseline" if known else "")
+    for finding in findings:
+        yield ""
+        yield from described(finding)
+        yield from (f"    {line}" for line in explain(finding))
+
+
+def described(finding: Finding) -> Iterator[str]:
+    """Yields the lines about one finding: where, how long, what, the calls to the library, and the cure."""
+    yield f"{finding.place}: {_times(finding)}"
+    yield f"    {finding.source}"
+    yield f"    {finding.route or 'no request'} · {finding.kind.value}: {_WHAT[finding.kind]}"
+    yield from (f"      → {call}" for call in finding.chain[1:])
+    yield f"    Cure: {finding.cure.advice}"
+    yield from (f"      - {line}" for line in finding.cure.before.splitlines())
+    yield from (f"      + {line}" for line in finding.cure.after.splitlines())
+
+
+def _times(finding: Finding) -> str:
+    if finding.kind is Kind.STARVES:
+        calls = "1 call" if finding.count == 1 else f"{finding.count} calls"
+        return f"up to {calls} waited for a thread, {finding.seconds:.2f} s in all, longest {finding.longest:.2f} s"
+    times = "once" if finding.count == 1 else f"{finding.count} times"
+    return f"{times}, {finding.seconds:.2f} s, longest {finding.longest:.2f} s"

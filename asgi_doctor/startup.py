@@ -1,0 +1,78 @@
+"""Finds what blocks the start: the import of the application, and its lifespan until it serves."""
+
+import linecache
+import threading
+from contextlib import suppress
+from typing import Self
+
+from asgi_doctor.block import Block, Sample
+from asgi_doctor.builders import builds, imports
+from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.request import NO_REQUEST
+from asgi_doctor.stacks import Location, inside, stack_of
+from asgi_doctor.tally import Tally
+from asgi_doctor.watched import Passed, WatchedThread
+
+INTERVAL_SECONDS = 0.02
+# A line that waits at the start is a finding above the limit; one that computes, for example loads a model, above this
+# many times the limit.
+COMPUTES_LIMITS = 10
+
+
+class Startup:
+    """Samples the thread that creates it, from `start` to `stop`. Then `findings` are the lines that block the start.
+
+    Imports of libraries and the building of clients are not findings: the start is the place for them.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.findings: list[Finding] = []
+        self._limit = limit
+        self._watched = WatchedThread()
+        self._blocks: dict[Location, Block] = {}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="startup watchdog", daemon=True)
+
+    def start(self) -> Self:
+        self._thread.start()
+        return self
+
+    def stop(self) -> list[Finding]:
+        """Returns the findings. Further calls return them again."""
+        if not self._ended.is_set():
+            self._ended.set()
+            self._thread.join()
+            found = [self._found(location, block) for location, block in self._blocks.items()]
+            self.findings = [finding for finding in found if finding is not None]
+        return self.findings
+
+    def _watch(self) -> None:
+        with suppress(ProcessLookupError):
+            self._watched.start()
+            while not self._ended.wait(INTERVAL_SECONDS):
+                self._sample()
+            self._watched.stop()
+
+    def _sample(self) -> None:
+        frame = self._watched.frame()
+        stack = stack_of(frame, 0) if frame is not None else ()
+        del frame
+        passed = self._watched.passed(INTERVAL_SECONDS)
+        location = next((one for one in reversed(stack) if one.in_app), None)
+        if location is None or imports(inner := inside(stack, location)):
+            return
+        if builds(inner, linecache.getline(location.file, location.line)):
+            return
+        block = self._blocks.setdefault(location, Block(None, NO_REQUEST, 0.0))
+        block.seconds += _counted(passed)
+        block.add(Sample(stack, passed.with_core, passed.computing, passed.collecting))
+
+    def _found(self, location: Location, block: Block) -> Finding | None:
+        tally = Tally(location, block.samples[-1].stack, NO_REQUEST, short=False)
+        tally.add(location, block)
+        most = self._limit if tally.cause is Kind.WAITS else self._limit * COMPUTES_LIMITS
+        return tally.finding(Kind.STARTUP) if block.seconds > most else None
+
+
+def _counted(passed: Passed) -> float:
+    return max(passed.seconds - passed.without_core - (0 if passed.kept_lock else passed.late), 0)

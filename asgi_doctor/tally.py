@@ -1,0 +1,104 @@
+"""The blocks of one line on one route, and the finding that they add up to."""
+
+import linecache
+from collections.abc import Sequence
+
+from asgi_doctor import cures
+from asgi_doctor.block import Block, Sample
+from asgi_doctor.builders import builds
+from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.request import Request
+from asgi_doctor.stacks import Location, Stack, culprit, inside
+
+_MOSTLY = 0.5
+# Files whose functions call the endpoint and serialise what it returns.
+_FRAMEWORKS = ("/fastapi/routing.py", "/starlette/routing.py", "/litestar/routes/http.py", "/litestar/routes/base.py")
+
+
+class Tally:
+    """Sums the blocks of one line on one route. `short` says that each block is below the limit."""
+
+    def __init__(self, location: Location, stack: Stack, request: Request, *, short: bool) -> None:
+        self.stack, self.request, self.short = stack, request, short
+        self._lines: dict[Location, float] = {location: 0.0}
+        self.times, self.seconds, self.longest = 0, 0.0, 0.0
+        self._sampled = self._computing = self._collecting = self._building = 0.0
+        self._most: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def location(self) -> Location:
+        """Returns the line that blocked for most of the time."""
+        return max(self._lines, key=lambda location: self._lines[location])
+
+    @property
+    def source(self) -> str:
+        return linecache.getline(self.location.file, self.location.line).strip()
+
+    def add(self, location: Location, block: Block) -> None:
+        self.times += 1
+        self._lines[location] = self._lines.get(location, 0.0) + block.seconds
+        self.seconds += block.seconds
+        self.longest = max(self.longest, block.seconds)
+        self.add_samples(block.samples, location, block.seconds)
+        self.request = block.request
+
+    def add_samples(self, samples: Sequence[Sample], location: Location, seconds: float) -> None:
+        """Adds what the samples say about `seconds`; the latest samples stand for a long block."""
+        total = sum(sample.seconds for sample in samples) or 1.0
+        for sample in samples:
+            weight = seconds * sample.seconds / total
+            self._sampled += weight
+            self._computing += weight * min(sample.computing / max(sample.seconds, 1e-9), 1)
+            self._collecting += weight * min(sample.collecting / max(sample.seconds, 1e-9), 1)
+            if builds(inside(sample.stack, location), linecache.getline(location.file, location.line)):
+                self._building += weight
+            heaviness = (self._lines[location], weight)
+            if heaviness > self._most and location in sample.stack:
+                self._most, self.stack = heaviness, sample.stack
+
+    @property
+    def cause(self) -> Kind:
+        """Returns what the line does for most of the time, over all samples."""
+        most = self._sampled * _MOSTLY
+        if self._collecting > most:
+            return Kind.COLLECTS
+        if self._building > most:
+            return Kind.BUILDS
+        return Kind.COMPUTES if self._computing > most else Kind.WAITS
+
+    def finding(self, kind: Kind | None = None) -> Finding:
+        """Returns the finding so far, of the kind that the blocks have, or of the given kind."""
+        cause = self.cause
+        kind = kind or (Kind.MANY_SHORT if self.short else cause)
+        inner = inside(self.stack, self.location)
+        return Finding(
+            file=self.location.shown_file,
+            line=self.location.line,
+            function=self.location.function,
+            route=self.request.route,
+            kind=kind,
+            count=self.times,
+            seconds=round(self.seconds, 3),
+            longest=round(self.longest, 3),
+            chain=tuple(str(location) for location in (self.location, *inner)),
+            cure=cures.cure(kind, cause, self.source, inner, handles=self.location == self.request.endpoint),
+            source=self.source,
+            trace_id=self.request.trace_id,
+        )
+
+
+def blame(samples: Sequence[Stack], request: Request) -> tuple[Location, Stack]:
+    """Returns the user's innermost line and a stack that contains it.
+
+    While a framework serialises a response, no line of the endpoint is running, but perhaps one of a middleware. Then
+    the line is the endpoint's definition.
+    """
+    location, stack = culprit(samples)
+    inner = inside(stack, location)
+    if location.in_app and not any(one.file.endswith(_FRAMEWORKS) for one in inner):
+        return location, stack
+    endpoint = request.endpoint
+    if endpoint is None:
+        return location, stack
+    routing = max((index for index, one in enumerate(stack) if one.file.endswith(_FRAMEWORKS)), default=0)
+    return endpoint, (endpoint, *stack[routing:])

@@ -1,0 +1,16 @@
+"""Finds the releases that show how to cure a finding."""
+
+from app.settings import Release
+from asgi_doctor.finding import Finding, Kind
+
+_RELEASES: dict[Kind, tuple[Release, ...]] = {
+    Kind.BUILDS: (Release.V06_SHARED_QUEUE,),
+    Kind.WAITS: (Release.V08_NATIVE_ASYNC, Release.V03_THREADPOOL),
+    Kind.MANY_SHORT: (Release.V08_NATIVE_ASYNC, Release.V03_THREADPOOL),
+    Kind.STARVES: (Release.V04_MORE_TOKENS, Release.V07_SYNC_HANDLER, Release.V08_NATIVE_ASYNC),
+}
+
+
+def showing(finding: Finding) -> tuple[Release, ...]:
+    """Returns the releases whose change is the cure. No release is about computing, garbage or the start."""
+    return _RELEASES.get(finding.kind, ())
