@@ -20,7 +20,7 @@ cures.py        chooses from advice.py; builders.py recognises what is expensive
 scheduling.py   how long a thread used a core, and how long it waited for one; garbage.py, cgroup.py likewise
 cli.py          the command; session.py, target.py, serve.py, load.py, page.py, report.py, outputs.py are its parts
 middleware.py   `watch`
-plugin.py       pytest's plugin
+plugin.py       pytest's plugin; loops.py knows the loops that run
 loop_delay.py, samples.py   for the service's metrics and timelines
 """
 

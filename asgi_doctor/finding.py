@@ -33,7 +33,8 @@ class Finding:
     """One line that blocks. `seconds` is the total, `longest` the longest block.
 
     `route`: like `GET /orders/{id}`, or "" outside of a request. `chain`: the calls from the line to the library, each
-    as `file:line in function`, the line itself first. `trace_id`: OpenTelemetry's, of the last block, or None.
+    as `file:line in function`, the line itself first. `in_app`: the line is the user's, not a library's. `trace_id`:
+    OpenTelemetry's, of the last block, or None.
     """
 
     file: str
@@ -47,6 +48,7 @@ class Finding:
     chain: tuple[str, ...]
     cure: Cure
     source: str
+    in_app: bool = True
     trace_id: str | None = None
 
     @property

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from contextvars import Context, ContextVar
 from functools import partial
+from types import FrameType
 from typing import Any, NamedTuple
 
 from asgi_doctor.stacks import Location, function_name
@@ -45,6 +46,17 @@ class Request(NamedTuple):
         while isinstance(found, partial):
             found = found.func
         return _definition(inspect.unwrap(found)) if callable(found) else None
+
+    def in_stack(self, innermost: FrameType) -> "Request":
+        """Returns the same with the scope of the frames, for an application that runs without the doctor's wrapper."""
+        frame: FrameType | None = innermost
+        while frame is not None:
+            if "scope" in frame.f_code.co_varnames:
+                scope = frame.f_locals.get("scope")
+                if isinstance(scope, dict) and "path" in scope:
+                    return self._replace(scope=scope)
+            frame = frame.f_back
+        return self
 
 
 NO_REQUEST = Request(None, None)

@@ -83,6 +83,7 @@ class Tally:
             chain=tuple(str(location) for location in (self.location, *inner)),
             cure=cures.cure(kind, cause, self.source, inner, handles=self.location == self.request.endpoint),
             source=self.source,
+            in_app=self.location.in_app,
             trace_id=self.request.trace_id,
         )
 

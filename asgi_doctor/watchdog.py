@@ -153,7 +153,8 @@ class Watchdog:
         """Identifies the callback that the loop runs now, and the request that it belongs to."""
         task = current_task(self._loop)
         if task is not None:
-            return (id(task), task.get_name()), request_of(context_of(task))
+            request = request_of(context_of(task))
+            return (id(task), task.get_name()), request if request.scope else request.in_stack(innermost)
         for outermost in frames_of(innermost)[self._depth :]:
             return (outermost.f_code, id(outermost.f_locals.get("self"))), NO_REQUEST
         return None, NO_REQUEST

@@ -1,0 +1,56 @@
+"""Knows which event loops run now, in which threads. Pytest's plugin needs this, because it starts no loop itself."""
+
+import asyncio
+import functools
+import importlib
+import importlib.util
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from asgi_doctor.stacks import frames_of
+
+# Frames between `run_forever` and a callback: run_forever, _run_once, Handle._run. uvloop has none.
+_ASYNCIO_FRAMES = 3
+
+
+class RunningLoop(NamedTuple):
+    """A loop, the thread that runs it, and the number of the loop's own frames."""
+
+    loop: asyncio.AbstractEventLoop
+    thread: threading.Thread
+    depth: int
+
+
+running: list[RunningLoop] = []
+# Called when a loop starts (True) and when it stops (False), in the loop's thread.
+listeners: list[Callable[[RunningLoop, bool], None]] = []
+
+
+@functools.cache
+def observe() -> None:
+    """Records each loop of asyncio and uvloop while it runs, from now on."""
+    _replace(asyncio.BaseEventLoop, _ASYNCIO_FRAMES)
+    if importlib.util.find_spec("uvloop") is not None:
+        _replace(importlib.import_module("uvloop").Loop, 0)
+
+
+def _replace(loops: Any, own_frames: int) -> None:
+    original = loops.run_forever
+
+    @functools.wraps(original)
+    def run_forever(loop: asyncio.AbstractEventLoop) -> None:
+        depth = len(frames_of(sys._getframe())) + own_frames
+        this = RunningLoop(loop, threading.current_thread(), depth)
+        running.append(this)
+        for listener in listeners:
+            listener(this, True)
+        try:
+            original(loop)
+        finally:
+            running.remove(this)
+            for listener in listeners:
+                listener(this, False)
+
+    loops.run_forever = run_forever
