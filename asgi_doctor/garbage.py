@@ -13,8 +13,13 @@ class GarbageTime:
     """
 
     def __init__(self, thread: int) -> None:
-        self.seconds = 0.0
-        self._thread, self._began = thread, 0.0
+        self._thread, self._ended, self._began = thread, 0.0, 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Returns the seconds so far. Another thread may ask when a collection has ended, but not yet been added."""
+        began = self._began
+        return self._ended + (time.perf_counter() - began if began else 0.0)
 
     def start(self) -> None:
         gc.callbacks.append(self._collecting)
@@ -28,4 +33,5 @@ class GarbageTime:
             if phase == "start":
                 self._began = time.perf_counter()
             else:
-                self.seconds += time.perf_counter() - self._began
+                self._ended += time.perf_counter() - self._began
+                self._began = 0.0

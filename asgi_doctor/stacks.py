@@ -28,7 +28,7 @@ _LIBRARIES = (
 )
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 # A part of the function that contains it.
-_COMPREHENSION = re.compile(r"\.<(listcomp|setcomp|dictcomp|genexpr)>")
+_COMPREHENSION = re.compile(r"\.?<(listcomp|setcomp|dictcomp|genexpr)>")
 _claimed: tuple[str, ...] = ()
 
 
@@ -150,4 +150,4 @@ def _at(code: CodeType, line: int | None) -> Location:
 
 def function_name(code: CodeType) -> str:
     """Returns the qualified name. A comprehension, which is a function of its own in Python 3.11, has none."""
-    return _COMPREHENSION.sub("", code.co_qualname.replace("<locals>.", ""))
+    return _COMPREHENSION.sub("", code.co_qualname.replace("<locals>.", "")) or "<module>"
