@@ -43,9 +43,9 @@ class Verdict:
 
 
 def judge(case: Case, reported: list[Reported]) -> Verdict:
-    """Judges the report that fits best. A report fits if it has a marked line, or at least the route of the fault."""
+    """Judges the report that fits best: with a marked line, or with the fault's route if the tool knows routes."""
     best = max(reported, key=lambda one: (_line(case, one), _route(case, one)), default=None)
-    if case.kind is None or best is None or not (_line(case, best) or _route(case, best)):
+    if case.kind is None or best is None or not (_line(case, best) or _route(case, best) or best.route is None):
         return Verdict(False, False, False, False, False, len(reported))
     others = sum(not _line(case, one) for one in reported) - (not _line(case, best))
     return Verdict(
