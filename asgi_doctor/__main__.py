@@ -1,7 +1,5 @@
 """`python -m asgi_doctor` is the command `asgi-doctor`."""
 
-import sys
+from asgi_doctor.cli import command
 
-from asgi_doctor.cli import main
-
-sys.exit(main())
+command()

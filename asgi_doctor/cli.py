@@ -62,6 +62,11 @@ def main(
     return 1 if options.check and new else 0
 
 
+def command() -> None:
+    """Runs the console script `asgi-doctor`."""
+    sys.exit(main())
+
+
 def _wanted(options: argparse.Namespace) -> session.Wanted:
     """Raises DoctorError for an option that argparse cannot check."""
     for method, path in options.send:
