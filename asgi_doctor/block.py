@@ -28,6 +28,7 @@ class Block:
     """One callback of the loop, as the watchdog's samples saw it. `began` is a time of `time.monotonic`.
 
     `callback` identifies the callback. `without_core`: seconds in which the thread was runnable and had no core.
+    `computing` and `collecting` are the sums of all samples, also of those that are no longer kept.
     """
 
     callback: Hashable
@@ -35,6 +36,8 @@ class Block:
     began: float
     without_core: float = 0.0
     seconds: float = 0.0
+    computing: float = 0.0
+    collecting: float = 0.0
     samples: deque[Sample] = field(default_factory=lambda: deque(maxlen=MOST_SAMPLES))
     taken: int = 0
     counted: bool = False
@@ -42,6 +45,8 @@ class Block:
 
     def add(self, sample: Sample) -> None:
         self.samples.append(sample)
+        self.computing += sample.computing
+        self.collecting += sample.collecting
         self.taken += 1
 
     def lasts_until(self, now: float) -> None:

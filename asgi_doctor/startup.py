@@ -75,4 +75,5 @@ class Startup:
 
 
 def _counted(passed: Passed) -> float:
-    return max(passed.seconds - passed.without_core - (0 if passed.kept_lock else passed.late), 0)
+    """Returns the seconds that count as the line's. Negative if the interval ends a wait that earlier ones included."""
+    return passed.seconds - passed.without_core - (0 if passed.kept_lock else passed.late)

@@ -22,7 +22,7 @@ class Tally:
         self.stack, self.request, self.short = stack, request, short
         self._lines: dict[Location, float] = {location: 0.0}
         self.times, self.seconds, self.longest = 0, 0.0, 0.0
-        self._sampled = self._computing = self._collecting = self._building = 0.0
+        self._computing = self._collecting = self._building = 0.0
         self._most: tuple[float, float] = (0.0, 0.0)
 
     @property
@@ -39,17 +39,16 @@ class Tally:
         self._lines[location] = self._lines.get(location, 0.0) + block.seconds
         self.seconds += block.seconds
         self.longest = max(self.longest, block.seconds)
-        self.add_samples(block.samples, location, block.seconds)
+        self._computing += min(block.computing, block.seconds)
+        self._collecting += min(block.collecting, block.seconds)
+        self._add_samples(block.samples, location, block.seconds)
         self.request = block.request
 
-    def add_samples(self, samples: Sequence[Sample], location: Location, seconds: float) -> None:
-        """Adds what the samples say about `seconds`; the latest samples stand for a long block."""
+    def _add_samples(self, samples: Sequence[Sample], location: Location, seconds: float) -> None:
+        """Adds what the stacks say about `seconds`; the latest samples stand for a long block."""
         total = sum(sample.seconds for sample in samples) or 1.0
         for sample in samples:
             weight = seconds * sample.seconds / total
-            self._sampled += weight
-            self._computing += weight * min(sample.computing / max(sample.seconds, 1e-9), 1)
-            self._collecting += weight * min(sample.collecting / max(sample.seconds, 1e-9), 1)
             if builds(inside(sample.stack, location), linecache.getline(location.file, location.line)):
                 self._building += weight
             heaviness = (self._lines[location], weight)
@@ -59,7 +58,7 @@ class Tally:
     @property
     def cause(self) -> Kind:
         """Returns what the line does for most of the time, over all samples."""
-        most = self._sampled * _MOSTLY
+        most = self.seconds * _MOSTLY
         if self._collecting > most:
             return Kind.COLLECTS
         if self._building > most:
