@@ -1,0 +1,168 @@
+"""Tests `python -m asgi_doctor` on small apps, in separate processes."""
+
+import json
+import re
+import signal
+import subprocess
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import httpx
+import pytest
+
+from tests.asgi_doctor.doctor_process import PATIENCE, command, doctor, environment
+from tests.harness.service import NO_CAS
+
+SHOP = """
+    import time
+
+    from fastapi import FastAPI
+
+    app = FastAPI()
+    not_an_app = 7
+
+    def create():
+        return app
+
+    @app.get("/sleep/{number}")
+    async def sleep(number: int):
+        time.sleep(0.4)
+
+    @app.get("/slow")
+    def slow():
+        time.sleep(1)
+
+    @app.get("/hang")
+    async def hang():
+        time.sleep(1000)
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    (tmp_path / "shop.py").write_text(textwrap.dedent(SHOP))
+    return tmp_path
+
+
+def _place(shop: Path, code: str, function: str) -> str:
+    lines = (shop / "shop.py").read_text().splitlines()
+    return f"shop.py:{next(number for number, line in enumerate(lines, 1) if code in line)} in {function}"
+
+
+def test_a_line_that_blocks(shop: Path) -> None:
+    """The doctor names the line while it blocks, and in the files: with its route, kind and cure."""
+    sleeping = _place(shop, "time.sleep(0.4)", "sleep")
+    files = ("--json", "found.json", "--junit", "found.xml", "--write-baseline", "known.json")
+    with doctor(shop, "--check", "--no-page", *files) as running:
+        assert running.client.get("/sleep/7").status_code == 200
+        assert sleeping in running.line("blocked for ")
+        code, summary = running.end()
+    assert code == 1
+    assert "1 request; 1 finding (limit 100 ms)" in summary
+    [found] = json.loads((shop / "found.json").read_text())["findings"]
+    assert (f"{found['file']}:{found['line']} in {found['function']}", found["count"]) == (sleeping, 1)
+    assert (found["route"], found["kind"]) == ("GET /sleep/{number}", "waits")
+    assert "asyncio.sleep" in found["cure"]
+    assert found["seconds"] == found["longest"] > 0.1
+    suite = ET.fromstring((shop / "found.xml").read_text())  # noqa: S314  # the doctor has written it
+    assert (suite.get("failures"), suite[0].get("classname")) == ("1", "GET /sleep/{number}")
+    [known] = json.loads((shop / "known.json").read_text())["known"]
+    assert known == {"file": "shop.py", "function": "sleep", "route": "GET /sleep/{number}", "kind": "waits"}
+
+
+def test_known_findings(shop: Path) -> None:
+    """A finding of the baseline does not fail the check, and the summary counts it apart."""
+    known = [{"file": "shop.py", "function": "sleep", "route": "GET /sleep/{number}", "kind": "waits"}]
+    (shop / "known.json").write_text(json.dumps({"known": known}))
+    with doctor(shop, "--check", "--no-page", "--baseline", "known.json") as running:
+        assert running.client.get("/sleep/7").status_code == 200
+        code, summary = running.end()
+    assert code == 0
+    assert "0 findings (limit 100 ms), 1 more in the baseline" in summary
+
+
+@pytest.mark.slow
+def test_starvation_with_the_built_in_load(shop: Path) -> None:
+    """Fifty calls at once wait for the forty threads of AnyIO, which fails the check without another load."""
+    ended = subprocess.run(
+        command("shop:app", "--port", "0", "--no-page", "--check", "--send", "GET", "/slow", "--json", "found.json"),
+        cwd=shop, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 1, ended.stdout
+    assert "sent GET /slow: 52 × 200" in ended.stdout
+    [found] = json.loads((shop / "found.json").read_text())["findings"]
+    assert (found["kind"], found["route"], found["function"]) == ("starves", "GET /slow", "slow")
+
+
+@pytest.mark.slow
+def test_the_page(shop: Path) -> None:
+    """The page has its own title, and lists a finding as soon as its block has ended."""
+    with doctor(shop) as running:
+        address = re.search(r"http://[\d.:]+", running.line("Page on "))[0]  # type: ignore[index]
+        with httpx.Client(base_url=address, verify=NO_CAS, timeout=PATIENCE) as browser:
+            assert "<title>asgi-doctor: shop:app</title>" in browser.get("/").text
+            assert browser.get("/findings").json() == {"findings": []}
+            assert running.client.get("/sleep/7").status_code == 200
+            while not (found := browser.get("/findings").json()["findings"]):
+                pass
+        running.end()
+    assert (found[0]["route"], found[0]["source"]) == ("GET /sleep/{number}", "time.sleep(0.4)")
+
+
+@pytest.mark.slow
+def test_a_loop_that_never_turns_again(shop: Path) -> None:
+    """A hanging line is named at once; the second signal ends the doctor with a summary."""
+    with doctor(shop, "--no-page") as running, ThreadPoolExecutor(1) as sender:
+        hanging = sender.submit(running.client.get, "/hang")
+        assert _place(shop, "time.sleep(1000)", "hang") in running.line("blocked for ")
+        running.process.send_signal(signal.SIGINT)
+        running.line("Stopping")
+        _, summary = running.end(signal.SIGINT)
+        hanging.exception(PATIENCE)  # uvicorn may still answer with 500
+    assert _place(shop, "time.sleep(1000)", "hang") + ": once, " in summary
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["app.main:app", "app.main:create --factory"])
+def test_a_package_called_app(tmp_path: Path, target: str) -> None:
+    """The user's package may be called `app`, as the service's, and may have a factory."""
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__init__.py").touch()
+    (tmp_path / "app" / "main.py").write_text(textwrap.dedent(SHOP))
+    ended = subprocess.run(
+        command(*target.split(), "--port", "0", "--no-page", "--for", "0.1"),
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "0 requests; 0 findings" in ended.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["shop"], "shop: allowed is module:attribute, as in shop.main:app"),
+        (["shops:app"], "shops cannot be imported: ModuleNotFoundError: No module named 'shops'"),
+        (["broken:app"], "broken cannot be imported: ZeroDivisionError: division by zero (broken.py:1 in <module>)"),
+        (["shop:shop"], "shop:shop: shop has no attribute shop"),
+        (["shop:not_an_app"], "shop:not_an_app: an object of type int is not an ASGI app"),
+        (["shop:create"], "a function that is not async (a factory? then add --factory) is not an ASGI app"),
+        (["shop:app", "--host", "192.0.2.1"], "--host 192.0.2.1 --port 8000: cannot listen there: "),
+        (["shop:app", "--send", "GET", "pay"], "--send GET pay: allowed is a method such as GET and a path"),
+        (["shop:app", "--baseline", "none.json"], "--baseline none.json: "),
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_served(shop: Path, arguments: list[str], error: str) -> None:
+    """The error is one line with the reason; the exit code is 2."""
+    (shop / "broken.py").write_text("1 / 0\n")
+    ended = subprocess.run(
+        command(*arguments), cwd=shop, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    [line] = ended.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert error in line
