@@ -10,7 +10,7 @@ from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.request import Request
 from asgi_doctor.stacks import Location, Stack, culprit, inside
 
-_MOSTLY = 0.5
+_MOSTLY, _NEARLY_ALL = 0.5, 0.9
 # Files whose functions call the endpoint and serialise what it returns.
 _FRAMEWORKS = ("/fastapi/routing.py", "/starlette/routing.py", "/litestar/routes/http.py", "/litestar/routes/base.py")
 
@@ -59,10 +59,12 @@ class Tally:
     def cause(self) -> Kind:
         """Returns what the line does for most of the time, over all samples."""
         most = self.seconds * _MOSTLY
-        if self._collecting > most:
-            return Kind.COLLECTS
         if self._building > most:
             return Kind.BUILDS
+        # A library that makes many objects collects in between; that is a part of what it computes.
+        own = not inside(self.stack, self.location)
+        if self._collecting > (most if own else self.seconds * _NEARLY_ALL):
+            return Kind.COLLECTS
         return Kind.COMPUTES if self._computing > most else Kind.WAITS
 
     def finding(self, kind: Kind | None = None) -> Finding:
