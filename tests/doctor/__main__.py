@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.doctor import record, table
 from tests.doctor.case import HALVES, Case, cases
-from tests.doctor.judge import Verdict, judge
+from tests.doctor.judge import Reported, Verdict, judge
 from tests.doctor.record import Run
 from tests.doctor.run import Failed
 from tests.doctor.stand_ins import stand_ins
@@ -43,12 +43,13 @@ def _measure(options: argparse.Namespace, variables: dict[str, str]) -> None:
 
 
 def _run(case: Case, tool: str, loop: str, variables: dict[str, str], *, busy: bool, number: int) -> Run:
-    verdict, error = NOTHING, ""
+    verdict, error, reported = NOTHING, "", list[Reported]()
     try:
-        verdict = judge(case, TOOLS[tool](case, loop, variables))
+        reported = TOOLS[tool](case, loop, variables)
+        verdict = judge(case, reported)
     except Failed as failed:
         error = str(failed) or "failed"
-    return Run(case.name, case.half, case.kind, tool, loop, busy, number, verdict, error)
+    return Run(case.name, case.half, case.kind, tool, loop, busy, number, verdict, error, tuple(map(str, reported)))
 
 
 @contextmanager

@@ -29,6 +29,9 @@ class Reported:
     route: str | None = None
     cure: str | None = None
 
+    def __str__(self) -> str:
+        return f"{self.kind} {self.route} {self.file}:{self.line} in {self.function}"
+
 
 @dataclass(frozen=True)
 class Verdict:

@@ -10,7 +10,7 @@ from tests.doctor.judge import Verdict
 
 @dataclass(frozen=True)
 class Run:
-    """One run. `error` says why the case could not be run, or is empty."""
+    """One run. `error` says why the case could not be run, or is empty. `reported`: what the tool said, as text."""
 
     case: str
     half: str
@@ -21,6 +21,7 @@ class Run:
     number: int
     verdict: Verdict
     error: str = ""
+    reported: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str, str, bool, int]:

@@ -75,6 +75,8 @@ def served(case: Case, command: list[str], variables: dict[str, str], output: li
         process.wait(PATIENCE)
         if reading.ident is not None:
             reading.join(PATIENCE)
+        if process.stdout is not None:
+            process.stdout.close()
         killer.cancel()
 
 

@@ -24,8 +24,8 @@ def misses(runs: Iterable[Run]) -> Iterator[str]:
     for run in runs:
         wrong = [run.error] if run.error else list(_wrong(run))
         if wrong:
-            busy = "busy" if run.busy else "idle"
-            yield f"{run.half}/{run.case} {run.tool} {run.loop} {busy} {run.number}: {', '.join(wrong)}"
+            which = f"{run.half}/{run.case} {run.tool} {run.loop} {'busy' if run.busy else 'idle'} {run.number}"
+            yield f"{which}: {', '.join(wrong)}: {'; '.join(run.reported)}"
 
 
 def _row(key: tuple[str, str, str, str], runs: list[Run]) -> str:
