@@ -1,0 +1,119 @@
+"""The wheel of asgi-doctor: its command and its pytest plugin work in an environment without this project."""
+
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.harness.service import clean_environment
+
+ROOT = Path(__file__).parents[2]
+TESTED = """
+import asyncio
+import time
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+app = FastAPI()
+
+
+def fetch():
+    time.sleep(0.3)
+
+
+@app.get("/waits/{number}")
+async def waits(number: int):
+    fetch()
+
+
+@app.get("/awaits")
+async def awaits():
+    await asyncio.sleep(0.3)
+
+
+async def get(path):
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://shop") as client:
+        assert (await client.get(path)).status_code == 200
+
+
+@pytest.fixture(params=[("asyncio", {}), ("asyncio", {"use_uvloop": True})], ids=["asyncio", "uvloop"])
+def anyio_backend(request):
+    return request.param
+
+
+@pytest.mark.anyio
+@pytest.mark.no_blocking(limit=0.1)
+async def test_waits():
+    await get("/waits/7")
+
+
+@pytest.mark.anyio
+async def test_waits_with_the_fixture(no_blocking):
+    await get("/waits/7")
+
+
+@pytest.mark.anyio
+@pytest.mark.no_blocking(limit=0.1)
+async def test_awaits():
+    await get("/awaits")
+
+
+@pytest.mark.no_blocking(limit=0.1)
+@pytest.mark.filterwarnings("ignore")
+def test_client():
+    from starlette.testclient import TestClient
+
+    TestClient(app).get("/waits/7")
+
+
+def test_without_the_mark():
+    asyncio.run(get("/waits/7"))
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the folder of the programs of a new environment with the wheel, and this environment's packages."""
+    folder = tmp_path_factory.mktemp("wheel")
+    built = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(built, cwd=ROOT / "packaging" / "asgi-doctor", check=True, capture_output=True)
+    venv.create(folder / "environment", with_pip=False)
+    [wheel] = folder.glob("*.whl")
+    packages = next((folder / "environment" / "lib").glob("python*")) / "site-packages"
+    (packages / "these.pth").write_text(sysconfig.get_path("purelib"))
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "environment"), "install", "--quiet"]
+    subprocess.run([*pip, "--no-index", "--no-deps", str(wheel)], check=True)
+    return folder / "environment" / "bin"
+
+
+@pytest.mark.slow
+def test_the_plugin(installed: Path, tmp_path: Path) -> None:
+    """Tests whose application blocks the loop fail with the line, its route and the seconds; others pass."""
+    (tmp_path / "test_shop.py").write_text(TESTED)
+    ended = subprocess.run(
+        [str(installed / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "5 failed, 3 passed" in ended.stdout, ended.stdout + ended.stderr
+    line = TESTED.splitlines().index("    time.sleep(0.3)") + 1
+    assert ended.stdout.count(f"GET /waits/{{number}}: test_shop.py:{line} in fetch blocked the event loop for 0.") == 5
+    assert ended.stdout.count("waits; cure: `await asyncio.sleep(…)`") == 5
+
+
+@pytest.mark.slow
+def test_the_command(installed: Path, tmp_path: Path) -> None:
+    """The console script serves an application whose package is called `app`, and finds its fault."""
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__init__.py").touch()
+    (tmp_path / "app" / "main.py").write_text(TESTED.partition("async def get")[0].replace("import pytest\n", ""))
+    ended = subprocess.run(
+        [str(installed / "asgi-doctor"), "app.main:app", "--port=0", "--check", "--send", "GET", "/waits/7"],
+        cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "GET /waits/{number} · waits" in ended.stdout
