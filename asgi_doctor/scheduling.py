@@ -13,8 +13,6 @@ from asgi_doctor.cgroup import cpu_stat, throttling
 
 # Values that are read further apart could belong to different intervals.
 TOGETHER_SECONDS = 0.005
-# A thread that uses less than this share of an interval waits for something else than a core or the interpreter lock.
-_RUNS = 0.05
 # A sampler that has no core for longer was stopped by a CPU limit; on a busy machine, it has one sooner.
 _STOPPED = 0.03
 
@@ -71,11 +69,10 @@ class Interval(NamedTuple):
         """Seconds in which the watched thread was runnable but had no core.
 
         They may exceed the interval, because the kernel counts a wait when it ends. The time in which the sampler had
-        no core counts as well if the watched thread wanted to run: it may have waited for the interpreter lock, which
-        the sampler held or was about to take. A CPU limit may stop the sampler while it holds the lock.
+        no core counts as well if the watched thread ran at all: it may have waited for the interpreter lock, which the
+        sampler held or was about to take. A CPU limit may stop the sampler while it holds the lock.
         """
-        wanted_to_run = self.cpu + self.run_queue > self.seconds * _RUNS
-        lock = self.sampler_run_queue if wanted_to_run or self.sampler_run_queue > _STOPPED else 0
+        lock = self.sampler_run_queue if self.cpu or self.run_queue or self.sampler_run_queue > _STOPPED else 0
         return max(self.run_queue, min(self.run_queue + lock, self.seconds - self.cpu))
 
 
