@@ -1,0 +1,73 @@
+"""Where a question is measured: its application under a server, a Postgres, a slow upstream."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from lab.measurement.beside import Beside
+from lab.measurement.usage import cpu_seconds
+from loadtest.stage import subject
+from loadtest.stage.budget import open_budget
+from loadtest.stage.subject import AttackSubject
+from loadtest.stage.tree import tree
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Served:
+    """An application that answers. `log`: what its processes wrote."""
+
+    url: str
+    pid: int
+    log: Path
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self.pid)
+
+    def mib(self) -> float:
+        """Memory of all of its processes; pages that several share count once."""
+        return sum(process.memory_full_info().pss for process in tree(self.pid)) / MIB
+
+    def end(self, sig: signal.Signals = signal.SIGTERM, patience: float = 60) -> None:
+        """Sends `sig`, and waits for the end."""
+        process = psutil.Process(self.pid)
+        process.send_signal(sig)
+        process.wait(patience)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """`quick`: a trial run, whose loads are shorter."""
+
+    beside: Beside
+    folder: Path
+    quick: bool
+
+    def seconds(self, usual: float) -> float:
+        return min(usual, 1.0) if self.quick else usual
+
+    @contextmanager
+    def serve(
+        self, command: list[str], budget: str = "none", *, port: str = "UVICORN_PORT", **variables: str
+    ) -> Iterator[Served]:
+        """Runs `command` on the port in the variable `port`; `variables` are the lab's, without their APP_LAB_."""
+        ours = self.beside.environment(database=self.beside.database is not None)
+        ours |= {f"APP_LAB_{name.upper()}": value for name, value in variables.items()}
+        what = AttackSubject("lab", command, {}, enqueues=False, port=port, ready="/openapi.json")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        log = self.folder / "service.log"
+        log.unlink(missing_ok=True)
+        with open_budget(budget) as limits, subject.start(what, limits, ours, log) as running:
+            yield Served(running.url, running.pid, log)
+
+
+def uvicorn(question: str, *options: str) -> list[str]:
+    """The command that serves a question's application."""
+    quiet = ("--log-level", "warning", "--no-access-log")
+    return [sys.executable, "-m", "uvicorn", f"lab.questions.{question}:app", *quiet, *options]

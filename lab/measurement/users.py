@@ -1,0 +1,88 @@
+"""Users of a question's application: a closed loop of real connections."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from statistics import quantiles
+from time import monotonic
+from typing import Any
+
+import aiohttp
+import uvloop
+
+
+@dataclass
+class Seen:
+    """What users saw. `latencies`: milliseconds of each 200. `failed`: other answers, and requests without one.
+
+    `cut`: those of them whose connection was closed before the answer.
+    """
+
+    seconds: float
+    latencies: list[float] = field(default_factory=list)
+    failed: int = 0
+    cut: int = 0
+
+    @property
+    def per_second(self) -> float:
+        return len(self.latencies) / self.seconds
+
+    def percentile(self, percent: int) -> float:
+        """In milliseconds; of fewer than two answers, the whole time."""
+        if len(self.latencies) < 2:  # noqa: PLR2004  # quantiles need two
+            return 1000 * self.seconds
+        return quantiles(self.latencies, n=100, method="inclusive")[percent - 1]
+
+
+async def user(http: aiohttp.ClientSession, url: str, seen: Seen, pause: float = 0) -> None:
+    """Sends one request after the other, until it is cancelled; a request that is cut off then has failed."""
+    while True:
+        began = monotonic()
+        try:
+            async with http.get(url) as answer:
+                await answer.read()
+            if answer.ok:
+                seen.latencies.append(1000 * (monotonic() - began))
+            else:
+                seen.failed += 1
+        except aiohttp.ClientConnectorError:
+            seen.failed += 1
+            await asyncio.sleep(0.05)
+        except (aiohttp.ClientError, OSError):
+            seen.failed += 1
+            seen.cut += 1
+        except asyncio.CancelledError:
+            seen.failed += monotonic() - began > seen.seconds / 2  # one that was just sent is no failure
+            raise
+        await asyncio.sleep(pause)
+
+
+async def crowd(
+    urls: Sequence[str],
+    number: int,
+    seconds: float,
+    *,
+    pause: float = 0,
+    fresh: bool = False,
+    beside: Coroutine[Any, Any, object] | None = None,
+) -> Seen:
+    """`number` users, shared out evenly among `urls`; `beside` runs at the same time.
+
+    `fresh`: a new connection for each request; on another one, aiohttp repeats a request that was cut off.
+    """
+    seen = Seen(seconds)
+    connector = aiohttp.TCPConnector(limit=0, force_close=fresh)
+    async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(60)) as http:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+                for index in range(number):
+                    group.create_task(user(http, urls[index % len(urls)], seen, pause))
+                if beside is not None:
+                    group.create_task(beside)
+    return seen
+
+
+def watch(url: str, number: int, seconds: float, pause: float = 0) -> Seen:
+    """`crowd` for one URL, from a process without an event loop."""
+    return uvloop.run(crowd([url], number, seconds, pause=pause))
