@@ -1,0 +1,58 @@
+"""Users of each way to take a connection: as many as there are places for, and more."""
+
+from functools import partial
+
+from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.question import Question
+from lab.measurement.stage import Stage, uvicorn
+from lab.measurement.users import watch
+
+SECONDS = 4
+FEW, MANY = 40, 100  # 40 threads and ten connections: fifty can wait for each other
+ANSWERS = "answers a second"
+
+
+def _measured(stage: Stage, path: str, users: int, pool: int = 10) -> Figures:
+    command = uvicorn("deadlock", "--timeout-graceful-shutdown", "1")
+    with stage.serve(command, pool_size=str(pool), pool_timeout="5") as app:
+        watch(f"{app.url}/{path}", 1, 0.3)
+        seen = watch(f"{app.url}/{path}", users, stage.seconds(SECONDS))
+    return {ANSWERS: seen.per_second, "p99 ms": seen.percentile(99), "without an answer": seen.failed}
+
+
+QUESTION = Question(
+    title="A sync dependency that owns a connection, and 40 threads",
+    asked="fastapi#3205, PRs #5122, #12066 and #15372, discord/access#496",
+    here=f"a SELECT of Postgres, 40 threads, ten connections, time-out 5 s; {FEW} and {MANY} users for {SECONDS} s",
+    figure=ANSWERS,
+    database=True,
+    cases={
+        f"dependency, {FEW} users": partial(_measured, path="dependency", users=FEW),
+        f"dependency, {MANY} users": partial(_measured, path="dependency", users=MANY),
+        f"40 connections, {MANY} users": partial(_measured, path="dependency", users=MANY, pool=40),
+        f"in the handler, {FEW} users": partial(_measured, path="handler", users=FEW),
+        f"in the handler, {MANY} users": partial(_measured, path="handler", users=MANY),
+        f"max_concurrency, {MANY} users": partial(_measured, path="limited", users=MANY),
+        f"async pool, {MANY} users": partial(_measured, path="awaited", users=MANY),
+    },
+    claims=(
+        Claim(
+            "a connection taken in the handler ÷ by a sync dependency",
+            Ratio(ANSWERS, f"in the handler, {MANY} users", f"dependency, {MANY} users"),
+            only_if="more requests than threads and connections together are under way",
+            unless=Ratio(ANSWERS, f"in the handler, {FEW} users", f"dependency, {FEW} users"),
+        ),
+        Claim(
+            "the same with as many connections as threads",
+            Ratio(ANSWERS, f"in the handler, {MANY} users", f"40 connections, {MANY} users"),
+        ),
+        Claim(
+            "a dependency with max_concurrency ÷ without",
+            Ratio(ANSWERS, f"max_concurrency, {MANY} users", f"dependency, {MANY} users"),
+        ),
+        Claim(
+            "an async dependency with an async pool ÷ a sync one",
+            Ratio(ANSWERS, f"async pool, {MANY} users", f"dependency, {MANY} users"),
+        ),
+    ),
+)
