@@ -1,0 +1,99 @@
+"""Somebody else's requests beside background tasks, and a restart while tasks run."""
+
+import asyncio
+from functools import partial
+
+import aiohttp
+import psycopg
+import uvloop
+
+from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.question import Question
+from lab.measurement.stage import Stage, uvicorn
+from lab.measurement.users import crowd
+from lab.questions.background_tasks import DONE
+
+TASK_MS = 200
+TASKS = 200
+DURATIONS = [50 * (index + 1) for index in range(40)]  # milliseconds: half of the tasks need more than a second
+OPEN = "SELECT FROM jobs WHERE NOT done LIMIT 1"
+TIME_OUT = ("--timeout-graceful-shutdown", "1")
+OTHERS = "another request's p99 ms"
+DONE_IN_THE_END = "done in the end, of 40"
+
+
+async def _start_tasks(url: str, durations: list[int]) -> None:
+    """One request for each task, all answered before their task has run."""
+    async with aiohttp.ClientSession() as http:
+        for ms in durations:
+            async with http.post(f"{url}?ms={ms}") as answer:
+                answer.raise_for_status()
+
+
+def _beside(stage: Stage, kind: str, other: str) -> Figures:
+    """Four users of `other`, while a burst of tasks runs."""
+    with stage.serve(uvicorn("background_tasks", *TIME_OUT)) as app:
+        tasks = _start_tasks(f"{app.url}/{kind}", [TASK_MS] * TASKS)
+        seen = uvloop.run(crowd([f"{app.url}/{other}"], 4, stage.seconds(2), pause=0.005, beside=tasks))
+    return {OTHERS: seen.percentile(99)}
+
+
+def _restarted(stage: Stage, kind: str, *options: str) -> Figures:
+    """SIGTERM as soon as all clients have their 200, and another process of the same application."""
+    with stage.serve(uvicorn("background_tasks", *options)) as app:
+        asyncio.run(_start_tasks(f"{app.url}/{kind}", DURATIONS))
+        app.end()
+        done = app.log.read_text().count(DONE)
+    if kind == "job":
+        with stage.serve(uvicorn("background_tasks", *options)):
+            done = asyncio.run(_jobs_done(stage))
+    return {DONE_IN_THE_END: done}
+
+
+async def _jobs_done(stage: Stage) -> int:
+    """Waits until no job is left, and empties the table."""
+    assert stage.beside.database is not None
+    async with await psycopg.AsyncConnection.connect(stage.beside.database.url, autocommit=True) as connection:
+        async with asyncio.timeout(60):
+            while await (await connection.execute(OPEN)).fetchone() is not None:  # noqa: ASYNC110  # another process's
+                await asyncio.sleep(0.1)
+        deleted = await connection.execute("DELETE FROM jobs")
+        return deleted.rowcount
+
+
+QUESTION = Question(
+    title="BackgroundTasks: whom they block, and what a restart leaves of them",
+    asked="fastapi#404, #1313, #1355 and #3824, starlette#2972",
+    here=f"{TASKS} tasks of {TASK_MS} ms beside four users for 2 s; and SIGTERM while 40 tasks of 0.05 to 2 s run",
+    figure=OTHERS,
+    database=True,
+    cases={
+        "an async def that blocks, beside async def": partial(_beside, kind="blocking", other="async"),
+        "an async def that awaits, beside async def": partial(_beside, kind="awaiting", other="async"),
+        "a def, beside async def": partial(_beside, kind="threads", other="async"),
+        "a def, beside def": partial(_beside, kind="threads", other="sync"),
+        "threads of its own, beside def": partial(_beside, kind="own", other="sync"),
+        "SIGTERM": lambda stage: _restarted(stage, "awaiting"),
+        "SIGTERM, time-out 1 s": lambda stage: _restarted(stage, "awaiting", *TIME_OUT),
+        "a def, SIGTERM, time-out 1 s": lambda stage: _restarted(stage, "threads", *TIME_OUT),
+        "rows in a table, SIGTERM, time-out 1 s": lambda stage: _restarted(stage, "job", *TIME_OUT),
+    },
+    claims=(
+        Claim(
+            "another request beside an `async def` task: one that blocks ÷ one that awaits",
+            Ratio(OTHERS, "an async def that blocks, beside async def", "an async def that awaits, beside async def"),
+        ),
+        Claim(
+            "another `def` request beside `def` tasks: in the 40 threads of all ÷ in ten of their own",
+            Ratio(OTHERS, "a def, beside def", "threads of its own, beside def"),
+            only_if="the other request needs a thread, too",
+            unless=Ratio(OTHERS, "a def, beside async def", "an async def that awaits, beside async def"),
+        ),
+        Claim(
+            "tasks done after a restart: rows in a table ÷ BackgroundTasks",
+            Ratio(DONE_IN_THE_END, "rows in a table, SIGTERM, time-out 1 s", "SIGTERM, time-out 1 s"),
+            only_if="the process ends before its tasks do",
+            unless=Ratio(DONE_IN_THE_END, "rows in a table, SIGTERM, time-out 1 s", "SIGTERM"),
+        ),
+    ),
+)

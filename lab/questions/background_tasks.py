@@ -1,0 +1,115 @@
+"""Question: BackgroundTasks run after the response. Whom do they block, and what becomes of them when the process ends?
+
+Setup: `/blocking` adds an `async def` task that blocks, `/awaiting` one that awaits, `/threads` a `def`, and `/own` an
+`async def` that runs the same work in threads of its own limiter. `/job` inserts a row into Postgres before it answers,
+and loops beside the handlers do what the table has. `/async` and `/sync` are somebody else's requests. A finished task
+logs a line.
+
+Asked: fastapi#404, #1313, #1355 and #3824, starlette#2972.
+
+What to expect: a task runs in the same process as the handlers: on the event loop if it is `async def`, in one of the
+40 threads if it is `def`. A task that blocks does so to everybody. At the end uvicorn waits for the tasks, without
+end by default; a time-out or SIGKILL loses them, although their clients have 200. A row in a table outlives that.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Literal
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import BackgroundTasks, FastAPI, Request
+from psycopg_pool import AsyncConnectionPool
+
+from lab.application.parameters import Milliseconds
+from lab.settings import load_lab_settings
+
+JOBS = "CREATE TABLE IF NOT EXISTS jobs (id bigserial PRIMARY KEY, ms int NOT NULL, done boolean DEFAULT false)"
+TAKE = "SELECT id, ms FROM jobs WHERE NOT done ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+RUNNERS = 10
+DONE = "task done"
+logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
+    url = load_lab_settings().database_url
+    state = {"limiter": CapacityLimiter(RUNNERS)}
+    if url is None:
+        yield state
+        return
+    async with AsyncConnectionPool(url.get_secret_value(), open=False, max_size=2 * RUNNERS) as pool:
+        async with pool.connection() as connection:
+            await connection.execute(JOBS)
+        runners = [asyncio.create_task(run_jobs(pool)) for _ in range(RUNNERS)]
+        yield state | {"pool": pool}
+        for runner in runners:
+            runner.cancel()
+        await asyncio.gather(*runners, return_exceptions=True)
+
+
+async def run_jobs(pool: AsyncConnectionPool) -> None:
+    """Does one job after the other; a job that is not done is another process's when this one ends."""
+    while True:
+        async with pool.connection() as connection:
+            job = await (await connection.execute(TAKE)).fetchone()
+            if job is not None:
+                await asyncio.sleep(job[1] / 1000)
+                await connection.execute("UPDATE jobs SET done = true WHERE id = %s", job[:1])
+        if job is None:
+            await asyncio.sleep(0.05)
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+def work(ms: int) -> None:
+    time.sleep(ms / 1000)
+    logger.warning(DONE)
+
+
+async def blocking_work(ms: int) -> None:
+    work(ms)
+
+
+async def awaiting_work(ms: int) -> None:
+    await asyncio.sleep(ms / 1000)
+    logger.warning(DONE)
+
+
+async def own_threads(ms: int, limiter: CapacityLimiter) -> None:
+    await to_thread.run_sync(work, ms, limiter=limiter)
+
+
+TASKS: dict[str, Any] = {"blocking": blocking_work, "awaiting": awaiting_work, "threads": work}
+
+
+@app.post("/job")
+async def job(request: Request, ms: Milliseconds) -> str:
+    async with request.state.pool.connection() as connection:
+        await connection.execute("INSERT INTO jobs (ms) VALUES (%s)", (ms,))
+    return "accepted"
+
+
+@app.get("/async")
+async def somebody() -> str:
+    return "here"
+
+
+@app.get("/sync")
+def somebody_in_a_thread() -> str:
+    return "here"
+
+
+@app.post("/own")
+async def own(request: Request, tasks: BackgroundTasks, ms: Milliseconds) -> str:
+    tasks.add_task(own_threads, ms, request.state.limiter)
+    return "accepted"
+
+
+@app.post("/{kind}")
+async def add(tasks: BackgroundTasks, kind: Literal["blocking", "awaiting", "threads"], ms: Milliseconds) -> str:
+    tasks.add_task(TASKS[kind], ms)
+    return "accepted"
