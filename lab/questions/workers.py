@@ -1,0 +1,32 @@
+"""Question: how many workers does a pod need, by gunicorn, by uvicorn, or by more pods?
+
+Setup: `/compute` computes for some five milliseconds, `/wait` waits for fifty on the event loop. One process with one
+CPU; four workers of uvicorn and of gunicorn with one CPU together; four processes with a quarter of a CPU each, as
+four pods have.
+
+Asked: fastapi#1484, #1727 and #2227, uvicorn#303.
+
+What to expect: workers share the CPU that there is, so four on one CPU compute no more than one, and take four times
+the memory. A quarter of a CPU is 25 ms in each 100 ms: a process that has used them stops until the next period, and
+its requests with it. What more processes bring is that a kill cuts off a quarter of the requests instead of all.
+"""
+
+import asyncio
+
+from fastapi import FastAPI
+
+from lab.application.fibonacci import fibonacci
+
+NUMBER = 23  # some 5 ms
+app = FastAPI()
+
+
+@app.get("/compute")
+async def compute() -> int:
+    return fibonacci(NUMBER)
+
+
+@app.get("/wait")
+async def wait() -> str:
+    await asyncio.sleep(0.05)
+    return "waited"
