@@ -1,0 +1,93 @@
+"""Question: why does a large response take so long, and why do all other requests become slow meanwhile?
+
+Setup: the same rows, of some 200 bytes each, are returned in five ways: by a declared return type, as a dict without
+one, as a JSONResponse, as bytes that orjson made, and as a stream of lines. `/thread/{rows}` is the dict in a `def`
+handler, `/small` is somebody else's request.
+
+Asked: fastapi#360 and #1359, PR #2615, airflow#59082.
+
+What to expect: FastAPI validates and serialises on the event loop, also for a `def` handler, and nothing else runs
+until it is done. Without a return type it copies the whole structure by `jsonable_encoder` in Python first, which is
+the slowest. A stream hands over line by line, and others have their turn between two.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+import orjson
+from fastapi import FastAPI, Path
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from pydantic import BaseModel
+
+app = FastAPI()
+LINES_OF_A_CHUNK = 100
+Rows = Annotated[int, Path(ge=1, le=100_000)]
+
+
+class Row(BaseModel):
+    id: int
+    name: str
+    email: str
+    tags: list[str]
+    amounts: list[float]
+
+
+def row(number: int) -> dict[str, Any]:
+    return {
+        "id": number,
+        "name": f"user number {number}",
+        "email": f"user.number.{number}@example.com",
+        "tags": ["customer", "newsletter", "beta"],
+        "amounts": [number / 7, number * 1.5, 0.25],
+    }
+
+
+made: dict[int, list[dict[str, Any]]] = {}
+
+
+def table(number: int) -> list[dict[str, Any]]:
+    """Made once, so that only the way out is measured."""
+    if number not in made:
+        made[number] = [row(index) for index in range(number)]
+    return made[number]
+
+
+@app.get("/declared/{rows}")
+async def declared(rows: Rows) -> list[Row]:
+    return table(rows)  # type: ignore[return-value]  # FastAPI validates it
+
+
+@app.get("/undeclared/{rows}", response_model=None)
+async def undeclared(rows: Rows) -> Any:
+    return table(rows)
+
+
+@app.get("/json_response/{rows}")
+async def json_response(rows: Rows) -> JSONResponse:
+    return JSONResponse(table(rows))
+
+
+@app.get("/bytes/{rows}")
+async def as_bytes(rows: Rows) -> Response:
+    return Response(orjson.dumps(table(rows)), media_type="application/json")
+
+
+@app.get("/stream/{rows}")
+async def stream(rows: Rows) -> StreamingResponse:
+    async def chunks() -> AsyncIterator[bytes]:
+        whole = table(rows)
+        for start in range(0, rows, LINES_OF_A_CHUNK):
+            part = whole[start : start + LINES_OF_A_CHUNK]
+            yield b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in part)
+
+    return StreamingResponse(chunks(), media_type="application/x-ndjson")
+
+
+@app.get("/thread/{rows}")
+def thread(rows: Rows) -> list[Row]:
+    return table(rows)  # type: ignore[return-value]  # FastAPI validates it
+
+
+@app.get("/small")
+async def small() -> str:
+    return "here"
