@@ -37,6 +37,9 @@ class LabSettings(BaseSettings):
     middleware: Literal["none", "asgi", "base_http"] = Field(
         "none", description="A middleware that adds a header: none, pure ASGI, or Starlette's BaseHTTPMiddleware."
     )
+    observe: Literal[
+        "nothing", "stdlib", "queue", "loguru", "structlog", "ours", "prometheus", "otel", "otel_sampled", "telemetry"
+    ] = Field("nothing", description="What `lab.questions.observing` tells of each request, and with what.")
     upstream_url: str | None = Field(
         None,
         pattern="^https?://",

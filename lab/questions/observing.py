@@ -1,0 +1,114 @@
+"""Question: what do logs, metrics and traces cost, on an endpoint that does nothing else?
+
+Setup: APP_LAB_OBSERVE chooses. One line for each request by the standard library's logging, by the same behind a
+queue, by loguru, by structlog, or by this project's own record, which writes many lines at once; metrics by
+prometheus-fastapi-instrumentator; traces by OpenTelemetry's instrumentation of FastAPI (all, or one in a hundred) and
+by FastAPI's own `telemetry=`. Spans are exported to nowhere. uvicorn's access log and a slow reader of standard error
+are options of the measurement.
+
+Asked: lite-bootstrap#189, opentelemetry-python#3474, uvicorn#112, loguru#667.
+
+What to expect: on an endpoint that does nothing, each of them is a large part of the request; on one that calls a
+database for two milliseconds it is a small one. A line to a pipe that nobody reads blocks the event loop.
+"""
+
+import logging
+import logging.handlers
+import queue
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+import structlog
+from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
+from loguru import logger as loguru_logger
+from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Sampler, TraceIdRatioBased
+from prometheus_fastapi_instrumentator import Instrumentator
+
+from app.settings import Settings
+from app.telemetry.lines import WebhookLines
+from app.telemetry.record import WebhookRecord
+from lab.settings import load_lab_settings
+
+Tell = Callable[[float], object]  # takes what time.perf_counter() was before
+observe = load_lab_settings().observe
+# As long as an ordinary line.
+TEXT = (
+    "GET /orders/4711 200 in %.3f ms, from 10.0.12.34, HTTP/1.1, by a client of 60 characters; " + "context=value " * 8
+)
+
+
+class Nowhere(SpanExporter):
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        return SpanExportResult.SUCCESS
+
+
+def traces(sampler: Sampler) -> TracerProvider:
+    provider = TracerProvider(sampler)
+    provider.add_span_processor(BatchSpanProcessor(Nowhere()))
+    return provider
+
+
+def milliseconds(began: float) -> float:
+    return 1000 * (time.perf_counter() - began)
+
+
+def stdlib(handler: logging.Handler) -> Tell:
+    logger = logging.getLogger("lab.requests")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    return lambda began: logger.info(TEXT, milliseconds(began))
+
+
+def behind_a_queue() -> Tell:
+    lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
+    logging.handlers.QueueListener(lines, logging.StreamHandler()).start()
+    return stdlib(logging.handlers.QueueHandler(lines))
+
+
+def ours() -> Tell:
+    lines = WebhookLines(Settings(log_format="json"))
+    return lambda began: lines.log(WebhookRecord(began, "queued", answered=time.perf_counter()))
+
+
+def by_structlog() -> Tell:
+    structlog.configure(
+        [structlog.processors.TimeStamper(), structlog.processors.JSONRenderer()], cache_logger_on_first_use=True
+    )
+    logger = structlog.wrap_logger(structlog.PrintLogger(sys.stderr))
+    return lambda began: logger.info(TEXT, ms=milliseconds(began))
+
+
+def nothing_told() -> Tell:
+    return lambda began: None
+
+
+TELLS: dict[str, Callable[[], Tell]] = {
+    "stdlib": lambda: stdlib(logging.StreamHandler()),
+    "queue": behind_a_queue,
+    "loguru": lambda: lambda began: loguru_logger.info(TEXT % milliseconds(began)),
+    "structlog": by_structlog,
+    "ours": ours,
+}
+tell = TELLS.get(observe, nothing_told)()
+providers = TelemetryConfig(tracer_provider=traces(ALWAYS_ON), meter_provider=MeterProvider())
+app = FastAPI(telemetry=providers if observe == "telemetry" else None)
+
+
+@app.get("/")
+async def nothing() -> str:
+    began = time.perf_counter()
+    tell(began)
+    return "here"
+
+
+if observe == "prometheus":
+    Instrumentator().instrument(app).expose(app)
+elif observe.startswith("otel"):
+    sampler = ALWAYS_ON if observe == "otel" else TraceIdRatioBased(0.01)
+    FastAPIInstrumentor.instrument_app(app, tracer_provider=traces(sampler), meter_provider=MeterProvider())
