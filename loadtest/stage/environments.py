@@ -16,24 +16,27 @@ KEPT = 3
 INSTALLED = "installed"  # a file in an environment that is complete; its time is that of the last use
 
 
-def python(lock: Path, folder: Path) -> Path:
+def python(lock: Path, folder: Path, base: str = sys.executable) -> Path:
     """The interpreter of the environment for `lock`, in `folder`, where the KEPT last used ones remain.
+
+    `base`: the interpreter that the environment is made with.
 
     Raises CalledProcessError if pip fails.
     """
-    interpreter = f"{sys.version} {sys.base_prefix}".encode()
+    asked = [base, "-c", "import sys; print(sys.version, sys.base_prefix, end='')"]
+    interpreter = subprocess.run(asked, check=True, capture_output=True).stdout
     made = folder / sha256(interpreter + lock.read_bytes()).hexdigest()[:12]
     if not (made / INSTALLED).exists():
-        _make(made, lock)
+        _make(made, lock, base)
     (made / INSTALLED).touch()
     _prune(folder)
     return made / "bin" / "python"
 
 
-def _make(made: Path, lock: Path) -> None:
+def _make(made: Path, lock: Path, base: str) -> None:
     """Makes the environment and installs the lock, hashes checked; removes it all if that fails or is interrupted."""
     try:
-        _run(sys.executable, "-m", "venv", "--clear", str(made))
+        _run(base, "-m", "venv", "--clear", str(made))
         _run(str(made / "bin" / "python"), str(INSTALL), str(lock), SIZE)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)

@@ -1,0 +1,77 @@
+"""CPU of a request under each Python that is installed, and under each server."""
+
+import shutil
+import subprocess
+import sys
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+
+from lab.measurement.answers import Claim, Figures, Ratio
+from lab.measurement.question import NotHere, Question
+from lab.measurement.stage import Stage
+from lab.measurement.users import watch
+from loadtest.record.folders import ROOT
+from loadtest.stage import environments
+
+USERS, SECONDS = 16, 3
+CPU = "CPU ms a request"
+APP = "lab.questions.python_and_server:app"
+UVICORN = ("-m", "uvicorn", "--log-level", "warning", "--no-access-log", APP)
+SERVERS = {
+    "uvicorn": ("UVICORN_PORT", [*UVICORN, "--loop", "uvloop"]),
+    "uvicorn, asyncio": ("UVICORN_PORT", [*UVICORN, "--loop", "asyncio"]),
+    "granian": ("GRANIAN_PORT", ["-m", "granian", "--interface", "asgi", "--log-level", "warning", APP]),
+}
+VERSIONS = ("3.11", "3.13", "3.14")
+LOCK = ROOT / "requirements-lab.lock"
+
+
+@cache
+def python(version: str) -> Path:
+    """An environment of that Python with the lab's packages. Raises NotHere, CalledProcessError."""
+    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        return Path(sys.executable)
+    found = [shutil.which(f"python{version}"), *Path.home().glob(f".pyenv/versions/{version}.*/bin/python")]
+    for base in map(str, filter(None, found)):
+        if subprocess.run([base, "-V"], capture_output=True, check=False).returncode == 0:
+            return environments.python(LOCK, ROOT / ".run" / "pythons", base)
+    raise NotHere(f"Python {version} is not installed")
+
+
+def _measured(stage: Stage, version: str, server: str, path: str) -> Figures:
+    port, command = SERVERS[server]
+    with stage.serve([str(python(version)), *command], port=port) as app:
+        watch(f"{app.url}/{path}", USERS, 1)
+        before = app.cpu_seconds()
+        seen = watch(f"{app.url}/{path}", USERS, stage.seconds(SECONDS))
+        spent = app.cpu_seconds() - before
+    return {CPU: 1000 * spent / max(1, len(seen.latencies)), "p99 ms": seen.percentile(99)}
+
+
+def _ratio(path: str, over: tuple[str, str], under: tuple[str, str]) -> Ratio:
+    return Ratio(CPU, *(f"{server}, Python {version}, {path}" for version, server in (over, under)))
+
+
+QUESTION = Question(
+    title="Which Python and which server",
+    asked="fastapi, uvicorn and granian: their own tables compare requests that do nothing",
+    here=f"{USERS} users for {SECONDS} s, one process; requests that do nothing, and a SELECT of twenty rows",
+    figure=CPU,
+    database=True,
+    cases={
+        f"{server}, Python {version}, {path}": partial(_measured, version=version, server=server, path=path)
+        for path, version, server in product(("nothing", "real"), VERSIONS, SERVERS)
+    },
+    quick=tuple(f"{server}, Python 3.11, {path}" for path in ("nothing", "real") for server in ("uvicorn", "granian")),
+    claims=tuple(
+        Claim(f"CPU of a request, {what}: {name}", _ratio(path, over, under), side="less")
+        for path, what in (("nothing", "which does nothing"), ("real", "a real one"))
+        for name, over, under in (
+            ("Python 3.13 ÷ 3.11", ("3.13", "uvicorn"), ("3.11", "uvicorn")),
+            ("Python 3.14 ÷ 3.13", ("3.14", "uvicorn"), ("3.13", "uvicorn")),
+            ("granian ÷ uvicorn", ("3.11", "granian"), ("3.11", "uvicorn")),
+            ("uvloop ÷ asyncio", ("3.11", "uvicorn"), ("3.11", "uvicorn, asyncio")),
+        )
+    ),
+)
