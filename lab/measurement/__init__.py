@@ -9,4 +9,10 @@ target.py     the request of a case
 beside.py     the lab and what runs beside it: the slow upstream, Postgres
 usage.py      CPU and threads during an attack
 record.py     the schema of lab.json
+questions/    what users ask: the cases of each question, and what is claimed
+question.py   a question
+stage.py      where a question is measured
+users.py      the users of its application
+ask.py        measures questions, and writes questions.json after each
+answers.py    the schema of questions.json
 """

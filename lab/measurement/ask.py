@@ -1,0 +1,59 @@
+"""Measures questions, and writes questions.json after each."""
+
+import shutil
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from lab.measurement.answers import Answer, Answers, CaseRun
+from lab.measurement.beside import Beside, open_beside
+from lab.measurement.question import Case, NotHere
+from lab.measurement.questions import QUESTIONS
+from lab.measurement.run import Plan
+from lab.measurement.stage import Stage
+from loadtest.fire import progress
+from loadtest.interleaved import called
+from loadtest.record import folders
+from loadtest.record.comparison import Environment
+from loadtest.stage.open_files import raise_as_far_as_possible
+from local.machine import Watch
+
+
+def ask(names: Collection[str], plan: Plan, file: Path, where: Environment) -> Answers:
+    """Measures the questions of those names, in place of those that `file` has of them.
+
+    Raises what a server's start and `open_beside` raise.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    raise_as_far_as_possible()
+    kept = Answers.model_validate_json(file.read_text()).answers if file.exists() else []
+    answers = {answer.name: answer for answer in kept}
+    for name in (name for name in QUESTIONS if name in names):
+        with open_beside(QUESTIONS[name].database) as beside:
+            runs = _rounds(beside, name, plan, file)
+        command = called(package="lab")
+        answers[name] = Answer(name=name, command=command, environment=where, repeats=plan.repeats, runs=runs)
+        ordered = [answers[name] for name in QUESTIONS if name in answers]
+        file.write_text(Answers(answers=ordered).model_dump_json() + "\n")
+    return Answers.model_validate_json(file.read_text())
+
+
+def _rounds(beside: Beside, name: str, plan: Plan, file: Path) -> list[CaseRun]:
+    """Interleaved: each repeat goes through all cases."""
+    runs = []
+    cases = QUESTIONS[name].chosen(plan.quick)
+    with progress.steps(name, plan.repeats * len(cases)) as step:
+        for repeat in range(plan.repeats):
+            for case, measure in cases.items():
+                step(f"{case}, {repeat + 1}/{plan.repeats}")
+                folder = folders.raw(file, name, case.replace("/", "-"), repeat)
+                shutil.rmtree(folder, ignore_errors=True)
+                with suppress(NotHere):
+                    runs.append(_run(Stage(beside, folder, plan.quick), case, measure, repeat))
+    return runs
+
+
+def _run(stage: Stage, name: str, measure: Case, repeat: int) -> CaseRun:
+    with Watch() as machine:
+        figures = measure(stage)
+    return CaseRun(case=name, repeat=repeat, figures=figures, doubts=machine.busy.doubts())

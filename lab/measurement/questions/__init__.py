@@ -1,0 +1,24 @@
+"""What is done to each of lab/questions, and what is claimed: one file for each question."""
+
+from lab.measurement.question import Question
+from lab.measurement.questions import (
+    background_tasks,
+    deadlock,
+    disconnect,
+    large_responses,
+    memory,
+    observing,
+    python_and_server,
+    workers,
+)
+
+QUESTIONS: dict[str, Question] = {
+    "deadlock": deadlock.QUESTION,
+    "disconnect": disconnect.QUESTION,
+    "background_tasks": background_tasks.QUESTION,
+    "workers": workers.QUESTION,
+    "memory": memory.QUESTION,
+    "large_responses": large_responses.QUESTION,
+    "observing": observing.QUESTION,
+    "python_and_server": python_and_server.QUESTION,
+}
