@@ -1,0 +1,109 @@
+"""The verdicts on what users report, and the tables of what was measured."""
+
+from math import inf, isinf, isnan
+from typing import NamedTuple
+
+from lab.measurement.answers import Answer, Claim, Ratio
+from lab.measurement.questions import QUESTIONS
+from loadtest.record.estimate import MedianEstimate, estimate
+from loadtest.report.tables import NOT_YET, markdown
+
+# Two runs of the same differ by less; a claim has to be beyond it in every repeat.
+MARGIN = 1.1
+THREE_DIGITS = 10  # below, a number has two decimals
+
+
+class ClaimOutcome(NamedTuple):
+    """`unless`: the ratio without the claim's condition. `verdict`: empty where there is none."""
+
+    claim: Claim
+    measured: MedianEstimate
+    unless: MedianEstimate | None
+    verdict: str
+
+
+def outcomes(answer: Answer) -> list[ClaimOutcome]:
+    """Of every claim whose cases were measured. A machine that was busy with something else allows no verdict."""
+    found = [_outcome(answer, claim) for claim in QUESTIONS[answer.name].claims]
+    return [one for one in found if not isnan(one.measured.median)]
+
+
+def _outcome(answer: Answer, claim: Claim) -> ClaimOutcome:
+    measured = _ratio(answer, claim.ratio)
+    unless = _ratio(answer, claim.unless) if claim.unless else None
+    return ClaimOutcome(claim, measured, unless, "" if answer.doubts() else judge(claim, measured, unless))
+
+
+def _ratio(answer: Answer, ratio: Ratio) -> MedianEstimate:
+    """Each repeat's own ratio; infinite if the divisor is zero."""
+    over, under = ({run.repeat: run.figures for run in answer.of(case)} for case in (ratio.over, ratio.under))
+    both = sorted(over.keys() & under.keys())
+    pairs = [(over[repeat][ratio.figure], under[repeat][ratio.figure]) for repeat in both]
+    return estimate(mine / other if other else (inf if mine else None) for mine, other in pairs)
+
+
+def judge(claim: Claim, measured: MedianEstimate, unless: MedianEstimate | None) -> str:
+    """`so it is`, `only if …`, or `not here`."""
+    if not _holds(claim, measured):
+        return "not here"
+    return "so it is" if unless is None or _holds(claim, unless) else f"only if {claim.only_if}"
+
+
+def _holds(claim: Claim, measured: MedianEstimate) -> bool:
+    return measured.low > MARGIN if claim.side == "more" else measured.high < 1 / MARGIN
+
+
+def claims(answer: Answer) -> str:
+    """Every claim with its factor and verdict."""
+    rows = [[one.claim.text, _times(one), one.verdict or "no verdict"] for one in outcomes(answer)]
+    return "\n\n".join([markdown(["", "factor", "verdict"], rows), *_doubtful(answer)])
+
+
+def _times(one: ClaimOutcome) -> str:
+    otherwise = f"; otherwise {interval(one.unless)}" if one.unless else ""
+    return f"{interval(one.measured)}{otherwise}"
+
+
+def _doubtful(answer: Answer) -> list[str]:
+    return [f"DOUBTFUL: {len(found)} of the measurements, as {found[0]}."] if (found := answer.doubts()) else []
+
+
+def verdicts(answers: list[Answer]) -> str:
+    """A line for each claim on each question."""
+    rows = [
+        [f"[{answer.name}](questions/{answer.name}.md)", one.claim.text, _times(one), one.verdict or "no verdict"]
+        for answer in answers
+        for one in outcomes(answer)
+    ]
+    return markdown(["question", "", "factor", "verdict"], rows)
+
+
+def figures(answer: Answer) -> str:
+    """Every case: medians of the repeats with their intervals."""
+    names = list(dict.fromkeys(name for run in answer.runs for name in run.figures))
+    rows = [
+        [case, *(interval(estimate(run.figures.get(name) for run in answer.of(case))) for name in names)]
+        for case in answer.cases()
+    ]
+    return markdown(["", *names], rows)
+
+
+def interval(between: MedianEstimate) -> str:
+    """`12 (11–13)`, with three digits."""
+    if isnan(between.median):
+        return NOT_YET
+    numbers = [_number(number) for number in between]
+    middle, low, high = numbers
+    return middle if low == high else f"{middle} ({low}–{high})"
+
+
+def _number(number: float) -> str:
+    if isinf(number):
+        return "∞"
+    return format(number, ",.0f" if number >= THREE_DIGITS or number == int(number) else ".2f")
+
+
+def answer(answer: Answer) -> str:
+    """All of it, for a terminal."""
+    heading = f"{answer.name}: {QUESTIONS[answer.name].title}"
+    return "\n\n".join([heading, figures(answer), claims(answer)])
