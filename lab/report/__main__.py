@@ -16,7 +16,7 @@ def main(check: bool) -> None:
     if stale and check:
         sys.exit(f"stale: {', '.join(stale)}; run `make docs`")
     for lab in labs:
-        pictures.write(*lab)
+        pictures.redraw(*lab)
 
 
 if __name__ == "__main__":

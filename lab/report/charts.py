@@ -5,6 +5,8 @@ from typing import Any
 
 import altair as alt
 
+from lab.measurement.answers import Answer
+from lab.measurement.questions import QUESTIONS
 from lab.measurement.record import Study
 from lab.report.outcomes import outcomes
 from lab.report.published import PUBLISHED
@@ -67,10 +69,27 @@ def throughput(study: Study) -> Spec:
         rps = estimate(row.measurement.rps for row in study.of(name))
         if rps.low > 0:
             rows.append({"case": name, "value": rps.median, "low": rps.low, "high": rps.high})
-    x = _scale(rows)
+    return _cases(rows, _scale(rows), "200s a second (log)", "Throughput")
+
+
+def figure(answer: Answer) -> Spec:
+    """The question's figure of every case, on an axis that is logarithmic above one and has a zero."""
+    question = QUESTIONS[answer.name]
+    rows: list[dict[str, Any]] = []
+    for case in answer.cases():
+        found = [run.figures[question.figure] for run in answer.of(case) if question.figure in run.figures]
+        if found:
+            middle = estimate(found)
+            rows.append({"case": case, "value": middle.median, "low": middle.low, "high": middle.high})
+    room = 2 * max(row["high"] for row in rows)
+    scale = alt.Scale(type="symlog", constant=1, nice=False, domain=[0, room])
+    return _cases(rows, scale, f"{question.figure} (log)", question.title)
+
+
+def _cases(rows: list[dict[str, Any]], x: alt.Scale, axis: str, title: str) -> Spec:
     base = alt.Chart({"values": rows}).encode(y=alt.Y("case:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
     layers = [
-        base.mark_rule().encode(x=alt.X("low:Q", scale=x, title="200s a second (log)"), x2="high:Q"),
+        base.mark_rule().encode(x=alt.X("low:Q", scale=x, title=axis), x2="high:Q"),
         base.mark_point(filled=True, size=80, opacity=1, color=MEASURED).encode(
             x=alt.X("value:Q", scale=x), tooltip=["case:N", "value:Q", "low:Q", "high:Q"]
         ),
@@ -78,7 +97,7 @@ def throughput(study: Study) -> Spec:
             x=alt.X("high:Q", scale=x), text=alt.Text("value:Q", format=NUMBER)
         ),
     ]
-    return _plain(alt.layer(*layers), alt.Title("Throughput"), rows)
+    return _plain(alt.layer(*layers), alt.Title(title), rows)
 
 
 def _scale(rows: list[dict[str, Any]]) -> alt.Scale:

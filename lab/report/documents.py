@@ -1,9 +1,12 @@
-"""The generated parts of docs/lab.md: of each study, the newest complete run."""
+"""The generated parts of docs/lab.md and docs/questions: of each study and question, the newest complete run."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
+from lab.measurement.answers import Answer, Answers
+from lab.measurement.questions import QUESTIONS
 from lab.measurement.record import LabResults, Study
+from lab.report import answers as lab_answers
 from lab.report import pictures as lab_pictures
 from lab.report import tables as lab_tables
 from lab.report.published import PUBLISHED
@@ -19,6 +22,55 @@ def _labs() -> Iterator[tuple[LabResults, Path]]:
     for file in RESULTS.glob("*/lab.json"):
         if not file.parent.name.endswith(("-quick", "-dirty")):
             yield LabResults.model_validate_json(file.read_text()), file.parent
+
+
+def _answers() -> Iterator[tuple[Answers, Path]]:
+    """Of every run on one commit that was no trial run."""
+    for file in RESULTS.glob("*/questions.json"):
+        if not file.parent.name.endswith(("-quick", "-dirty")):
+            yield Answers.model_validate_json(file.read_text()), file.parent
+
+
+def newest_answer(name: str) -> tuple[Answer, Path]:
+    """The last measurement of that question, and its folder. Raises NotMeasured."""
+    found = [(answer, folder) for answers, folder in _answers() if (answer := answers.of(name))]
+    if not found:
+        raise NotMeasured(
+            f"loadtest/results: {name} is in no questions.json; `python -m lab --only {name}` measures it"
+        )
+    return max(found, key=lambda one: one[0].environment.started)
+
+
+def answered() -> list[Answer]:
+    """The last measurement of each question that has been measured."""
+    return [newest_answer(name)[0] for name in QUESTIONS if any(answers.of(name) for answers, _ in _answers())]
+
+
+def questions() -> str:
+    """One line for each claim on each question that has been measured."""
+    return lab_answers.verdicts(answered())
+
+
+def answer(name: str) -> str:
+    """The question's picture, its figures and claims, and where they come from. Raises NotMeasured."""
+    measured, folder = newest_answer(name)
+    text = f"{QUESTIONS[name].title}: {QUESTIONS[name].figure} of each case"
+    drawn = documents.picture(folder, f"question-{name}", text, DOCUMENT)
+    return "\n\n".join([drawn, lab_answers.figures(measured), lab_answers.claims(measured), answer_provenance(name)])
+
+
+def number(name: str) -> str:
+    """The claims on a question, and where they come from, for its page. Raises NotMeasured."""
+    return "\n\n".join([lab_answers.claims(newest_answer(name)[0]), answer_provenance(name)])
+
+
+def answer_provenance(name: str) -> str:
+    """The load, the command, the commit, the machine. Raises NotMeasured."""
+    measured, _ = newest_answer(name)
+    return (
+        f"{QUESTIONS[name].here}. {documents.measured_by(measured.command, measured.environment)};"
+        f" {measured.repeats} interleaved repeats: median (interval)."
+    )
 
 
 def newest(name: str) -> tuple[Study, Path]:
@@ -67,7 +119,12 @@ def verdicts() -> str:
     return lab_tables.verdicts([newest(name)[0] for name in PUBLISHED])
 
 
-def stale() -> list[tuple[LabResults, Path]]:
+def stale() -> list[tuple[LabResults | Answers, Path]]:
     """The newest runs whose pictures are missing or differ from a redraw."""
     folders = {newest(name)[1] for name in PUBLISHED if any(lab.study(name) for lab, _ in _labs())}
-    return [(lab, folder) for lab, folder in _labs() if folder in folders and lab_pictures.stale(lab, folder)]
+    asked = {newest_answer(answer.name)[1] for answer in answered()}
+    found: list[tuple[LabResults | Answers, Path]] = [
+        *((lab, folder) for lab, folder in _labs() if folder in folders),
+        *((answers, folder) for answers, folder in _answers() if folder in asked),
+    ]
+    return [(results, folder) for results, folder in found if lab_pictures.stale(results, folder)]

@@ -1,4 +1,4 @@
-"""The charts of docs/lab.md, as SVG."""
+"""The charts of docs/lab.md and docs/questions, as SVG."""
 
 import json
 import tempfile
@@ -6,9 +6,11 @@ from pathlib import Path
 
 import vl_convert
 
+from lab.measurement.answers import Answers
 from lab.measurement.record import LabResults
 from lab.report import charts
 from loadtest.report import theme
+from loadtest.report.charts import Spec
 
 SVG_WIDTH = 560
 
@@ -16,15 +18,32 @@ SVG_WIDTH = 560
 def write(lab: LabResults, out: Path) -> None:
     """Writes `lab-<study>-<theme>.svg` to `out`."""
     for study in lab.studies:
-        spec = charts.ratios(study) | {"width": SVG_WIDTH}
-        for kind in theme.THEMES:
-            drawn = vl_convert.vegalite_to_svg(json.dumps(spec | {"config": theme.config(kind)}))
-            (out / f"lab-{study.name}-{kind}.svg").write_text(drawn + "\n")
+        _draw(charts.ratios(study), out, f"lab-{study.name}")
 
 
-def stale(lab: LabResults, folder: Path) -> list[Path]:
-    """The pictures of `folder` that are missing or differ from what `write` would draw."""
+def write_answers(answers: Answers, out: Path) -> None:
+    """Writes `question-<name>-<theme>.svg` to `out`."""
+    for answer in answers.answers:
+        _draw(charts.figure(answer), out, f"question-{answer.name}")
+
+
+def _draw(spec: Spec, out: Path, name: str) -> None:
+    for kind in theme.THEMES:
+        drawn = vl_convert.vegalite_to_svg(json.dumps(spec | {"width": SVG_WIDTH, "config": theme.config(kind)}))
+        (out / f"{name}-{kind}.svg").write_text(drawn + "\n")
+
+
+def stale(results: LabResults | Answers, folder: Path) -> list[Path]:
+    """The pictures of `folder` that are missing or differ from a redraw."""
     with tempfile.TemporaryDirectory() as scratch:
-        write(lab, Path(scratch))
+        redraw(results, Path(scratch))
         drawn = {folder / file.name: file.read_text() for file in sorted(Path(scratch).glob("*.svg"))}
     return [file for file, fresh in drawn.items() if not file.exists() or file.read_text() != fresh]
+
+
+def redraw(results: LabResults | Answers, out: Path) -> None:
+    """Writes the pictures of either to `out`."""
+    if isinstance(results, Answers):
+        write_answers(results, out)
+    else:
+        write(results, out)

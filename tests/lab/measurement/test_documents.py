@@ -57,7 +57,7 @@ def test_stale_pictures(results: Path) -> None:
     """Missing and altered ones are told, and only those of a newest run; written again, none is."""
     assert {folder.name for _, folder in lab_documents.stale()} == {"2026-11-22-a", "2026-11-23-b"}
     for measured, folder in lab_documents.stale():
-        lab_pictures.write(measured, folder)
+        lab_pictures.redraw(measured, folder)
     assert lab_documents.stale() == []
     drawn = results / "2026-11-22-a" / "lab-three_tasks-light.svg"
     drawn.write_text(drawn.read_text().replace("gather", "another"))
