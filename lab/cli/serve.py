@@ -18,7 +18,10 @@ _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listin
 
 
 class _Lab(click.Group):
-    """Imports `measure` only when it is called: it needs the load test."""
+    """Imports `measure` only when it is called: it needs the load test. `--only` without a command calls it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["measure", *args] if args[:1] == ["--only"] else args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*super().list_commands(ctx), "measure"]
@@ -38,7 +41,7 @@ class _Lab(click.Group):
 @scale_option
 @click.pass_context
 def lab(context: click.Context, workers: str | None, port: str | None, postgres: bool, scale: float) -> None:
-    """Serve the published sync/async experiments.
+    """Serve the published sync/async experiments; `--only NAME` measures one, or what users ask, as `measure` does.
 
     The slow upstream that some of them call is started with them, unless APP_LAB_UPSTREAM_URL names another.
     Ctrl-C or SIGTERM ends all of it, within seconds and whatever still waits.
