@@ -1,5 +1,6 @@
 """What FastAPI's users ask most: one small application for each question, with the fault and its cure side by side.
 
+    def_or_async_def     which, and what belongs in a thread or in a process
     deadlock             requests hang, although Postgres is idle
     disconnect           the client has gone, and the handler runs on
     background_tasks     background tasks block other requests, and get lost

@@ -4,6 +4,7 @@ from lab.measurement.question import Question
 from lab.measurement.questions import (
     background_tasks,
     deadlock,
+    def_or_async_def,
     disconnect,
     large_responses,
     memory,
@@ -13,6 +14,7 @@ from lab.measurement.questions import (
 )
 
 QUESTIONS: dict[str, Question] = {
+    "def_or_async_def": def_or_async_def.QUESTION,
     "deadlock": deadlock.QUESTION,
     "disconnect": disconnect.QUESTION,
     "background_tasks": background_tasks.QUESTION,

@@ -1,0 +1,98 @@
+"""Question: `def` or `async def`, and what belongs in a thread or in a process?
+
+Setup: five kinds of work, each in four ways. Nothing; a call of an upstream that takes 200 ms, by an async client or by
+a sync one; a computation of some five milliseconds; and a call with a computation. `/def` runs in one of 40 threads,
+`/async` on the event loop, `/thread` and `/process` are `async def` handlers that hand the work over.
+
+Asked: in every thread about FastAPI's performance.
+
+What to expect: `async def` for what awaits, `def` or a thread for what blocks, a process for what computes. A call that
+blocks in `async def` stops everybody: one request at a time.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import asynccontextmanager
+from multiprocessing import get_context
+from typing import Literal
+
+import aiohttp
+import requests
+from anyio import from_thread
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+
+from lab.application.fibonacci import fibonacci
+
+NUMBER, WAIT_MS = 23, 200
+Work = Literal["nothing", "awaits", "blocks", "computes", "both"]
+url = f"{os.environ.get('APP_LAB_UPSTREAM_URL', '')}/?ms={WAIT_MS}"
+processes = ProcessPoolExecutor(2, get_context("spawn"))
+clients: list[aiohttp.ClientSession] = []
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
+        clients.append(http)
+        yield
+    processes.shutdown(wait=False, cancel_futures=True)
+
+
+async def awaits() -> int:
+    async with clients[0].get(url) as answer:
+        return answer.status
+
+
+async def awaits_and_computes() -> int:
+    return await awaits() + computes()
+
+
+def nothing() -> int:
+    return 0
+
+
+def blocks() -> int:
+    return requests.get(url, timeout=60).status_code
+
+
+def computes() -> int:
+    return fibonacci(NUMBER)
+
+
+def both() -> int:
+    return blocks() + computes()
+
+
+# The event loop's client, from a thread.
+DONE: dict[str, Callable[[], int]] = {
+    "nothing": nothing,
+    "awaits": lambda: from_thread.run(awaits),
+    "blocks": blocks,
+    "computes": computes,
+    "both": both,
+}
+AWAITED: dict[str, Callable[[], Awaitable[int]]] = {"awaits": awaits, "both": awaits_and_computes}
+app = FastAPI(lifespan=lifespan)
+
+
+@app.get("/def/{work}")
+def in_def(work: Work) -> int:
+    return DONE[work]()
+
+
+@app.get("/async/{work}")
+async def in_async_def(work: Work) -> int:
+    return await AWAITED[work]() if work in AWAITED else DONE[work]()
+
+
+@app.get("/thread/{work}")
+async def in_a_thread(work: Work) -> int:
+    return await run_in_threadpool(DONE[work])
+
+
+@app.get("/process/{work}")
+async def in_a_process(work: Literal["nothing", "blocks", "computes", "both"]) -> int:
+    return await asyncio.get_running_loop().run_in_executor(processes, DONE[work])
