@@ -78,6 +78,13 @@ QUESTION = Question(
         "a def, SIGTERM, time-out 1 s": lambda stage: _restarted(stage, "threads", *TIME_OUT),
         "rows in a table, SIGTERM, time-out 1 s": lambda stage: _restarted(stage, "job", *TIME_OUT),
     },
+    quick=(
+        "an async def that blocks, beside async def",
+        "an async def that awaits, beside async def",
+        "SIGTERM",
+        "SIGTERM, time-out 1 s",
+        "rows in a table, SIGTERM, time-out 1 s",
+    ),
     claims=(
         Claim(
             "another request beside an `async def` task: one that blocks ÷ one that awaits",

@@ -35,6 +35,7 @@ QUESTION = Question(
         f"max_concurrency, {MANY} users": partial(_measured, path="limited", users=MANY),
         f"async pool, {MANY} users": partial(_measured, path="awaited", users=MANY),
     },
+    quick=tuple(f"{way}, {users} users" for way in ("dependency", "in the handler") for users in (FEW, MANY)),
     claims=(
         Claim(
             "a connection taken in the handler ÷ by a sync dependency",

@@ -62,6 +62,7 @@ QUESTION = Question(
         SLOW: lambda stage: _measured(stage, "stdlib", *SLOW_PIPE),
         SLOW_QUEUE: lambda stage: _measured(stage, "queue", *SLOW_PIPE),
     },
+    quick=(NOTHING, PLAIN, "opentelemetry", SLOW, SLOW_QUEUE),
     claims=(
         *(_cost(name) for name in [*list(WAYS)[1:], "access log"]),
         Claim("CPU: opentelemetry ÷ one trace in a hundred", Ratio(CPU, "opentelemetry", "opentelemetry, 1 %")),

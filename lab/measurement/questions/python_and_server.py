@@ -23,14 +23,15 @@ SERVERS = {
     "uvicorn, asyncio": ("UVICORN_PORT", [*UVICORN, "--loop", "asyncio"]),
     "granian": ("GRANIAN_PORT", ["-m", "granian", "--interface", "asgi", "--log-level", "warning", APP]),
 }
-VERSIONS = ("3.11", "3.13", "3.14")
+HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+VERSIONS = sorted({"3.11", "3.13", "3.14", HERE})
 LOCK = ROOT / "requirements-lab.lock"
 
 
 @cache
 def python(version: str) -> Path:
     """An environment of that Python with the lab's packages. Raises NotHere, CalledProcessError."""
-    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+    if version == HERE:
         return Path(sys.executable)
     found = [shutil.which(f"python{version}"), *Path.home().glob(f".pyenv/versions/{version}.*/bin/python")]
     for base in map(str, filter(None, found)):
@@ -63,15 +64,17 @@ QUESTION = Question(
         f"{server}, Python {version}, {path}": partial(_measured, version=version, server=server, path=path)
         for path, version, server in product(("nothing", "real"), VERSIONS, SERVERS)
     },
-    quick=tuple(f"{server}, Python 3.11, {path}" for path in ("nothing", "real") for server in ("uvicorn", "granian")),
+    quick=tuple(
+        f"{server}, Python {HERE}, {path}" for path in ("nothing", "real") for server in ("uvicorn", "granian")
+    ),
     claims=tuple(
         Claim(f"CPU of a request, {what}: {name}", _ratio(path, over, under), side="less")
         for path, what in (("nothing", "which does nothing"), ("real", "a real one"))
         for name, over, under in (
             ("Python 3.13 ÷ 3.11", ("3.13", "uvicorn"), ("3.11", "uvicorn")),
             ("Python 3.14 ÷ 3.13", ("3.14", "uvicorn"), ("3.13", "uvicorn")),
-            ("granian ÷ uvicorn", ("3.11", "granian"), ("3.11", "uvicorn")),
-            ("uvloop ÷ asyncio", ("3.11", "uvicorn"), ("3.11", "uvicorn, asyncio")),
+            ("granian ÷ uvicorn", (HERE, "granian"), (HERE, "uvicorn")),
+            ("uvloop ÷ asyncio", (HERE, "uvicorn"), (HERE, "uvicorn, asyncio")),
         )
     ),
 )
