@@ -1,5 +1,5 @@
-"""The generated parts of README, CHANGELOG, deploy/CAPACITY.md, docs/lab.md and loadtest/RESULTS.md (`make docs`), for
-cog's generators in them.
+"""The generated parts of README, CHANGELOG, deploy/CAPACITY.md, docs/lab.md, docs/questions and loadtest/RESULTS.md
+(`make docs`), for cog's generators in them.
 
 A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the names in `__all__`.
 """

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from lab.measurement.answers import Answer, Claim, Ratio
 from lab.measurement.questions import QUESTIONS
+from lab.measurement.questions.def_or_async_def import ANSWERS, WAYS, WORK, case
 from loadtest.record.estimate import MedianEstimate, estimate
 from loadtest.report.tables import NOT_YET, markdown
 
@@ -86,6 +87,20 @@ def figures(answer: Answer) -> str:
         for case in answer.cases()
     ]
     return markdown(["", *names], rows)
+
+
+def def_or_async_def(answer: Answer) -> str:
+    """Kinds of work by ways to do it: the answers a second as a factor of those of `def`."""
+    rows = []
+    for work, name in WORK.items():
+        cells = [_cell(answer, case(work, way), case(work, "def")) for way in WAYS]
+        rows.append([name, *cells])
+    return markdown(["", *(f"`{way}`" if "def" in way else way for way in WAYS.values())], rows)
+
+
+def _cell(answer: Answer, over: str, under: str) -> str:
+    measured = _ratio(answer, Ratio(ANSWERS, over, under))
+    return "–" if isnan(measured.median) else interval(measured)
 
 
 def interval(between: MedianEstimate) -> str:

@@ -64,6 +64,12 @@ def number(name: str) -> str:
     return "\n\n".join([lab_answers.claims(newest_answer(name)[0]), answer_provenance(name)])
 
 
+def def_or_async_def() -> str:
+    """The table of the leading page, and where it comes from. Raises NotMeasured."""
+    name = "def_or_async_def"
+    return "\n\n".join([lab_answers.def_or_async_def(newest_answer(name)[0]), answer_provenance(name)])
+
+
 def answer_provenance(name: str) -> str:
     """The load, the command, the commit, the machine. Raises NotMeasured."""
     measured, _ = newest_answer(name)
