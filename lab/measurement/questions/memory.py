@@ -48,14 +48,17 @@ QUESTION = Question(
     cases={
         "forty threads": partial(_measured, path="threads"),
         "forty threads, two arenas": partial(_measured, path="threads", arenas="2"),
+        "forty threads, as on eight cores": partial(_measured, path="threads", arenas="64"),
         "cycles": partial(_measured, path="cycles"),
         "a list that keeps all": partial(_measured, path="leak"),
         "a cache of fixed size": partial(_measured, path="bounded"),
     },
     claims=(
         Claim(
-            "what forty threads leave: as it is ÷ with MALLOC_ARENA_MAX=2",
-            Ratio(MORE, "forty threads", "forty threads, two arenas"),
+            "what forty threads leave: 64 arenas, as eight cores have, ÷ with MALLOC_ARENA_MAX=2",
+            Ratio(MORE, "forty threads, as on eight cores", "forty threads, two arenas"),
+            only_if="there are many cores, for each of which glibc makes eight arenas",
+            unless=Ratio(MORE, "forty threads", "forty threads, two arenas"),
         ),
         Claim(
             "what a list keeps ÷ what a cache of fixed size keeps, after collecting and trimming",
