@@ -35,12 +35,12 @@ class Seen:
         return quantiles(self.latencies, n=100, method="inclusive")[percent - 1]
 
 
-async def user(http: aiohttp.ClientSession, url: str, seen: Seen, pause: float = 0) -> None:
+async def user(http: aiohttp.ClientSession, url: str, seen: Seen, pause: float, method: str) -> None:
     """Sends one request after the other, until it is cancelled; a request that is cut off then has failed."""
     while True:
         began = monotonic()
         try:
-            async with http.get(url) as answer:
+            async with http.request(method, url) as answer:
                 await answer.read()
             if answer.ok:
                 seen.latencies.append(1000 * (monotonic() - began))
@@ -64,20 +64,20 @@ async def crowd(
     seconds: float,
     *,
     pause: float = 0,
-    fresh: bool = False,
+    method: str = "GET",
     beside: Coroutine[Any, Any, object] | None = None,
 ) -> Seen:
     """`number` users, shared out evenly among `urls`; `beside` runs at the same time.
 
-    `fresh`: a new connection for each request; on another one, aiohttp repeats a request that was cut off.
+    `method`: aiohttp repeats a GET whose connection was closed, and no POST.
     """
     seen = Seen(seconds)
-    connector = aiohttp.TCPConnector(limit=0, force_close=fresh)
+    connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(60)) as http:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
                 for index in range(number):
-                    group.create_task(user(http, urls[index % len(urls)], seen, pause))
+                    group.create_task(user(http, urls[index % len(urls)], seen, pause, method))
                 if beside is not None:
                     group.create_task(beside)
     return seen

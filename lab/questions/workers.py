@@ -1,6 +1,7 @@
 """Question: how many workers does a pod need, by gunicorn, by uvicorn, or by more pods?
 
-Setup: `/compute` computes for some five milliseconds, `/wait` waits for fifty on the event loop. One process with one
+Setup: `/compute` computes for some five milliseconds, `/report` for thirty, and `/wait` waits for fifty on the event
+loop. One process with one
 CPU; four workers of uvicorn and of gunicorn with one CPU together; four processes with a quarter of a CPU each, as
 four pods have.
 
@@ -17,7 +18,7 @@ from fastapi import FastAPI
 
 from lab.application.fibonacci import fibonacci
 
-NUMBER = 23  # some 5 ms
+NUMBER, LARGE = 23, 27  # some 5 and some 30 ms
 app = FastAPI()
 
 
@@ -26,7 +27,12 @@ async def compute() -> int:
     return fibonacci(NUMBER)
 
 
-@app.get("/wait")
+@app.get("/report")
+async def report() -> int:
+    return fibonacci(LARGE)
+
+
+@app.post("/wait")
 async def wait() -> str:
     await asyncio.sleep(0.05)
     return "waited"
