@@ -15,6 +15,7 @@ from lab.questions.background_tasks import DONE
 
 TASK_MS = 200
 TASKS = 200
+SENDERS = 4
 DURATIONS = [50 * (index + 1) for index in range(40)]  # milliseconds: half of the tasks need more than a second
 OPEN = "SELECT FROM jobs WHERE NOT done LIMIT 1"
 TIME_OUT = ("--timeout-graceful-shutdown", "1")
@@ -23,11 +24,14 @@ DONE_IN_THE_END = "done in the end, of 40"
 
 
 async def _start_tasks(url: str, durations: list[int]) -> None:
-    """One request for each task, all answered before their task has run."""
-    async with aiohttp.ClientSession() as http:
-        for ms in durations:
-            async with http.post(f"{url}?ms={ms}") as answer:
-                answer.raise_for_status()
+    """One request for each task, on a few connections; ends when all are answered."""
+
+    async def one(ms: int) -> None:
+        async with http.post(f"{url}?ms={ms}") as answer:
+            answer.raise_for_status()
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=SENDERS)) as http:
+        await asyncio.gather(*map(one, durations))
 
 
 def _beside(stage: Stage, kind: str, other: str) -> Figures:

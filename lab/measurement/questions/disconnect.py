@@ -85,8 +85,8 @@ QUESTION = Question(
             Ratio(UPSTREAM, "asks, behind BaseHTTPMiddleware", "asks is_disconnected()"),
         ),
         Claim(
-            "a handler that is cancelled: behind BaseHTTPMiddleware ÷ without",
-            Ratio(UPSTREAM, "cancelled, behind BaseHTTPMiddleware", "cancelled"),
+            "behind BaseHTTPMiddleware: a handler that asks ÷ one that is cancelled",
+            Ratio(UPSTREAM, "asks, behind BaseHTTPMiddleware", "cancelled, behind BaseHTTPMiddleware"),
         ),
     ),
 )
