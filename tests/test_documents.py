@@ -18,6 +18,7 @@ from sybil.typing import Parser
 
 from app import __version__
 from app.settings import NEWEST, Release
+from lab.measurement.questions import QUESTIONS
 from lab.measurement.studies import STUDIES
 from local.ports import free_port
 from local.readiness import wait_until_ready
@@ -87,6 +88,7 @@ class Terminal:
             text = re.sub(r"--count \d{4}\b", "--count 250", text)
             text = re.sub(r"(loadtest/attack\.sh .*)", r"\1 --duration 2s", text)
         text = text.replace("-m lab measure --only", "-m lab measure --quick --only")
+        text = re.sub(r"(-m lab --only \w+)$", r"\1 --quick", text, flags=re.MULTILINE)
         text = text.replace("127.0.0.1:8000", f"127.0.0.1:{self._port}")
         return text.replace("127.0.0.1:9464", f"127.0.0.1:{self._metrics_port}")
 
@@ -180,7 +182,16 @@ GENERATED = {
     "docs/lab.md": [
         "lab_documents.verdicts()",
         *(f'lab_documents.{part}("{name}")' for name in STUDIES for part in ("study", "rows")),
+        "lab_documents.questions()",
+        *(f'lab_documents.answer("{name}")' for name in QUESTIONS),
     ],
+    "docs/questions/def_or_async_def.md": ["lab_documents.def_or_async_def()"],
+    "docs/questions/cpu_throttling.md": ['lab_documents.number("workers")'],
+    **{
+        f"docs/questions/{name}.md": [f'lab_documents.number("{name}")']
+        for name in QUESTIONS
+        if name != "def_or_async_def"
+    },
     "loadtest/RESULTS.md": [
         f"documents.{part}()"
         for part in (

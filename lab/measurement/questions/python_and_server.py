@@ -24,7 +24,8 @@ SERVERS = {
     "granian": ("GRANIAN_PORT", ["-m", "granian", "--interface", "asgi", "--log-level", "warning", APP]),
 }
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
-VERSIONS = sorted({"3.11", "3.13", "3.14", HERE})
+SYSTEM = f"{HERE} of the system"  # distributions build with profile-guided optimisation, pyenv does not by default
+VERSIONS = [*sorted({"3.11", "3.13", "3.14", HERE}), SYSTEM]
 LOCK = ROOT / "requirements-lab.lock"
 
 
@@ -33,11 +34,20 @@ def python(version: str) -> Path:
     """An environment of that Python with the lab's packages. Raises NotHere, CalledProcessError."""
     if version == HERE:
         return Path(sys.executable)
-    found = [shutil.which(f"python{version}"), *Path.home().glob(f".pyenv/versions/{version}.*/bin/python")]
-    for base in map(str, filter(None, found)):
-        if subprocess.run([base, "-V"], capture_output=True, check=False).returncode == 0:
+    for base in _interpreters(version):
+        if Path(base).exists() and subprocess.run([base, "-V"], capture_output=True, check=False).returncode == 0:
             return environments.python(LOCK, ROOT / ".run" / "pythons", base)
     raise NotHere(f"Python {version} is not installed")
+
+
+def _interpreters(version: str) -> list[str]:
+    """Where that Python may be; the one of the system, unless it is the running one."""
+    if version == SYSTEM:
+        return [] if sys.base_prefix == "/usr" else [f"/usr/bin/python{HERE}"]
+    return [
+        shutil.which(f"python{version}") or "",
+        *map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python")),
+    ]
 
 
 def _measured(stage: Stage, version: str, server: str, path: str) -> Figures:
@@ -73,6 +83,7 @@ QUESTION = Question(
         for name, over, under in (
             ("Python 3.13 ÷ 3.11", ("3.13", "uvicorn"), ("3.11", "uvicorn")),
             ("Python 3.14 ÷ 3.13", ("3.14", "uvicorn"), ("3.13", "uvicorn")),
+            ("the system's Python ÷ the same version, as it is here", (SYSTEM, "uvicorn"), (HERE, "uvicorn")),
             ("granian ÷ uvicorn", (HERE, "granian"), (HERE, "uvicorn")),
             ("uvloop ÷ asyncio", (HERE, "uvicorn"), (HERE, "uvicorn, asyncio")),
         )
