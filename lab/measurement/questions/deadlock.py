@@ -7,7 +7,7 @@ from lab.measurement.question import Question
 from lab.measurement.stage import Stage, uvicorn
 from lab.measurement.users import watch
 
-SECONDS = 4
+WARM_UP_S, SECONDS = 0.5, 2  # all repeats together take less than two minutes
 FEW, MANY = 40, 100  # 40 threads and ten connections: fifty can wait for each other
 ANSWERS = "answers a second"
 
@@ -15,7 +15,7 @@ ANSWERS = "answers a second"
 def _measured(stage: Stage, path: str, users: int, pool: int = 10) -> Figures:
     command = uvicorn("deadlock", "--timeout-graceful-shutdown", "1")
     with stage.serve(command, pool_size=str(pool), pool_timeout="5") as app:
-        watch(f"{app.url}/{path}", 1, 0.3)
+        watch(f"{app.url}/{path}", users, WARM_UP_S)
         seen = watch(f"{app.url}/{path}", users, stage.seconds(SECONDS))
     return {ANSWERS: seen.per_second, "p99 ms": seen.percentile(99), "without an answer": seen.failed}
 

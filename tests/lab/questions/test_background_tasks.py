@@ -20,12 +20,15 @@ def ended(stage: Stage, kind: str, ms: int, *options: str) -> int:
         return app.log.read_text().count(DONE)
 
 
-@pytest.mark.parametrize("kind", ["awaiting", "threads", "own"])
+KINDS = ["awaiting", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("threads", "own"))]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_without_a_time_out_uvicorn_waits_for_them(stage: Stage, kind: str) -> None:
     assert ended(stage, kind, 500) == 1
 
 
-@pytest.mark.parametrize("kind", ["awaiting", "threads", "own"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_after_the_time_out_they_are_lost(stage: Stage, kind: str) -> None:
     """uvicorn has answered 200, and nobody will ever do the work."""
     assert ended(stage, kind, LONG_MS, *TIME_OUT) == 0

@@ -39,7 +39,9 @@ def test_each_waits_for_what_the_others_own(stage: Stage, until: Until) -> None:
             assert connection.execute(ACTIVE).fetchone() == (0,)
 
 
-@pytest.mark.parametrize("path", ["handler", "limited", "awaited"])
+@pytest.mark.parametrize(
+    "path", ["limited", *(pytest.param(path, marks=pytest.mark.slow) for path in ("handler", "awaited"))]
+)
 def test_the_cures(stage: Stage, path: str) -> None:
     """With the same threads and connections, all requests of a burst are answered."""
     with stage.serve(uvicorn("deadlock"), **SETTINGS) as app, ThreadPoolExecutor(BURST) as senders:
