@@ -1,6 +1,6 @@
 """Question: how many workers does a pod need, by gunicorn, by uvicorn, or by more pods?
 
-Setup: `/compute` computes for some five milliseconds, `/report` for thirty, and `/wait` waits for fifty on the event
+Setup: `/compute` computes for some five milliseconds, `/report` for forty, and `/wait` waits for fifty on the event
 loop. One process with one
 CPU; four workers of uvicorn and of gunicorn with one CPU together; four processes with a quarter of a CPU each, as
 four pods have.
@@ -18,7 +18,7 @@ from fastapi import FastAPI
 
 from lab.application.fibonacci import fibonacci
 
-NUMBER, LARGE = 23, 27  # some 5 and some 30 ms
+NUMBER, LARGE = 23, 28  # some 5 and some 40 ms
 app = FastAPI()
 
 
