@@ -3,6 +3,8 @@
     Chargebee ── POST /webhooks/chargebee ──▶ web ──▶ SQS ──▶ worker ──▶ DynamoDB · Chargebee API
                   auth → admission → body → RELEASE (validate, enqueue)
 
+RELEASE is the webhook's handler: the module of `app.web.releases` that APP_RELEASE selects, for example v01 or v10.
+
 Each package or module imports only packages and modules to its right. import-linter enforces this order:
 
     cli → web | worker → composition → billing → sqs → telemetry → events → validation_errors → settings → errors

@@ -13,7 +13,7 @@ def billing_access(settings: Settings) -> BillingAccess:
     assert settings.chargebee_api_key is not None
     return BillingAccess(
         settings.billing_table,
-        # Each event needs two connections, because its work and the renewal of its lease may call the table at once.
+        # Two connections per event, because its work and the renewal of its lease may call the table at the same time.
         connections=2 * settings.worker_concurrency,
         site_url=settings.chargebee_url.rstrip("/"),
         api_key=settings.chargebee_api_key,

@@ -21,7 +21,7 @@ def refuse(error: ValidationError) -> NoReturn:
     if first["type"] != "json_invalid":
         detail = "The body is not a Chargebee event"
     elif first["msg"].startswith(_TOO_DEEP):
-        # The parser stops at 200 levels, so the body may still be valid JSON.
+        # The body may still be valid JSON: the parser stopped at 200 levels and did not read the rest.
         first["type"], first["msg"] = "json_too_deep", first["msg"].replace("Invalid JSON", "JSON nested too deeply", 1)
         detail = "The body is nested too deeply"
     else:

@@ -1,7 +1,7 @@
-"""Collects the log lines of webhooks, and writes many at once, because loguru takes 17 µs and a system call per line.
+"""Collects the log lines of webhooks, and writes many together, because loguru takes 17 µs and a system call per line.
 
-loguru still writes the lines of failed webhooks, at once. If SIGKILL ends the process, the lines of at most the last
-FLUSH_SECONDS are lost.
+loguru still writes the lines of failed webhooks, without delay. If SIGKILL ends the process, the lines of at most the
+last FLUSH_SECONDS are lost.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ MOST_LINES = 64
 
 
 class WebhookLines:
-    """Writes the lines of `log_webhook`, but later. When the process exits, writes the lines that still wait.
+    """Writes the same lines as `log_webhook`, but many together. When the process exits, writes all waiting lines.
 
     Call `log` in the event loop's thread only.
     """
@@ -29,7 +29,7 @@ class WebhookLines:
     def __init__(self, settings: Settings) -> None:
         self._lines: list[bytes] = []
         self._flushing: asyncio.TimerHandle | None = None
-        self._second = (0, "", "")  # the current second since the epoch, its date and time as text, and its UTC offset
+        self._second = (0, "", "")  # the current second: seconds since the epoch, date and time as text, UTC offset
         self._by_loguru = not as_json(settings) or settings.log_level not in ("DEBUG", "INFO")
         atexit.register(self.flush)
 
@@ -46,7 +46,7 @@ class WebhookLines:
             self._flushing = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
 
     def _now(self) -> str:
-        """Returns the local time in ISO 8601. Formatting is slow, so each call formats only the milliseconds."""
+        """Returns the local time in ISO 8601. Keeps the text of the current second, because formatting is slow."""
         now = time.time()
         if self._second[0] != int(now):
             whole = datetime.fromtimestamp(int(now)).astimezone().isoformat()

@@ -39,7 +39,7 @@ class Observers(Generic[Record]):
         return self.tracing.begin(headers) if self.tracing else sent_with(headers)
 
     def continue_trace(self, traceparent: str | None) -> Trace | None:
-        """Does the same as `begin_trace` for a message. `traceparent`: the message's attribute, or None without one."""
+        """Does the same as `begin_trace` for a message. `traceparent`: the attribute, or None if it is missing."""
         return self.begin_trace([] if traceparent is None else [(b"traceparent", traceparent.encode())])
 
     @contextmanager

@@ -78,7 +78,7 @@ class SpanExport:
 
 
 class _KnownIds(IdGenerator):
-    """Returns ids for the next span: random ids, or the ids passed to `set`, which an SQS message already contains."""
+    """Returns the ids passed to `set`, or random ids after `set(None)`. The SQS message may already contain the ids."""
 
     def __init__(self) -> None:
         self._trace: Trace | None = None

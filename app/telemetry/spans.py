@@ -21,7 +21,7 @@ PROCESS = "process"
 
 
 class Tracing(ABC, Generic[Record]):
-    """Exports spans. `begin` decides which requests are sampled. `observe` and `observe_call` export their spans."""
+    """Exports the spans of sampled webhooks, messages and calls to SQS. `begin` decides whether to sample a request."""
 
     def __init__(self, resource: Resource, version: str) -> None:
         self.begin = Sampling.from_environment().begin

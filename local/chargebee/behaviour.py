@@ -36,12 +36,12 @@ class Behaviour(BaseModel):
     )
     seed: int = Field(0, description="Seed for the random choice of the calls that fail.")
     rests: int = Field(
-        0, ge=0, description="With a number N, every Nth call is answered with 429 and Retry-After; with 0, no call."
+        0, ge=0, description="N: the stand-in answers every Nth call with 429 and Retry-After. 0 switches this off."
     )
     retry_after: str = Field(
         "",
-        description="Value of Retry-After in the answers that the option `rests` causes. Empty: random values, of which"
-        " a few are absurdly high.",
+        description="Value of Retry-After in the answer to every Nth call, where N is the value of `rests`. If empty,"
+        " the stand-in chooses random values, of which a few are absurdly high.",
     )
     idempotency_seconds: float = Field(1800.0, gt=0, description="Seconds for which an idempotency key is stored.")
 

@@ -12,7 +12,7 @@ class CallLog:
 
     `times` contains the unix time of each answer, by operation and by status. If the stand-in cut off an answer on
     purpose, the status is `cut_off`. `most` is the highest number of calls with a valid API key in any 60 s.
-    `most_taken` is the highest number of calls in any 60 s that the rate limit allowed.
+    `most_taken` is the highest number of calls that the rate limit has allowed in any 60 s.
     """
 
     def __init__(self) -> None:

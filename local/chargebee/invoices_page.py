@@ -62,8 +62,8 @@ class Page:
     def moment(self, seen: int) -> dict[str, Any]:
         """Returns the data of one event of the stream.
 
-        The data are the numbers of calls and invoices, and the invoices that have changed since revision `seen` of the
-        site. If `seen` is 0, all invoices count as changed.
+        The data are the number of calls, the number of invoices, and a summary of each invoice that has changed since
+        revision `seen` of the site. If `seen` is 0, all invoices count as changed.
         """
         api, now = self._api, self._api.clock()
         taken, refused = api.calls.each_second(now)

@@ -22,7 +22,7 @@ class LoadResult:
     """The responses to the webhooks that `load` has sent. All times are in seconds.
 
     `accepted` contains the bodies of the webhooks that the service answered with 200. `probes` contains the latencies
-    of the requests to /healthz in the same time.
+    of the requests to /healthz during the load.
     """
 
     statuses: Counter[int] = field(default_factory=Counter)

@@ -45,7 +45,7 @@ def text(params: Mapping[str, str], name: str, longest: int) -> str:
 def offset(params: Mapping[str, str], name: str) -> list[str]:
     """Returns the parameter `name`, which is the `next_offset` of the previous page, as in `["1785535200000","300"]`.
 
-    Returns an empty list if the request has no such parameter, because it is for the first page.
+    Returns an empty list if the request has no such parameter, because such a request asks for the first page.
     """
     if not (given := params.get(name)):
         return []

@@ -17,8 +17,8 @@ from local.chargebee.invoices_page import Page
 from local.chargebee.operations import Site
 from local.guard import LOOPBACK, SameOriginGuard
 
-# When the server stops, uvicorn closes open connections after this time. The page's event streams never end by
-# themselves.
+# When the server stops, uvicorn closes open connections after this many seconds, because the page's event
+# streams never end by themselves.
 _GRACE_SECONDS = 1
 _BACKLOG = 2048
 

@@ -19,7 +19,7 @@ _DECADES = range(-3, 2)
 class Description(NamedTuple):
     """Describes a metric. `name`: the name in OpenTelemetry, from which the name in Prometheus is derived.
 
-    `unit`: a unit as in UCUM, such as `s` for seconds and `By` for bytes. `bounds`: see Histogram.
+    `unit`: a unit code of UCUM (https://ucum.org), such as `s` for seconds and `By` for bytes. `bounds`: see Histogram.
     """
 
     kind: Literal["counter", "gauge", "histogram"]

@@ -15,7 +15,7 @@ MOST_VALUES = 40
 
 
 class MessageMetrics:
-    """Counts messages in the event loop's thread. No label contains a value of a message, so the series are few."""
+    """Counts messages in the event loop's thread. Labels contain no message values, to limit the number of series."""
 
     def __init__(self) -> None:
         durations = Histogram(
@@ -48,7 +48,7 @@ class MessageMetrics:
         self.instruments: list[Instrument] = [durations, waits, self._outcomes, self._retries, self._dead]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Makes the counters of `outcomes` begin at 0. Ignores the status of each, because messages have none."""
+        """Makes the counters of `outcomes` begin at 0. Ignores their HTTP statuses, because messages have none."""
         for outcome, _ in outcomes:
             self._outcomes.values.setdefault((outcome,), 0)
 

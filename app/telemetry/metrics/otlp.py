@@ -1,4 +1,4 @@
-"""Pushes the metrics over OTLP/HTTP to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names, in a thread.
+"""Runs a thread that pushes the metrics over OTLP/HTTP to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.
 
 OpenTelemetry's exporter reads the OTEL_EXPORTER_OTLP_… variables for time-outs, headers, compression and certificates.
 Metrics are always cumulative, because this process never resets its counters. Therefore,
@@ -35,7 +35,7 @@ def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) 
     """
     interval = os.environ.get(OTEL_METRIC_EXPORT_INTERVAL) or INTERVAL_MILLISECONDS
     if not interval.isdecimal() or not int(interval):
-        raise ConfigurationError(f"{OTEL_METRIC_EXPORT_INTERVAL}={interval}: allowed are milliseconds, 1 or more")
+        raise ConfigurationError(f"{OTEL_METRIC_EXPORT_INTERVAL}={interval}: allowed are 1 or more milliseconds")
     scope = InstrumentationScope("invoice_webhook", version)
     push = Push(Translation(instruments, resource, scope), int(interval) / 1000)
     push.start()
@@ -46,7 +46,7 @@ def pushed(instruments: Sequence[Instrument], resource: Resource, version: str) 
 
 
 class Push(threading.Thread):
-    """A thread that pushes the metrics. A daemon thread, so that the process can end even if the collector hangs."""
+    """A thread that pushes the metrics. It is a daemon, so that the process can end even if the collector hangs."""
 
     def __init__(self, translation: "Translation", interval: float) -> None:
         super().__init__(name="otlp-metrics", daemon=True)

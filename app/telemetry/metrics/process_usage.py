@@ -40,7 +40,7 @@ def _memory() -> list[Point]:
 
 def _open_files() -> list[Point]:
     try:
-        return [((), len(list((_PROC / "fd").iterdir())) - 1)]  # without the descriptor that reads the folder
+        return [((), len(list((_PROC / "fd").iterdir())) - 1)]  # minus the descriptor that reads the folder
     except OSError:
         return []
 
@@ -58,8 +58,8 @@ def _throttling_instruments(file: Path | None) -> list[Instrument]:
         return read
 
     texts = (
-        ("container.cpu.periods", "{period}", "Periods in which the kernel enforced the CPU limit."),
-        ("container.cpu.throttled_periods", "{period}", "Periods in which the CPU limit stopped this container."),
+        ("container.cpu.periods", "{period}", "Periods of the CPU limit, whether it stopped this container or not."),
+        ("container.cpu.throttled_periods", "{period}", "Periods of the CPU limit in which it stopped this container."),
         ("container.cpu.throttled_time", "s", "Time for which the CPU limit stopped this container."),
     )
     return [

@@ -52,7 +52,8 @@ class GarbageMetrics:
 class ThreadTokens:
     """The metrics of AnyIO's thread pool, which runs `run_in_threadpool`, sync dependencies and sync handlers.
 
-    Each event loop has its own CapacityLimiter, so the metrics have no values until `capture` is called.
+    AnyIO limits the threads with one CapacityLimiter per event loop. The metrics have no values until `capture` has
+    found the limiter of the running event loop.
     """
 
     def __init__(self) -> None:
@@ -108,7 +109,7 @@ class LoopMetrics:
 
 
 class RecordMetrics(Protocol[Record_contra]):
-    """The metrics that are built from records. The web process has records of webhooks, a worker those of messages."""
+    """The metrics that are built from records: of webhooks in the web process, and of messages in a worker."""
 
     instruments: list[Instrument]
 

@@ -17,7 +17,7 @@ _EVENT_TYPE, _API_VERSION, _TRUNCATED = ("event_type",), ("api_version",), ("tru
 
 
 class WebhookMetrics:
-    """Counts webhooks in the event loop's thread. No label contains a value of a payload, so the series are few.
+    """Counts webhooks in the event loop's thread. Labels contain no payload values, to limit the number of series.
 
     `fine`: more buckets (APP_METRICS_FINE). `wanted`: APP_EVENT_TYPES.
     """
@@ -57,8 +57,8 @@ class WebhookMetrics:
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
         """Makes the counters and histograms of `outcomes` begin at 0.
 
-        With `fine`, creates no histogram before the first webhook with its status. Otherwise, each scrape would hold
-        the interpreter lock for 5 ms to format seven unused histograms.
+        With `fine`, creates no histogram before the first webhook with its status, because seven unused
+        histograms would make each scrape hold the interpreter lock for 5 ms.
         """
         for outcome, status in outcomes:
             self._outcomes.values.setdefault((outcome,), 0)
