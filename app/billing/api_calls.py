@@ -18,8 +18,8 @@ from app.sqs.failures import without_tracebacks
 ATTEMPTS = 3
 # Maximum length of an answer from Chargebee. Even a page of 100 events with long invoices is shorter.
 MAX_BYTES = 8 * 1024 * 1024
-# Seconds between the first and the second try of a call. The pause before the third try is twice as long. Each pause
-# is shortened by a random part of up to half.
+# Seconds between the first and the second try of a call. The pause before the third try is twice as long. The
+# service shortens each pause at random, by at most half.
 PAUSE = 0.5
 TOO_MANY = frozenset({"api_request_limit_exceeded", "chargebee_http_429"})
 # Seconds for which all workers pause if Chargebee answers 429 (too many requests) without a Retry-After header.
@@ -72,8 +72,9 @@ class ApiCalls:
     async def make(self, caller: Caller, operation: str, path: str, **request: Any) -> Mapping[str, Any]:
         """Makes a call in at most ATTEMPTS tries, and returns the JSON object in the answer.
 
-        `request`: keyword arguments of aiohttp's `request`. All tries end within the length of one lease, so that
-        Chargebee still knows the idempotency key of the first try. Raises InvalidState, BillingFailed.
+        `request`: keyword arguments of aiohttp's `request`. All tries end within the length of one lease, at most
+        15 minutes. Chargebee keeps an idempotency key for 30 minutes, so it recognises the last try as a repetition of
+        the first one. Raises InvalidState, BillingFailed.
         """
         began: float | None = None
         for attempt in range(ATTEMPTS):

@@ -28,7 +28,7 @@ class BillingAttempt:
     async def bill(self) -> tuple[bool, list[Update]]:
         """Charges the billable events and closes the invoice. Raises BillingFailed.
 
-        Returns True if the invoice is closed, and the table updates that mark the billable events as billed.
+        Returns a pair: whether the invoice is closed, and the updates of the table that mark billable events as billed.
         """
         try:
             return await self._bill()
@@ -49,7 +49,7 @@ class BillingAttempt:
         if found is not None and not found.is_pending:
             # A closed invoice can contain only charges of billable events that an earlier attempt has reserved. If some
             # are reserved, the others came later and do not belong to this invoice. If none is reserved, the invoice
-            # was closed without charges, so all billable events of the period are missing on the invoice.
+            # was closed without charges, so all billable events of the period are missing from the invoice.
             return await self._finish_closed(found, reserved or billables)
         own = reserved + await self._billables.reserve(without(billables, reserved))
         try:

@@ -77,7 +77,7 @@ class Chargebee:
     ) -> FoundInvoice:
         """Makes a call that changes the invoice, and returns the invoice in the answer.
 
-        Raises ChargebeeUnavailable if the answer has status 200 but not the invoice, because it is not from Chargebee.
+        Raises ChargebeeUnavailable if an answer with status 200 lacks the invoice, because it is not from Chargebee.
         """
         headers = {IDEMPOTENCY_HEADER: idempotency_key(caller.event_id, operation, billable)}
         path = f"/invoices/{_segment(invoice_id)}/{operation}"
@@ -85,7 +85,7 @@ class Chargebee:
 
 
 def _segment(text: str) -> str:
-    """Returns `text`, percent-encoded with its slashes, as one segment of a URL's path."""
+    """Returns `text` as one segment of a URL's path: special characters are percent-encoded, even slashes."""
     return quote(text, safe="")
 
 

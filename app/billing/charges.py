@@ -52,7 +52,7 @@ class Billable:
         return f"{self.id}@{self.occurred_at}"
 
     def require_chargeable(self) -> None:
-        """Raises Unprocessable if Chargebee would never accept the charge, or if it could not be recognised later."""
+        """Raises Unprocessable if Chargebee would never accept the charge, or if `charged` could not recognise it."""
         if self.amount < 1:
             raise Unprocessable(f"The billable event {self.id} has an amount below 1", "invalid_amount")
         if not _ID.fullmatch(self.id):
@@ -161,7 +161,7 @@ def without(billables: Iterable[Billable], others: Iterable[Billable]) -> list[B
 
 
 def _length(text: str) -> int:
-    """Returns the length of `text` in UTF-16 code units, as Java counts. It is at least the number of characters."""
+    """Returns the number of UTF-16 code units in `text`, as Java counts: never less than the number of characters."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

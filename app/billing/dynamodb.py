@@ -123,7 +123,7 @@ def now_ms() -> int:
 
 
 def _raise(error: Exception) -> None:
-    """Translates `error` to ConditionFailed, Unprocessable or TableUnavailable, and raises the translation.
+    """Raises ConditionFailed, Unprocessable or TableUnavailable in place of `error`.
 
     `error` may be any exception, because botocore raises unexpected exceptions if an answer is not from AWS.
     """

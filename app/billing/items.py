@@ -65,8 +65,8 @@ class Update:
 def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
     """Returns the update that claims an event for `owner` until the time `until`.
 
-    All times are unix ms. The update succeeds if nobody has claimed the event, or if the lease of an earlier claim
-    ended before `free`. The item expires at the unix time `expires`, in seconds.
+    The update succeeds if nobody has claimed the event, or if the lease of an earlier claim ended before the time
+    `free`. DynamoDB deletes the item after `expires`. `until` and `free` are in unix ms, `expires` is in unix seconds.
     """
     return Update(
         claim_key(event_id),
@@ -82,7 +82,7 @@ def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> 
 
 
 def recorded(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
-    """Returns the update that marks an event as done without a claim, because the event needs no billing work."""
+    """Returns the update that marks an unclaimed event as done, because the event needs no billing work."""
     return Update(
         claim_key(event_id),
         "SET #owner = :owner, #status = :done, #outcome = :outcome, #expires_at = :expires",

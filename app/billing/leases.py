@@ -4,10 +4,10 @@ Until the lease ends, no other attempt works on the event or the invoice. Each a
 table stores as the lease's owner. So two attempts of one process are two owners. If the answer to a claim is lost, the
 attempt recognises its own claim by the token.
 
-The owner computes the lease's end with its system clock, and writes the end into the table. To know how much time is
-left, the owner uses its monotonic clock, starting before the call that writes the end. Other workers compare the end
-with their own system clocks, and wait longer by SKEW times the lease's length. So the system clocks of two workers may
-differ by a twelfth of APP_BILLING_LEASE, which is 5 s for a lease of 60 s.
+The owner computes the lease's end with its system clock, and writes the end into the table. The owner measures the
+remaining time with its monotonic clock, from a moment before the call that writes the end. Other workers compare the
+end with their own system clocks, and wait for a further twelfth of the lease's length (SKEW) after the end. So the
+system clocks of two workers may differ by this twelfth, which is 5 s for a lease of 60 s.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from app.billing.items import Item, Update, number, text
 from app.errors import ClaimedElsewhere
 
 SKEW = 1 / 12
-# The table keeps a claim for longer than the same event can arrive again: SQS keeps a message for at most 14 days, and
+# The table keeps a claim until the same event can no longer arrive: SQS keeps a message for at most 14 days, and
 # Chargebee redelivers an event for 3 days 7 hours.
 KEPT_SECONDS = 15 * 24 * 3600
 
@@ -56,7 +56,7 @@ class Lease(Caller):
         return self._ends - time.monotonic()
 
     async def record(self, outcome: str) -> None:
-        """Marks an event that needs no billing work as done, without a claim. Raises AlreadyDone, TableUnavailable."""
+        """Marks an unclaimed event as done, because it needs no billing work. Raises AlreadyDone, TableUnavailable."""
         try:
             await self._table.update(items.recorded(self.event_id, self.token, outcome, expires=_expires()))
         except ConditionFailed:

@@ -20,8 +20,8 @@ from app.events import PENDING_INVOICE_CREATED, Event, Invoice
 T = TypeVar("T")
 Outcome = Literal["closed", "recorded", "already", "superseded"]
 RELEASE_SECONDS = 2.0
-RENEWALS = 3  # a worker renews a lease this many times in the lease's length
-TRIES = 4  # while the table cannot be reached, the worker tries renewals this many times as often
+RENEWALS = 3  # the pause between two renewals is the lease's length divided by this number
+TRIES = 4  # while the table cannot be reached, the pause is also divided by this number
 BATCH = 100  # maximum number of keys in one BatchGetItem
 
 
@@ -95,7 +95,7 @@ async def while_leased(lease: Lease, work: Coroutine[Any, Any, T]) -> T:
     try:
         await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            renewing.result()  # raises, because `keep_leased` ends only with an error
+            renewing.result()  # this call raises, because `keep_leased` ends only with an error
         return working.result()
     finally:
         for task in (working, renewing):

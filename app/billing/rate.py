@@ -61,7 +61,7 @@ class SharedRateLimit:
                 await asyncio.sleep((at - now_ms()) / 1000)
                 if self.is_valid(at):
                     return at
-                # If the system clock was corrected, the loop would otherwise write to the table without a pause.
+                # Without this pause, the loop might write to the table non-stop if the system clock is corrected.
                 await asyncio.sleep(self.interval)
             finally:
                 self._sleeping -= 1

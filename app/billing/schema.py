@@ -60,16 +60,16 @@ def _set_up_table(client: "DynamoDBClient", name: str, dry_run: bool) -> str:
 
 def _set_up_expiry(client: "DynamoDBClient", name: str, dry_run: bool) -> str:
     if dry_run and _described(client, name) is None:
-        return f"The table's items would expire at the time in {EXPIRY}"
+        return f"The table's items would expire at the time that {EXPIRY} contains"
     known = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
     if known.get("TimeToLiveStatus") in ("ENABLED", "ENABLING"):
         if known.get("AttributeName") != EXPIRY:
             raise ConfigurationError(f"The table {name} has a TTL on another attribute: allowed is {EXPIRY}")
-        return f"The table's items expire at the time in {EXPIRY}"
+        return f"The table's items expire at the time that {EXPIRY} contains"
     if dry_run:
-        return f"The table's items would expire at the time in {EXPIRY}"
+        return f"The table's items would expire at the time that {EXPIRY} contains"
     client.update_time_to_live(TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": EXPIRY})
-    return f"From now on, the table's items expire at the time in {EXPIRY}"
+    return f"From now on, the table's items expire at the time that {EXPIRY} contains"
 
 
 def _described(client: "DynamoDBClient", name: str) -> Any:

@@ -22,7 +22,7 @@ PATIENCE, PATIENCE_SLOTS, BEGUN = 30.0, 3, 10
 
 
 class Slots:
-    """Reserves slots, which are `interval` seconds apart. `next`: the next free slot when last read, in unix ms."""
+    """Reserves slots, which are `interval` seconds apart. `next`: the next free slot as last read, in unix ms."""
 
     def __init__(self, table: Table, interval: float) -> None:
         self._table = table

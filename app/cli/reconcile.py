@@ -52,8 +52,8 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
     """Compare Chargebee's List Events with the events that were processed, and enqueue the missing ones.
 
     Only events of the types in APP_EVENT_TYPES are enqueued, to APP_SQS_QUEUE_URL, as the webhook does. An event in
-    the dead-letter queue counts as missing. The table keeps for 15 days which events were processed. An older event
-    counts as missing, but is not charged twice.
+    the dead-letter queue counts as missing. The table's record of a processed event is deleted after 15 days.
+    From then on, the event counts as missing, but nothing is charged twice.
 
     APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """

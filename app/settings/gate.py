@@ -8,7 +8,7 @@ from pydantic_settings import NoDecode
 
 KIB, MIB = 1024, 1024 * 1024
 
-# An empty variable counts as not set. But an empty credential is an error, because its Kubernetes Secret may be empty.
+# An empty variable counts as not set. But an empty credential is an error: its Kubernetes Secret may lack the value.
 CREDENTIALS = (
     "basic_auth_username",
     "basic_auth_password",
@@ -58,7 +58,7 @@ class GateSettings(BaseModel):
         le=300,
         description=(
             "Maximum expected wait for a response in seconds; while the expected wait is longer, the service answers"
-            " 503 to new webhooks. 0: no limit, which `make run` sets for v01 to v07."
+            " 503 to new webhooks. 0: no limit (`make run` sets 0 for v01 to v07)."
         ),
     )
     max_in_flight: int = Field(

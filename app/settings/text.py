@@ -118,7 +118,7 @@ def listing(settings: type[BaseSettings]) -> str:
 
 
 def default(value: Any) -> str:
-    """Returns the default `value` as text, as a variable would contain it."""
+    """Returns the default `value` in the format of an environment variable."""
     if isinstance(value, bool):
         return str(int(value))
     return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)

@@ -41,7 +41,7 @@ class MessageHandler(NamedTuple):
     first_retry: float
 
     async def handle(self, message: InFlightMessage, record: MessageRecord) -> None:
-        """Processes `message`, deletes, retries or dead-letters it, and writes the outcome into `record`.
+        """Processes `message`, then deletes, retries or dead-letters it. Writes the outcome into `record`.
 
         After an unexpected exception, logs the traceback and retries the message: a new version may repair the bug.
         """

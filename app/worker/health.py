@@ -69,7 +69,7 @@ async def served(probes: Probes, host: str, port: int) -> AsyncIterator[tuple[st
     except (OSError, UnicodeError) as error:
         raise ConfigurationError(
             f"APP_HOST={host}, APP_PORT={port}: cannot listen there: {error};"
-            " allowed is an address of this machine and a free port (0 takes one)"
+            " allowed is an address of this machine and a free port (0 picks a free port)"
         ) from None
     try:
         yield server.sockets[0].getsockname()[:2]

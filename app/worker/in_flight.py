@@ -31,7 +31,7 @@ class InFlightMessage:
         self.lost = False
 
     def receive(self, received: ReceivedMessage, visibility: float) -> None:
-        """Stores the first or a repeated receive, because only the newest receipt handle is certainly valid."""
+        """Stores the newest receive of the message, because the receipt handles of earlier receives may be invalid."""
         self.received = received
         self.received_at = asyncio.get_running_loop().time()
         self.hidden_until = self.received_at + visibility
@@ -138,7 +138,7 @@ class InFlight:
             self._on_lost(message, code)
 
     def _lose_expired(self) -> None:
-        """Treats each waiting message whose visibility timeout has ended as lost, because no extension succeeded.
+        """Treats a waiting message as lost if its visibility timeout has ended because no extension succeeded.
 
         Messages in work are not lost, because their work may end before another worker receives them. If another worker
         receives one, the claim on the event prevents duplicate work.

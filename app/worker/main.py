@@ -65,7 +65,7 @@ async def _run(
         worker = Worker(limits, queues, process, settings.event_types, observers)
         _measure(worker, observers)
         async with served(Probes(worker.not_alive, worker.not_ready), settings.host, settings.port) as address:
-            logger.info("Listening on {} with the worker's probes", http_url(*address))
+            logger.info("Listening on {} for the worker's probes", http_url(*address))
             _on_signals(worker)
             with observers.measuring():
                 logger.info("Receiving from {}", queues[0].name)

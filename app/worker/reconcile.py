@@ -1,7 +1,7 @@
 """Compares Chargebee's events with the processed events, and enqueues the missing ones.
 
-This recovers events that no retry recovers: the service rejected the webhook for longer than Chargebee redelivers it
-(3 days 7 hours), or the queue's retention period ended before a worker processed the message. If an event is enqueued
+This recovers events that no retry recovers. Either the service rejected the webhook until Chargebee gave up (after 3
+days 7 hours), or the queue's retention period ended before a worker processed the message. If an event is enqueued
 twice, its claim in the table ensures that the work is done only once.
 """
 

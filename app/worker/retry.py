@@ -52,5 +52,5 @@ def longest_visibility(age: float) -> int:
 
 
 def pause(failures: int, longest: float, uniform: Uniform = random.uniform) -> float:
-    """Returns the seconds to wait, at most `longest`, before the next call to SQS after `failures` failed calls."""
+    """Returns how many seconds to wait (at most `longest`) before calling SQS again after `failures` failed calls."""
     return uniform(0.0, min(longest, 0.25 * 2.0 ** min(failures, 10)))

@@ -22,7 +22,7 @@ from app.worker.retry import pause
 
 # How many messages may wait for a free task, so that a free task need not wait for the next poll.
 PREFETCH = 10
-# When the worker stops, it keeps the last part of APP_GRACEFUL_TIMEOUT for the calls to SQS that delete and release
+# When the worker stops, it reserves the last part of APP_GRACEFUL_TIMEOUT for the calls to SQS that delete and release
 # messages. This part is LAST_SECONDS long, or the fraction LAST_PART of the time-out if that is shorter.
 LAST_SECONDS, LAST_PART = 5.0, 1 / 3
 # How many messages may be in flight beyond `concurrency` and `prefetch`, because their deletes are not confirmed yet.
