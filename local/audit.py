@@ -1,4 +1,4 @@
-"""Asks the Chargebee stand-in whether the invoice of each webhook is closed, and has each charge exactly once."""
+"""Asks the Chargebee stand-in whether each webhook's invoice is closed and has each of its charges exactly once."""
 
 import time
 from collections import Counter

@@ -1,8 +1,9 @@
 """Rejects requests from websites, because any page in a local browser can send requests to servers on loopback.
 
-If the Host header is not a name of the server, the cause is DNS rebinding (https://github.com/taviso/rbndr). If the
-Origin or Sec-Fetch-Site header names another site, a script, form or image of that site has sent the request
-(https://web.dev/articles/fetch-metadata). AWS SDKs and curl send neither Origin nor Sec-Fetch-Site.
+If the Host header is not a name of the server, a website may have sent the request through DNS rebinding
+(https://github.com/taviso/rbndr). If the Origin or Sec-Fetch-Site header names another site, a script, form or image of
+that site has sent the request (https://web.dev/articles/fetch-metadata). AWS SDKs and curl send neither
+Origin nor Sec-Fetch-Site.
 """
 
 from argparse import ArgumentParser

@@ -59,7 +59,7 @@ class LocalRun:
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """Returns the environment variables for a process that uses the stand-ins of this local run.
 
-        The process gets the variables in `base`, except AWS_ and APP_LOCAL_ variables, and the stand-ins' addresses.
+        The process gets the stand-ins' addresses, and the variables in `base` except AWS_ and APP_LOCAL_ variables.
         """
         kept = {name: value for name, value in base.items() if not name.startswith(("AWS_", "APP_LOCAL_"))}
         own = (self.queue_url, self.dead_letter_queue_url, self.table, self.chargebee, self.chargebee_api_key)

@@ -1,4 +1,4 @@
-"""Measures how much CPU time other processes use during a measurement, because they distort the measurement."""
+"""Measures how much CPU time other processes use during a measurement, because such use distorts the result."""
 
 import time
 from typing import NamedTuple, Self
@@ -72,6 +72,6 @@ def _own_cpu_seconds() -> float:
             spent = process.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        # `children_user` and `children_system` are the CPU time of children that have ended, if their parent knows it.
+        # `children_user` and `children_system` are the CPU time of ended children, if `process` has waited for them.
         seconds += spent.user + spent.system + spent.children_user + spent.children_system
     return seconds

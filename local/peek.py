@@ -1,6 +1,6 @@
 """Reads the messages of a queue in the embedded AWS without receiving them, so that their receive counts do not change.
 
-SQS has no such request; it is an extension of ministack, the emulator of AWS.
+SQS has no such request, but ministack, the emulator of AWS, offers one.
 """
 
 import json
@@ -14,8 +14,8 @@ from local.http import ask
 def peek(endpoint: str, queue_url: str, ca_bundle: str | None = None) -> list[Seen]:
     """Returns every message of the queue, oldest first.
 
-    If `endpoint` uses https, `ca_bundle` is required, a PEM file of CAs. Raises ConfigurationError if the embedded AWS
-    does not answer.
+    An https `endpoint` needs `ca_bundle`, a PEM file of CAs. Raises ConfigurationError if the embedded AWS does not
+    answer.
     """
     path = f"/_ministack/sqs/messages?QueueUrl={quote(queue_url, safe='')}"
     try:

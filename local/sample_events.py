@@ -40,7 +40,7 @@ def default_file() -> Path:
 
 
 def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
-    """Returns `count` events, which `fresh_events` generates from the files in turn. Raises the same errors."""
+    """Returns `count` events, generated from the files in turn. Raises the errors of `fresh_events`."""
     shares = [fresh_events(file.read_bytes(), count // len(files) + 1) for file in files]
     return (next(shares[number % len(shares)]) for number in range(count))
 

@@ -74,7 +74,7 @@ def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def charges(event: dict[str, Any]) -> list[SeededBillable]:
-    """Returns one to three billable events in the period of the event's invoice, always the same ones for an event.
+    """Returns one to three billable events in the period of the event's invoice. The result depends only on `event`.
 
     The period covers all line items, including those that the webhook does not contain (see `more_line_items`).
     """
@@ -100,10 +100,10 @@ def charges(event: dict[str, Any]) -> list[SeededBillable]:
 
 
 def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns invented line items of the invoice that the webhook does not contain, or none if the webhook is complete.
+    """Invents the line items that the webhook leaves out of the invoice. Returns none if the webhook is complete.
 
-    Chargebee leaves line items out of a long webhook. The period of the returned line items ends a month after that of
-    the webhook's last line item.
+    Chargebee leaves line items out of a long webhook. The period of each returned line item ends a month after the
+    period of the webhook's last line item.
     """
     invoice = event["content"]["invoice"]
     if not invoice.get("line_items_next_offset"):

@@ -23,7 +23,7 @@ def configured_stand_ins(settings: Settings) -> StandIns:
     """Returns the stand-ins that the environment variables name.
 
     Raises ConfigurationError if a variable is not set, or if it names the real Chargebee or the real DynamoDB, because
-    the commands must not send invented data to the real services.
+    invented data must not reach the real services.
     """
     settings.require_billing()
     assert settings.chargebee_url is not None

@@ -1,4 +1,4 @@
-"""`python -m local doctor your.module:app`: asgi-doctor, with the releases of the course that show each cure."""
+"""`python -m local doctor your.module:app`: runs asgi-doctor, and names this project's releases that show each cure."""
 
 import click
 
@@ -15,9 +15,9 @@ from local.doctor.releases import showing
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def doctor(arguments: tuple[str, ...]) -> None:
-    """Run asgi-doctor, which explains its options itself, and name releases of the course that show each cure.
+    """Run asgi-doctor with these arguments, and name this project's releases that show each cure.
 
-    `python -m local diff` shows the code of a release.
+    With --help, asgi-doctor lists its options. `python -m local diff` shows the code of a release.
     """
     raise click.exceptions.Exit(main(arguments, prog="python -m local doctor", explain=_releases))
 

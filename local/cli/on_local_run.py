@@ -1,4 +1,4 @@
-"""`python -m local redrive` and `python -m local reconcile`: run these commands of `python -m app` on the local run."""
+"""`python -m local redrive` and `python -m local reconcile`: commands of `python -m app` that work on the local run."""
 
 import os
 from functools import wraps

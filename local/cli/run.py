@@ -60,8 +60,8 @@ def run() -> None:
 def _start_worker(stack: ExitStack, stand_ins: LocalRun, settings: Settings, given: dict[str, str]) -> None:
     """Registers the invoices of the sample webhooks, and starts a worker, which closes invoices.
 
-    The README sends sample webhooks with curl, which does not register their invoices. v01 needs no worker, because it
-    has no queue, and closes the invoices itself.
+    The function registers the invoices, because the README's curl commands only send the sample webhooks. v01 needs no
+    worker, because its service has no queue and closes the invoices itself.
     """
     seeding.seed(stand_ins, (file.read_bytes() for file in [default_file(), *sample_files()]))
     if settings.release.enqueues:

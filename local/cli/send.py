@@ -100,7 +100,7 @@ def _local_run() -> LocalRun | None:
             is_listening(urlsplit(DEFAULT_URL).port or 0)
         except OSError:
             raise ConfigurationError(
-                f"{error}, or name a service with --url, because no service listens on {DEFAULT_URL}"
+                f"{error}, or name a service with --url; no service listens on {DEFAULT_URL}"
             ) from None
         return None
 

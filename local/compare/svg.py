@@ -14,10 +14,10 @@ from local.compare.styles import STYLES
 WIDTH, LABEL, MARGIN = 960, 110, 14
 PLOT = WIDTH - LABEL - MARGIN
 TITLE, GAP, AXIS, LEGEND = 34, 8, 26, 24
-# The height of a row in pixels: in the groups with these titles, and in the other groups.
+# The height of a row in pixels: HEIGHTS is for the groups with these titles, and HEIGHT is for all other groups.
 HEIGHTS = {"event loop": 20.0, "calls to SQS": 13.0}
 HEIGHT = 6.5
-# The minimum width in pixels: of a span that is drawn, and of a span with a tooltip.
+# Widths in pixels: a span narrower than SMALLEST is not drawn, and a span narrower than TIPPED has no tooltip.
 SMALLEST = 0.4
 TIPPED = 8.0
 TICKS = 5
@@ -125,7 +125,7 @@ def _tip(span: StateSpan) -> str:
 
 
 def _rect(svg: Element, box: tuple[float, float, float, float], state: State, tip: str = "") -> None:
-    """Draws a rectangle. `box` is its x, y, width and height. `tip` is its tooltip, if it is wide enough for one."""
+    """Draws a rectangle, with the tooltip `tip` if the rectangle is wide enough. `box` is x, y, width and height."""
     place = {name: f"{value:.1f}" for name, value in zip(("x", "y", "width", "height"), box, strict=True)}
     rect = SubElement(svg, "rect", {"class": _CLASSES[state]} | place)
     if tip and box[2] >= TIPPED:

@@ -52,7 +52,7 @@ def summary(recorded: Recording) -> str:
 
 
 def legend(shown: set[State]) -> Iterator[tuple[State, str]]:
-    """Yields each state of `shown` with a text for the legend: the state's letter and name."""
+    """Yields each state of `shown` with its entry in the legend: the state's letter and name."""
     for state, style in STYLES.items():
         if state in shown:
             yield state, f"{style.letter} {state.value}"

@@ -59,15 +59,15 @@ async def _send(
 def _queued(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
     """Compares the accepted webhooks with the messages in the queue.
 
-    Returns three values for the report: a text about how many messages are in the queue, the number of accepted
-    webhooks that are not in the queue, and the text "in the queue".
+    Returns three values for the report: the number of messages as a phrase, such as "1,000 in the queue"; the number
+    of accepted webhooks that are not in the queue; and the phrase "in the queue".
     """
     arrived = Counter(message.body.encode() for message in peek(run.endpoint, run.queue_url, run.ca_bundle))
     return f"{arrived.total():,} in the queue", sum(body not in arrived for body in accepted), "in the queue"
 
 
 def _billed(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
-    """Returns the same three values as `_queued`, but about billed invoices, for a release that has no queue."""
+    """Returns the three values of `_queued` for a release without a queue, with invoices instead of messages."""
     closed = audit(run.chargebee, pending(bodies)).closed
     lost = len(audit(run.chargebee, pending(accepted)).problems)
     return f"{closed:,} invoices closed", lost, "billed correctly"

@@ -1,4 +1,4 @@
-"""Joins the findings of `asgi_doctor` with the course.
+"""Adds this project's releases to the findings of `asgi_doctor`.
 
-releases.py   finds the releases of this project that show how to cure a finding
+releases.py   finds the releases that show how to cure a finding
 """

@@ -12,5 +12,5 @@ _RELEASES: dict[Kind, tuple[Release, ...]] = {
 
 
 def showing(finding: Finding) -> tuple[Release, ...]:
-    """Returns the releases whose change is the cure. No release is about computing, garbage or the start."""
+    """Returns the releases whose change is the cure. There is none for computation, garbage collection or start-up."""
     return _RELEASES.get(finding.kind, ())

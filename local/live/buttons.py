@@ -13,7 +13,7 @@ from local.live.firing import Post, fire
 from local.live.page_config import ShownService
 from local.live.tally import Tally
 
-# A function that generates as many webhooks as its argument says.
+# A function that generates the given number of webhooks.
 Bodies = Callable[[int], Iterable[bytes]]
 OpenPost = Callable[[ShownService], AbstractAsyncContextManager[Post]]
 DELAYS_MS = (0, 8, 100, 500)
@@ -22,8 +22,8 @@ DELAYS_MS = (0, 8, 100, 500)
 class LoadButton(NamedTuple):
     """A button that sends webhooks.
 
-    `mark` is the text with which the charts mark the time of the press. `rate` is in webhooks per second; None sends
-    all webhooks at once.
+    `mark` is the label that the charts show at the time of the press. `rate` is in webhooks per second; None sends all
+    webhooks at once.
     """
 
     label: str

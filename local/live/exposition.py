@@ -25,7 +25,7 @@ class Scrape:
         return sum(value for _, value in found) if found else None
 
     def by(self, name: str, label: str) -> dict[str, float]:
-        """Returns the sums of the series of the metric `name`, by the series' value of the label `label`."""
+        """Returns, for each value of the label `label`, the sum of the metric's series with this value."""
         sums: dict[str, float] = defaultdict(float)
         for labels, value in self.samples.get(name, ()):
             sums[labels.get(label, "")] += value

@@ -11,8 +11,8 @@ def quantile(share: float, before: Buckets, after: Buckets) -> float | None:
 
     `before` and `after` are the histogram's buckets at two scrapes. Returns None if the histogram counted no values
     between the scrapes, or if the counts were reset. If the quantile is above all bounds, returns the highest bound.
-    PromQL would interpolate inside the bucket: if all values were equal, its 99th percentile would be near the upper
-    bound, although its median would be the middle.
+    PromQL would interpolate inside the bucket. Even if all values were equal, it would return a 99th percentile near
+    the bucket's upper bound, and a median in the bucket's middle.
     """
     counted = [(bound, count - before.get(bound, 0.0)) for bound, count in after.items()]
     total = counted[-1][1] if counted else 0

@@ -19,8 +19,8 @@ class Moment(NamedTuple):
 class Ring:
     """A ring buffer that stores the last moments, and drops the oldest moment when it is full.
 
-    The id of a moment is `run`, which is a random text, and the moment's number. If an id begins with another text, it
-    is from an earlier process of the page.
+    The id of a moment consists of the random string `run` and the moment's number. An id that begins with another
+    string is from an earlier process of the page.
     """
 
     def __init__(self, moments: int = MOMENTS) -> None:

@@ -13,8 +13,8 @@ from local.live.exposition import Scrape, parse
 from local.live.values import totals, values
 
 PATIENCE = 0.4
-# The minimum number of seconds between the two scrapes from which a rate is computed. If a scrape was late, the next
-# scrape can follow within milliseconds.
+# The minimum number of seconds between the two scrapes from which a rate is computed. Without a minimum, a rate could
+# cover only milliseconds, because the next scrape can follow a late scrape at once.
 WINDOW = 0.9
 _TIMEOUT = aiohttp.ClientTimeout(total=5)
 

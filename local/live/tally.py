@@ -6,7 +6,7 @@ from local.live.firing import Post
 
 
 class Tally:
-    """Counts the webhooks sent to one service, and the service's answers by status. Status 0: no answer came."""
+    """Counts the webhooks sent to one service, and the service's answers by status. Status 0 means no answer."""
 
     def __init__(self) -> None:
         self._sent = 0

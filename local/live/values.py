@@ -6,7 +6,7 @@ from local.live.quantiles import quantile
 # Numbers by name. None means that the number is unknown, or that nothing happened. Times are in milliseconds, rates are
 # in webhooks per second, and CPU time is in percent of one core.
 Values = dict[str, float | None]
-# Numbers of webhooks by group of outcomes, such as `rejected`, and inside a group by outcome.
+# Numbers of webhooks by group of outcomes, such as `rejected`, and within each group by outcome.
 Totals = dict[str, dict[str, int]]
 
 _WEBHOOKS = "invoice_webhook_webhooks_total"

@@ -85,8 +85,8 @@ def test_send_without_any_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ConfigurationError) as error:
         CliRunner().invoke(send.send, [], catch_exceptions=False)
     assert str(error.value) == (
-        f"no local run: {tmp_path}/local.json does not exist; start one with `make run`, or name a service with --url,"
-        f" because no service listens on {nobody}"
+        f"no local run: {tmp_path}/local.json does not exist; start one with `make run`, or name a service with --url;"
+        f" no service listens on {nobody}"
     )
 
 
