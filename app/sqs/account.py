@@ -1,7 +1,7 @@
 """Reads the configuration of the AWS SDK: region, endpoint, CA bundle, and credentials, which expire.
 
 botocore reads the configuration from the environment, from files, and from the metadata services of EC2, ECS and EKS
-(IRSA, Pod Identity). These calls block, so the lean client makes them in other threads than the event loop's.
+(IRSA, Pod Identity). These calls block, so the lean client makes them in threads other than the event loop's.
 """
 
 import asyncio
@@ -76,8 +76,8 @@ class Account:
 async def in_background(call: Callable[[], Result]) -> Result:
     """Runs `call` in a new daemon thread, and returns the result of `call` or raises its exception.
 
-    The process may end while the thread still runs. With `asyncio.to_thread`, the event loop would wait for the thread
-    before it closes: if SQS does not answer, until botocore times out.
+    The process may end while the thread still runs. With `asyncio.to_thread`, the event loop would not close
+    before the thread ends. If SQS did not answer, that would take until botocore times out.
     """
     return await _started(call)
 

@@ -1,4 +1,4 @@
-"""Parses SQS's responses for the lean client. An error also says whether to retry the call."""
+"""Parses SQS's responses for the lean client. An SqsError also shows whether to retry the call."""
 
 import time
 from email.utils import parsedate_to_datetime

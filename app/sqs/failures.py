@@ -9,7 +9,7 @@ from app.sqs.message import has_digest_of, has_message_id
 
 
 class NotAcknowledgedError(Exception):
-    """A response 200 does not acknowledge the message, for example because a proxy sent the response instead of SQS."""
+    """A 200 does not acknowledge the message, for example because a proxy sent the response instead of SQS."""
 
 
 def require_acknowledgement(answer: Mapping[str, Any], body: str, *, fifo: bool) -> None:
@@ -33,7 +33,7 @@ def require_queue_url(answer: Mapping[str, Any]) -> str:
 def code_of(error: Exception) -> str:
     """Returns SQS's error code. If `error` contains none, returns the name of its class.
 
-    `error` may be any exception: if another server than SQS answers, botocore raises TypeError, KeyError and others.
+    `error` may be any exception: if a server other than SQS answers, botocore raises TypeError, KeyError and others.
     """
     if not isinstance(error, ClientError):
         return type(error).__name__
@@ -66,11 +66,12 @@ def without_tracebacks(error: Exception) -> Exception:
 
 
 def free_attempts(client: Any) -> None:
-    """Makes a client of aioboto3 remove the traceback of each error after which it repeats a call.
+    """Makes an aioboto3 client remove the traceback of an error before the client retries the call.
 
-    In Python 3.13, the frame of a finished coroutine still refers to the frame of its caller. Therefore, the error of
-    each failed attempt is in a reference cycle with all frames of the call. `without_tracebacks` cannot reach these
-    errors, so the client removes their tracebacks before each retry, in botocore's event `needs-retry`:
+    In Python 3.13, the frame of a finished coroutine still refers to its caller's frame. Through its traceback, the
+    error of a failed attempt thus refers to all frames of the call, and one of them refers to the error. The call
+    ends in another error or in none, so `without_tracebacks` cannot reach these errors. Therefore, the client removes
+    their tracebacks before each retry, when botocore emits the event `needs-retry`:
     https://botocore.amazonaws.com/v1/documentation/api/latest/topics/events.html
     """
     client.meta.events.register("needs-retry", _free_attempt)

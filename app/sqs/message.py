@@ -15,8 +15,8 @@ from app.errors import FieldError, InvalidEvent
 from app.events import Event
 from app.telemetry.trace import current
 
-# SQS accepts only the characters of XML 1.0. JSON contains no raw control characters, and UTF-8 no surrogates.
-# Therefore, these two characters are the only ones that SQS rejects and that JSON in UTF-8 may contain.
+# SQS accepts only the characters of XML 1.0. JSON contains no raw control characters, and UTF-8 contains no
+# surrogates. Therefore, JSON in UTF-8 can contain only two characters that SQS rejects.
 _REFUSED = ("\ufffe", "\uffff")
 # A MessageGroupId has at most 128 characters. SQS's reference: "can include alphanumeric characters and punctuation".
 _GROUP_ID = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}")
@@ -35,7 +35,7 @@ class Message(NamedTuple):
     deduplication_id: str | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """Returns the parameters of SendMessage, except QueueUrl. SendMessageBatch takes them, too, with an Id."""
+        """Returns the parameters of SendMessage, except QueueUrl. An entry of SendMessageBatch adds an Id to them."""
         parameters: dict[str, Any] = {
             "MessageBody": self.body,
             "MessageAttributes": {
@@ -105,7 +105,7 @@ def _refuse(text: str) -> NoReturn:
 def _group_id(event: Event) -> str:
     """Returns the customer's id, so that the events of a customer stay in order in a FIFO queue.
 
-    If SQS does not accept the customer's id, returns a hash of the id. Without an invoice, returns the event's id.
+    If SQS does not accept the customer's id, returns a hash of the id. If `event` has no invoice, returns `event.id`.
     """
     if event.content.invoice is None:
         return event.id

@@ -48,7 +48,7 @@ class NativeQueue:
         self._resolving = asyncio.Lock()
 
     async def warm(self) -> None:
-        """Asks SQS for the URL, and so opens connections. After WARM_SECONDS, gives up and logs a warning."""
+        """Opens connections by parallel calls of GetQueueUrl. After WARM_SECONDS, gives up and logs a warning."""
         parameters: Any = self._address.parameters()
         try:
             # If a call fails, the task group cancels the others. Otherwise they could open connections after the
@@ -120,7 +120,7 @@ async def open_queue(
 ) -> AsyncIterator[NativeQueue]:
     """Yields the queue, with open connections if SQS is reachable. Closes the connections at the end of the context.
 
-    `observe` receives the record of each SendMessage. For each SendMessageBatch, group commit has its own observer.
+    `observe` receives the record of each SendMessage. Group commit has a separate observer for SendMessageBatch.
     """
     async with aioboto3.Session().client("sqs", config=client_config(limits)) as client:
         free_attempts(client)

@@ -18,7 +18,10 @@ class QueueAddress(NamedTuple):
 
     @classmethod
     def at(cls, url: str) -> Self:
-        """Returns the address in `url`. The last segment is the queue's name, and the one before may be an account."""
+        """Returns the address in `url`. The last segment is the queue's name.
+
+        The segment before the name is the account if it consists of twelve digits.
+        """
         *_, account, name = url.split("/")
         return cls(name, account if re.fullmatch(r"\d{12}", account) else None)
 
@@ -110,7 +113,7 @@ def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) 
     """Returns a list with, for each of `ids`, None if the answer to SendMessageBatch acknowledges it, or an error.
 
     Writes the error codes to `record`. A message that the answer lists as both successful and failed counts as failed,
-    because a repeated webhook does no harm, but a lost one does. Raises any exception if the answer is malformed.
+    because a repeated webhook does no harm, but a lost one does. May raise any exception if the answer is malformed.
     """
     codes = {entry["Id"]: str(entry["Code"]) for entry in answer.get("Failed") or []}
     acknowledged = {entry["Id"] for entry in answer.get("Successful") or [] if has_message_id(entry)} - codes.keys()

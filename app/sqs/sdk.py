@@ -32,10 +32,10 @@ def require_sdk() -> None:
     Checks profile, region, keys, CA bundle and endpoints. Does not require credentials, because the SDK may get them
     from a metadata service later.
     """
-    # This session is not the SDK's default session, which must not load anything before a release uses it.
+    # This is a new session, because the SDK's default session must not load anything before a release uses it.
     session = botocore.session.Session()
     try:
-        session.get_scoped_config()  # raises an error if the profile is missing; the calls below may not read it
+        session.get_scoped_config()  # raises an error if the profile is missing; the calls below do not always do so
         region, bundle = (session.get_config_variable(name) for name in ("region", "ca_bundle"))
         _require_region(region)
         _require_keys()
@@ -92,7 +92,7 @@ def _require_certificates(bundle: str) -> None:
     try:
         ssl.create_default_context(cafile=bundle)
     except ssl.SSLError:
-        reason = "the file has none"
+        reason = "the certificates are missing or invalid"
     except OSError as error:
         reason = str(error.strerror)
     else:
@@ -101,9 +101,9 @@ def _require_certificates(bundle: str) -> None:
 
 
 def _is_plain(session: botocore.session.Session) -> bool:
-    """Returns True if this module has checked all parts of the configuration, or botocore accepts any value of them.
+    """Returns True if this module has checked every part of the configuration that botocore could reject.
 
-    This is usually the case, and then the check does not need to build a client, which takes time.
+    This is usually the case. `require_sdk` then builds no client, because building one takes time.
     """
     files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # as botocore does: no error for an unknown user
     variables = {name for name in os.environ if name.startswith("AWS_")}

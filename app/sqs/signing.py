@@ -1,7 +1,7 @@
-"""Signs requests with AWS Signature Version 4, but only JSON in a POST to one action of one AWS service.
+"""Signs POST requests with a JSON body, for one action of one AWS service, with AWS Signature Version 4.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html. botocore can sign any
-request, but takes about 100 µs, because it derives the day's key, sorts the headers and quotes them each time.
+request, but takes about 100 µs, because it derives the day's key again, and sorts and quotes the headers.
 """
 
 import hashlib

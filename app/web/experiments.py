@@ -1,6 +1,6 @@
 """Options for load tests: two kinds of middleware (APP_MIDDLEWARE), and three ways to serialise a 200 (APP_RESPONSE).
 
-They measure two tips from the talk whose service CHANGELOG.md rebuilds.
+They measure the effect of two tips from a talk. CHANGELOG.md describes the talk, and rebuilds its service step by step.
 """
 
 from collections.abc import Callable
@@ -70,7 +70,7 @@ _CLASSES: dict[str, type[JSONResponse]] = {"json": JSONResponse, "orjson": Orjso
 
 
 def response_as_named(name: str, release: Release) -> dict[str, Any]:
-    """Returns the arguments of FastAPI's `add_api_route` with which it serialises responses as APP_RESPONSE=`name`.
+    """Returns the arguments of FastAPI's `add_api_route` that select the serialisation for APP_RESPONSE=`name`.
 
     `json`: jsonable_encoder, then json.dumps, as in the service of the talk. `orjson`: jsonable_encoder, then
     orjson.dumps, as in FastAPI's ORJSONResponse. That class is deprecated, because pydantic-core serialises a declared

@@ -39,7 +39,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     408: _problem("The body was not complete in time"),
     413: _problem("The body is too long"),
     415: _problem("The request has a Content-Encoding other than identity"),
-    422: _problem("The body is not JSON, nested too deeply, not an event, or has a character that SQS rejects"),
+    422: _problem("The body is not JSON, is nested too deeply, is not an event, or has a character that SQS rejects"),
 }
 
 

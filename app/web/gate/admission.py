@@ -21,7 +21,7 @@ class Admission:
         """Returns the reason for which the process must reject the next webhook, or None if it can admit the webhook.
 
         One reason is that the webhook would wait longer than APP_MAX_WAIT. Chargebee times out after 20 s and sends the
-        webhook again, so the process would do the work of a later answer twice.
+        webhook again. If the answer came later than that, the process would do the work twice.
         """
         if self.in_flight >= self._limits.max_in_flight:
             return f"{self._limits.max_in_flight} webhooks are in flight, the maximum; send this webhook again"

@@ -1,4 +1,4 @@
-"""Limits the encoding, the size and the time of a body while the body arrives.
+"""Rejects encoded bodies, and limits the size of a body and the time until the body is complete.
 
 FastAPI's own limit, `max_body_size`, would answer in text/plain, and would do so before authentication.
 """

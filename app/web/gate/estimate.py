@@ -1,7 +1,8 @@
 """Estimates how long a new webhook would wait for its answer."""
 
-# Before it computes a rate, the estimate counts answers for the observation time: this share of APP_MAX_WAIT. A shorter
-# time would contain too few answers. After a pause of SQS, the rate counts as unknown for this share of the pause.
+# The observation time is this share of APP_MAX_WAIT. The estimate counts answers for the observation time before it
+# computes a rate, because a shorter time would contain too few answers. After a pause of SQS, the rate counts as
+# unknown for some time, which is the same share of the pause.
 OBSERVED_SHARE = 0.2
 # The capacity is the highest rate of answers in a window. A lower rate may only mean that fewer webhooks arrived.
 # _WINDOW: the length of a window, as a share of the observation time. _KEPT: the factor that lowers the capacity after
@@ -52,9 +53,10 @@ class Estimate:
     def seconds(self, now: float) -> float:
         """Returns the expected wait: the number of waiting webhooks, divided by the rate of answers.
 
-        The rate is measured since the oldest waiting webhook arrived. The wait of the oldest webhook itself would be a
-        late signal: if webhooks arrive at twice the capacity, a new webhook will wait twice as long. The result is 0
-        until the oldest webhook has waited for the observation time, because a burst begins without answers to measure.
+        The rate is measured since the oldest waiting webhook arrived. The time for which the oldest webhook has
+        waited would be too low an estimate: if webhooks arrive twice as fast as they are answered, a new webhook will
+        wait twice that time. The result is 0 until the oldest webhook has waited for the observation time, because a
+        burst begins without answers to measure.
         While SQS pauses, and shortly after, the rate is unknown, and the capacity before the pause replaces the rate.
         """
         oldest = next(iter(self._waiting.values()), None)
@@ -73,8 +75,8 @@ class Estimate:
         """Restarts the measurement of the rate if this answer ends a pause. `oldest`: when the longest wait began.
 
         A pause is an observation time without an answer. After a pause, the estimate assumes that SQS is as fast as
-        before, unless webhooks had waited for the observation time even before the pause. Without this exception, a
-        slow queue would seem to pause before each of its answers.
+        before, unless webhooks had waited for the observation time even before the pause. Without this exception,
+        each gap between the answers of a slow queue would count as a pause.
         """
         gap = now - max(oldest, self._last_answer)
         if self._prompt and gap >= self._observation:

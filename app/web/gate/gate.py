@@ -1,7 +1,7 @@
 """Decides for each webhook whether the process accepts it, and records the outcome.
 
-The caller calls `shed`, `begin`, `authenticate`, `admit`, then `refuse` if the service rejects the webhook, and `end`
-at last. No function awaits anything, so an interface other than ASGI can call them, too.
+The caller calls `shed`, `begin`, `authenticate`, `admit`, then `refuse` if the service rejects the webhook, and finally
+`end`. All of these functions are synchronous, so code that is not asynchronous can call them, too.
 """
 
 from collections.abc import Callable, Iterable
@@ -49,7 +49,7 @@ class Gate:
         record = WebhookRecord(perf_counter())
         if (trace := self._begin_trace(headers)) is not None:
             record.trace = trace
-            current.set(trace)  # for this task, and for the threads that this task awaits
+            current.set(trace)  # visible to this task, and to the threads that it awaits
         return record
 
     def authenticate(self, headers: Headers) -> None:

@@ -1,6 +1,6 @@
 """0.7.0: a sync handler with an async body dependency.
 
-Problem: to pass its work to a thread, an async handler switches threads twice. A blocking line in it blocks the loop.
+Problem: an async handler that uses a thread switches threads twice, and blocking lines of the handler block the loop.
 Change: FastAPI runs a plain `def` handler in one of 200 threads. An async dependency reads the body.
 Cost: validation also runs in threads, and up to 200 threads compete for the GIL.
 """

@@ -1,6 +1,6 @@
 """Accepts all waiting connections each time the listener is ready.
 
-uvloop 0.23 accepts only one connection per loop iteration, because libuv does so since 2022
+uvloop 0.23 accepts only one connection per loop iteration, because libuv has done so since 2022
 (https://github.com/libuv/libuv/pull/3696). On a busy loop, an iteration takes long. New connections, including those of
 probes, would then stay in the backlog for seconds.
 """

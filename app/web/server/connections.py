@@ -92,11 +92,11 @@ class ConnectionLimits:
     def count_read(self, size: int) -> bool:
         """Counts `size` bytes that the server has read from a client. Returns False if the caller must discard them.
 
-        The process stores all bytes that it reads in one iteration of the event loop. In the next iteration, the tasks
-        of the requests check the credentials.
+        The process must store all bytes that it reads in one iteration of the event loop, because the tasks that check
+        the credentials run in the next iteration. Therefore, the count covers one iteration, and then restarts at 0.
         """
         if self._iteration_bytes == 0:
-            self._loop.call_soon(self._end_iteration)  # runs in the same iteration as the tasks of these requests
+            self._loop.call_soon(self._end_iteration)  # runs in the same iteration as these tasks
         self._iteration_bytes += size
         return self._iteration_bytes <= MAX_ITERATION_BYTES or size <= SMALL_READ
 
@@ -104,7 +104,10 @@ class ConnectionLimits:
         self._iteration_bytes = 0
 
     def reserve_head(self, connection: ServerConnection, size: int) -> bool:
-        """Counts `size` bytes for the head of `connection`. Returns False if all large heads exceed MAX_HEAD_BYTES."""
+        """Counts `size` bytes for the head of `connection`.
+
+        Returns False if the large heads of all connections exceed MAX_HEAD_BYTES in total.
+        """
         self.release_head(connection)
         self._large_heads[connection] = size
         self._head_bytes += size

@@ -58,8 +58,8 @@ class Deadlines:
     def eof_received(self) -> Any:  # the result is a bool, although uvicorn declares None
         """Returns True if a complete request still waits for its response, although the client has stopped sending.
 
-        If the result is True, the transport keeps the connection open, and notices only when it writes that the client
-        has disconnected. If the result is False, the transport closes the connection.
+        If the result is True, the transport keeps the connection open. It can then detect a disconnected client only by
+        writing to the connection. If the result is False, the transport closes the connection.
         """
         self._half_closed = True
         if self.answer_expected():
@@ -75,7 +75,7 @@ class Deadlines:
         return self.busy() and not self.cycle.more_body
 
     def head_incomplete(self) -> None:
-        """Sets the deadline for a head whose first bytes have arrived after the response to another request."""
+        """Sets the deadline for the head of the connection's next request, of which the first bytes have arrived."""
         self._between_requests = False
         self._limits.set_deadline(self, self._limits.head_timeout, self._expire)
 
@@ -143,7 +143,7 @@ class Deadlines:
 
     def _expire(self) -> None:
         if has_unread(self):
-            return  # the next sweep checks again
+            return  # `_expire` is called again after SWEEP_SECONDS
         if self._head_begun:
             self.transport.write(_REQUEST_TIMEOUT)
         self.transport.close()

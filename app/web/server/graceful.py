@@ -20,8 +20,8 @@ from app.web.server import listener
 from app.web.server.acceptor import Acceptor
 from app.web.server.connections import ConnectionLimits
 
-# Before it closes the listener, the server waits for so many seconds, so that TCP handshakes that have begun can
-# complete. A handshake takes one round trip.
+# Seconds for which the server waits before it closes the listener, so that TCP handshakes that have begun can complete.
+# A handshake takes one round trip.
 LAST_ACCEPT_SECONDS = 0.2
 # Seconds in which clients can send their first request on the connections that were accepted last.
 LAST_CALL_SECONDS = 3.0
@@ -88,7 +88,7 @@ class GracefulServer(uvicorn.Server):
         assert self._loop is not None
         if self._signalled:
             if sig == signal.SIGHUP:
-                return  # the process is stopping already, and closing its terminal must not make it end at once
+                return  # SIGHUP means that the terminal has closed, which is no reason to end at once
             logger.warning("Second signal: ending now")
             self.should_exit = self.force_exit = True
             for connection in list(self.server_state.connections):
@@ -113,7 +113,7 @@ class GracefulServer(uvicorn.Server):
             await asyncio.sleep(LAST_ACCEPT_SECONDS)
         self._acceptor.close()
         last_call = time.monotonic() + LAST_CALL_SECONDS
-        # uvicorn would close connections without a request at once, although a request may be on its way.
+        # uvicorn would immediately close a connection that has had no request, although a request may be on its way.
         while self._silent() and time.monotonic() < last_call and not self.force_exit:  # noqa: ASYNC110  # no event
             await asyncio.sleep(0.01)
         await super().shutdown(sockets=[])

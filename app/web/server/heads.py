@@ -39,7 +39,7 @@ def check(method: bytes, target: bytes, version: str, headers: Headers) -> None:
     if b"transfer-encoding" in names:
         codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
         if codings != [b"chunked"] or version == "1.0" or b"content-length" in names or b"upgrade" in names:
-            raise HeadRefused("Transfer-Encoding must be chunked, in HTTP/1.1, without Content-Length and Upgrade.")
+            raise HeadRefused("Transfer-Encoding must be chunked; HTTP/1.0, Content-Length and Upgrade exclude it.")
 
 
 def length(headers: Headers) -> int:

@@ -31,7 +31,7 @@ _DROP_SYN = b"".join(
 # The process raises its limit of open files to this number. Each connection needs a file descriptor, and the usual soft
 # limit (1,024, or 256 on macOS) is below APP_MAX_CONNECTIONS.
 _OPEN_FILES = 65_536
-# Number of file descriptors for all purposes other than connections of clients and to SQS, for example for the log.
+# Number of file descriptors for everything except connections (from clients and to SQS), for example for the log.
 _RESERVED_FILES = 100
 
 
@@ -43,7 +43,7 @@ def bind(settings: Settings) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(settings.backlog)  # raises an error if another socket listens on this port; bind may not
+        listener.listen(settings.backlog)  # on a port that is in use, `bind` may succeed; `listen` fails
     except (OSError, UnicodeError) as error:
         raise ConfigurationError(
             f"APP_HOST={settings.host}, APP_PORT={settings.port}: cannot listen there: {error};"
@@ -67,7 +67,7 @@ def drop_new(listener: socket.socket) -> None:
     closed. Handshakes that have begun can still complete, because the filter drops only SYNs. If the filter dropped the
     last ACK of a handshake, closing would reset a connection that the client regards as open.
 
-    Does nothing on other systems than Linux.
+    Does nothing on systems other than Linux.
     """
     if sys.platform == "linux":
         program = ctypes.create_string_buffer(_DROP_SYN, len(_DROP_SYN))

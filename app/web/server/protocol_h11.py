@@ -61,7 +61,7 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
         if self.cycle is not before:
             asks_for_upgrade = self._get_upgrade() is not None
             if asks_for_upgrade:
-                # This header makes uvicorn answer the request normally, and h11 read no request after it.
+                # This header makes uvicorn answer the request normally, and makes h11 read no further request.
                 self.headers.append(CLOSE_HEADER)
             self.head_complete(last=asks_for_upgrade)
         elif lingered and not self.rest_expected():

@@ -34,7 +34,10 @@ WRONG = [
         {"AWS_CA_BUNDLE": "/nope"},
         "AWS_CA_BUNDLE=/nope: allowed is a file with certificates (No such file or directory)",
     ),
-    ({"AWS_CA_BUNDLE": __file__}, f"AWS_CA_BUNDLE={__file__}: allowed is a file with certificates (the file has none)"),
+    (
+        {"AWS_CA_BUNDLE": __file__},
+        f"AWS_CA_BUNDLE={__file__}: allowed is a file with certificates (the certificates are missing or invalid)",
+    ),
     ({"AWS_CA_BUNDLE": "/"}, "AWS_CA_BUNDLE=/: allowed is a file with certificates"),
     ({"AWS_CONFIG_FILE": __file__}, "AWS: Unable to parse config file"),
 ]
