@@ -9,12 +9,13 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from time import perf_counter
 
 from app.errors import WebhookRefused
 from app.sqs.limits import SendLimits
 from app.sqs.message import Message, traceparents
-from app.sqs.pending import PendingSend, reject_all, too_late
+from app.sqs.pending import OnSettled, Pending, PendingSend, resolve, too_late
 from app.sqs.queue import BatchQueue, BatchRefused, refusal
 from app.telemetry.record import CallRecord, ObserveCall, unobserved
 
@@ -35,6 +36,7 @@ class GroupCommit:
         self._max_bytes = limits.call_bytes
         self._deadline = limits.deadline
         self._waiting: deque[PendingSend] = deque()
+        self._pending = Pending(self._expire)
         self._sending: set[asyncio.Task[None]] = set()
 
     async def send(self, message: Message) -> None:
@@ -43,15 +45,23 @@ class GroupCommit:
         Raises InvalidEvent, or QueueUnavailable. The deadline includes the time in which the message waits for a slot.
         If the error's attribute `sent` is True, SQS may have enqueued the message nevertheless.
         """
-        pending = PendingSend(message, self._deadline)
-        pending.expiry = asyncio.get_running_loop().call_at(pending.deadline, self._expire, pending)
-        self._waiting.append(pending)
-        self._fill_slots()
+        sent = asyncio.get_running_loop().create_future()
+        self.submit(message, partial(resolve, sent))
         try:
-            await pending.sent
+            await sent
         finally:
             # Breaks a reference cycle: the future → its exception → the traceback → this frame → the future.
-            del pending
+            del sent
+
+    def submit(self, message: Message, on_settled: OnSettled) -> None:
+        """Sends `message`, and then calls `on_settled` once: with None, or with the error that `send` would raise.
+
+        `on_settled` must not raise an exception. If all slots were free, it is still called later, never by `submit`.
+        """
+        pending = PendingSend(message, asyncio.get_running_loop().time() + self._deadline)
+        self._pending.add(pending, on_settled)
+        self._waiting.append(pending)
+        self._fill_slots()
 
     async def close(self, seconds: float) -> None:
         """Sends the waiting messages for at most `seconds`. Then rejects the remaining ones with QueueUnavailable."""
@@ -60,17 +70,18 @@ class GroupCommit:
                 while self._sending:
                     await asyncio.wait(self._sending)
         while self._waiting:
-            self._waiting.popleft().resolve(too_late("Closed", sent=False))
+            self._pending.settle(self._waiting.popleft(), too_late("Closed", sent=False))
         for task in self._sending:
             task.cancel()
         await asyncio.gather(*self._sending, return_exceptions=True)
+        self._pending.close()
 
     def _expire(self, pending: PendingSend) -> None:
         """Rejects a message whose deadline has passed. If a call to SQS contains the message, the call continues."""
         if not pending.in_call:
             # `remove` takes constant time, because the message with the earliest deadline is the first one that waits.
             self._waiting.remove(pending)
-        pending.resolve(too_late("Timeout", sent=pending.in_call))
+        self._pending.settle(pending, too_late("Timeout", sent=pending.in_call))
 
     def _fill_slots(self) -> None:
         self._drop_late()
@@ -106,17 +117,17 @@ class GroupCommit:
         return batch
 
     async def _send(self, batch: list[PendingSend]) -> None:
-        """Sends `batch`, and resolves or rejects the future of each message, even after an unexpected exception."""
+        """Sends `batch`, and settles each message, even after an unexpected exception."""
         try:
             for pending, outcome in zip(batch, await self._call(batch), strict=True):
-                pending.resolve(outcome)
+                self._pending.settle(pending, outcome)
         except BatchRefused as refused:
             await self._send_parts(batch, refused)
         except WebhookRefused as error:
-            reject_all(batch, error)
+            self._pending.settle_all(batch, error)
         finally:
-            reject_all(batch, too_late("Cancelled", sent=True))  # has no effect on messages that have a result
-            batch.clear()  # breaks a reference cycle of futures and tracebacks, as in `send`
+            self._pending.settle_all(batch, too_late("Cancelled", sent=True))  # has no effect on settled messages
+            batch.clear()  # breaks a reference cycle of outcomes and tracebacks, as in `send`
 
     async def _call(self, batch: list[PendingSend]) -> list[WebhookRefused | None]:
         messages = [pending.message for pending in batch]
@@ -137,7 +148,7 @@ class GroupCommit:
     async def _send_parts(self, batch: list[PendingSend], refused: BatchRefused) -> None:
         """Sends the messages of a rejected batch again: in halves if the batch is too long, otherwise one by one."""
         if len(batch) == 1:
-            batch[0].resolve(refusal(refused.cause))
+            self._pending.settle(batch[0], refusal(refused.cause))
             return
         size = (len(batch) + 1) // 2 if refused.too_long else 1
         for start in range(0, len(batch), size):

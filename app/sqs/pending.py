@@ -1,44 +1,77 @@
-"""Defines a message that waits in group commit until SQS has acknowledged it."""
+"""The messages that wait in group commit, each with its own deadline."""
 
 import asyncio
+from collections.abc import Callable, Iterable
 
 from app.errors import QueueUnavailable, WebhookRefused
 from app.sqs.message import Message
 
+OnSettled = Callable[[WebhookRefused | None], None]
+
 
 class PendingSend:
-    """A message whose caller waits for the future `sent`. `deadline` is a time of the event loop's clock.
+    """One message, which is settled at the latest at `deadline`, a time of the event loop's clock."""
 
-    `in_call` is True when a call to SQS contains the message.
-    """
+    __slots__ = ("deadline", "in_call", "message")
 
-    __slots__ = ("deadline", "expiry", "in_call", "message", "sent")
-
-    def __init__(self, message: Message, timeout: float) -> None:
-        loop = asyncio.get_running_loop()
+    def __init__(self, message: Message, deadline: float) -> None:
         self.message = message
-        self.sent: asyncio.Future[None] = loop.create_future()
-        self.deadline = loop.time() + timeout
-        self.expiry: asyncio.TimerHandle | None = None
+        self.deadline = deadline
         self.in_call = False
 
-    def resolve(self, refused: WebhookRefused | None) -> None:
-        """Resolves the caller's future, or rejects the future with `refused`. Later calls have no effect."""
-        if self.expiry is not None:
-            self.expiry.cancel()  # also needed if the caller was cancelled and no longer waits
-        if self.sent.done():
-            return
-        if refused is None:
-            self.sent.set_result(None)
-        else:
-            self.sent.set_exception(refused)
-            self.sent.exception()  # marks the exception as retrieved, which a cancelled caller never does
+
+class Pending:
+    """The sends without an outcome, oldest first. `expire` is called for each send whose deadline has passed.
+
+    All sends have the same time-out, so the deadlines pass in the order of arrival. One timer, for the oldest send, is
+    enough. The timer of a settled send is not cancelled: when it fires, it is set to the deadline of the oldest send.
+    """
+
+    def __init__(self, expire: Callable[[PendingSend], None]) -> None:
+        self._expire = expire
+        self._sends: dict[PendingSend, OnSettled] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, pending: PendingSend, on_settled: OnSettled) -> None:
+        self._sends[pending] = on_settled
+        if self._timer is None:
+            self._watch(pending)
+
+    def settle(self, pending: PendingSend, refused: WebhookRefused | None) -> None:
+        """Passes the outcome to the caller of a send: None, or why SQS has no message. Later calls have no effect."""
+        if (on_settled := self._sends.pop(pending, None)) is not None:
+            on_settled(refused)
+
+    def settle_all(self, batch: Iterable[PendingSend], refused: WebhookRefused) -> None:
+        for pending in batch:
+            self.settle(pending, refused)
+
+    def close(self) -> None:
+        """Stops the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _watch(self, oldest: PendingSend) -> None:
+        self._timer = asyncio.get_running_loop().call_at(oldest.deadline, self._check)
+
+    def _check(self) -> None:
+        now = asyncio.get_running_loop().time()
+        while (oldest := next(iter(self._sends), None)) is not None and oldest.deadline <= now:
+            self._expire(oldest)
+        self._timer = None
+        if oldest is not None:
+            self._watch(oldest)
 
 
-def reject_all(batch: list[PendingSend], error: WebhookRefused) -> None:
-    """Rejects with `error` the futures of `batch` that have no result yet."""
-    for pending in batch:
-        pending.resolve(error)
+def resolve(sent: "asyncio.Future[None]", refused: WebhookRefused | None) -> None:
+    """Resolves the future of a caller that awaits its send, or rejects it with `refused`."""
+    if sent.done():
+        return  # the caller was cancelled
+    if refused is None:
+        sent.set_result(None)
+    else:
+        sent.set_exception(refused)
+        sent.exception()  # marks it as retrieved, because a cancelled caller never retrieves it
 
 
 def too_late(cause: str, *, sent: bool) -> QueueUnavailable:

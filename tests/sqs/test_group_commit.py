@@ -314,3 +314,43 @@ async def test_a_refused_webhook_is_freed_at_once(sqs: SqsStandIn) -> None:
             assert [one for one in gc.get_objects() if type(one) is PendingSend] == []  # others may be dead proxies
         finally:
             gc.enable()
+
+
+async def test_one_timer_for_all_deadlines(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many webhooks wait, the event loop has one timer for them, which moves on to the next deadline."""
+    loop = asyncio.get_running_loop()
+    timers: list[float] = []
+
+    def call_at(when: float, *arguments: Any, **options: Any) -> asyncio.TimerHandle:
+        timers.append(when)
+        return type(loop).call_at(loop, when, *arguments, **options)
+
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, calls=1, deadline=1) as group:
+        [first] = await send(group, "first")
+        await wait_for(sqs, 1)
+        monkeypatch.setattr(loop, "call_at", call_at)
+        early = await send(group, *(str(number) for number in range(100)))
+        await asyncio.sleep(0.5)
+        [late] = await send(group, "late")
+        began = loop.time()
+        outcomes = await asyncio.gather(first, *early, return_exceptions=True)
+        assert {type(outcome) for outcome in outcomes} == {QueueUnavailable}
+        assert not late.done()
+        with pytest.raises(QueueUnavailable):
+            await late
+        monkeypatch.undo()
+        assert 0.8 < loop.time() - began < 3
+        assert len(timers) < 10
+        sqs.release()
+
+
+async def test_a_callback_gets_the_outcome_once(sqs: SqsStandIn) -> None:
+    """`submit` calls back with None, or with the error that `send` raises, and never before it has returned."""
+    sqs.refusing = {"bad": "InvalidMessageContents"}.get
+    settled: list[type[object]] = []
+    async with group_commit(sqs) as group:
+        for body in ("good", "bad"):
+            group.submit(message(body), lambda refused: settled.append(type(refused)))
+        assert settled == []
+    assert sorted(map(str, settled)) == sorted(map(str, [type(None), InvalidEvent]))
