@@ -7,6 +7,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import WebhookRefused
+from app.telemetry.trace import current
 from app.web.gate.body import Body
 from app.web.gate.gate import Gate, refuse
 from app.web.problems import unexpected
@@ -36,6 +37,8 @@ class WebhookEndpoint:
     async def _receive(self, scope: Scope, receive: Receive, send: Send) -> None:
         gate = self._gate
         record = scope["state"]["record"] = gate.begin(scope["headers"])
+        if record.trace is not None:
+            current.set(record.trace)  # for this task, and for the threads that it waits for
         responding = False
 
         async def respond(message: Message) -> None:

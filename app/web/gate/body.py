@@ -33,15 +33,37 @@ def declared_length(headers: Iterable[tuple[bytes, bytes]], max_bytes: int) -> i
     return declared
 
 
+class Arriving:
+    """Counts the bytes of one webhook's body, and reserves them with the webhook's permit. No method awaits."""
+
+    __slots__ = ("_limits", "_permit", "_size")
+
+    def __init__(self, permit: Permit, limits: GateSettings) -> None:
+        self._permit = permit
+        self._limits = limits
+        self._size = 0
+
+    def add(self, size: int, *, more: bool) -> None:
+        """Counts `size` bytes. `more`: whether the body is incomplete. Raises BodyTooLarge or Overloaded."""
+        self._size += size
+        if self._size > self._limits.max_body_bytes:
+            raise BodyTooLarge(f"The body is longer than {self._limits.max_body_bytes} bytes", unread=more)
+        self._permit.reserve(self._size)
+        if not more:
+            self._permit.body_complete()
+
+    def too_late(self) -> BodyTimeout:
+        """Returns the error for a body that is not complete after APP_BODY_TIMEOUT."""
+        return BodyTimeout(f"The body was not complete within {self._limits.body_timeout:g} seconds")
+
+
 class Body:
-    """Receives the body of one webhook, enforces the limits on it, and reserves its bytes with the webhook's permit."""
+    """Receives the body of one webhook as ASGI messages, and enforces the limits on it."""
 
     def __init__(self, receive: Receive, permit: Permit, limits: GateSettings) -> None:
         self._receive = receive
-        self._permit = permit
-        self._limits = limits
+        self._arriving = Arriving(permit, limits)
         self._deadline = asyncio.get_running_loop().time() + limits.body_timeout
-        self._received = 0
         self._unlimited = False  # becomes True when the body is complete or rejected
 
     async def receive(self) -> Message:
@@ -54,21 +76,14 @@ class Body:
         try:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
-            self._check(message)
+            more = message.get("more_body", False)
+            if message["type"] == "http.request":
+                self._arriving.add(len(message.get("body", b"")), more=more)
         except TimeoutError:
             self._unlimited = True
-            raise BodyTimeout(f"The body was not complete within {self._limits.body_timeout:g} seconds") from None
+            raise self._arriving.too_late() from None
         except WebhookRefused:
             self._unlimited = True
             raise
-        self._unlimited = not message.get("more_body", False)
-        if self._unlimited and message["type"] == "http.request":
-            self._permit.body_complete()
+        self._unlimited = not more
         return message
-
-    def _check(self, message: Message) -> None:
-        self._received += len(message.get("body", b""))
-        if self._received > self._limits.max_body_bytes:
-            unread = message.get("more_body", False)
-            raise BodyTooLarge(f"The body is longer than {self._limits.max_body_bytes} bytes", unread=unread)
-        self._permit.reserve(self._received)

@@ -11,7 +11,6 @@ from app.errors import BillingUnavailable, Draining, QueueUnavailable, Unauthori
 from app.settings.gate import GateSettings
 from app.telemetry.observers import Observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
-from app.telemetry.trace import current
 from app.web.gate.admission import Admission, Permit
 from app.web.gate.auth import accepted_pairs, authorized
 from app.web.gate.body import declared_length
@@ -45,12 +44,8 @@ class Gate:
         return self._shedding.shed(reason, perf_counter()) if authorized(headers, self._pairs) else None
 
     def begin(self, headers: Headers) -> WebhookRecord:
-        """Returns the record of a new webhook. If the webhook is traced, its trace becomes the task's current trace."""
-        record = WebhookRecord(perf_counter())
-        if (trace := self._begin_trace(headers)) is not None:
-            record.trace = trace
-            current.set(trace)  # visible to this task, and to the threads that it awaits
-        return record
+        """Returns the record of a new webhook, with its trace if it has one."""
+        return WebhookRecord(perf_counter(), trace=self._begin_trace(headers))
 
     def authenticate(self, headers: Headers) -> None:
         """Raises Unauthorized unless the headers contain an accepted pair of credentials."""
