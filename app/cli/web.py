@@ -38,4 +38,4 @@ def web() -> None:
     observers = make_observers(settings, "POST", PATH)
     app = create_app(settings, observers)
     with exported(observers, settings):
-        serve(app, settings, drain=app.admission.drain)
+        serve(app, settings, drain=app.admission.drain, door=app.door)

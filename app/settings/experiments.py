@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from app.errors import ConfigurationError
+from app.settings.text import variable
 
 
 class ExperimentSettings(BaseModel):
@@ -88,6 +89,16 @@ class ExperimentSettings(BaseModel):
         " (`python -m local compare`). Used for the pictures of all lessons.",
         json_schema_extra={"allowed": "a file that can be written"},
     )
+
+    def require_no_asgi(self) -> None:
+        """Raises ConfigurationError if an option has been chosen that has no effect on a release without ASGI."""
+        for name in ("http", "middleware", "response", "access_log", "limit_concurrency"):
+            if (chosen := getattr(self, name)) != (default := type(self).model_fields[name].default):
+                allowed = "not to set it" if default is None else f"{default:d}" if default is False else default
+                raise ConfigurationError(
+                    f"{variable(name)}={chosen}: has no effect on a release without ASGI (v11); allowed there is"
+                    f" {allowed}, or APP_RELEASE=v10"
+                )
 
     def require_writable(self) -> None:
         """Creates APP_PROFILE's folder and APP_TIMELINE's file. Raises ConfigurationError if they are not writable."""

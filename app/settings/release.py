@@ -16,6 +16,7 @@ class Release(StrEnum):
     V08_NATIVE_ASYNC = "v08_native_async"
     V09_GROUP_COMMIT = "v09_group_commit"
     V10_LEAN_CLIENT = "v10_lean_client"
+    V11_WITHOUT_ASGI = "v11_without_asgi"
 
     @classmethod
     def _missing_(cls, value: object) -> "Release | None":
@@ -23,7 +24,7 @@ class Release(StrEnum):
 
     @property
     def published(self) -> bool:
-        """True for the releases of the published talk and blog post. This project has added v08, v09 and v10."""
+        """True for the releases of the published talk and blog post. This project has added v08 to v11."""
         return self < Release.V08_NATIVE_ASYNC
 
     @property
@@ -43,7 +44,9 @@ class Release(StrEnum):
 
     @property
     def version(self) -> str:
-        """The version of this release in CHANGELOG.md: 0.1.0 for v01, 1.0.0 for v10."""
+        """The version of this release in CHANGELOG.md: 0.1.0 for v01, 1.0.0 for v10, 1.4.0 for v11."""
+        if self is Release.V11_WITHOUT_ASGI:
+            return "1.4.0"
         major, minor = divmod(int(self.value[1:3]), 10)
         return f"{major}.{minor}.0"
 

@@ -7,7 +7,8 @@ nothing. Therefore, this module replaces OpenTelemetry's propagator and sampler,
 import os
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, Self
 
@@ -59,6 +60,16 @@ def sent_with(headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
 
 # The trace of the webhook that the current task or thread handles.
 current: ContextVar[Trace | None] = ContextVar("trace", default=None)
+
+
+@contextmanager
+def traced(trace: Trace | None) -> Iterator[None]:
+    """Makes `trace` the current one until the context is left, for a webhook without a task of its own."""
+    token = current.set(trace)
+    try:
+        yield
+    finally:
+        current.reset(token)
 
 
 class Sampling:

@@ -1,11 +1,8 @@
 """The bodies of the responses with status 200."""
 
-from http import HTTPStatus
 from typing import Literal
 
 from pydantic import BaseModel
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 from app.settings import Release
 
@@ -32,14 +29,9 @@ def answer_of(release: Release) -> type[BaseModel]:
     return Answer if release.enqueues else Processed
 
 
-class Plain(Response):
-    """A 200 with the body of an Answer, for handlers that FastAPI does not call and that return a complete response."""
+def plain(status: Literal["queued", "ignored"], event_id: str) -> bytes:
+    """Returns the body of an Answer, for a handler that FastAPI does not call.
 
-    def __init__(self, status: Literal["queued", "ignored"], event_id: str) -> None:
-        # Event ids contain only letters, digits, `_` and `-`, so JSON needs no escape sequences.
-        self.body = f'{{"status":"{status}","event_id":"{event_id}"}}'.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [(b"content-length", b"%d" % len(self.body)), (b"content-type", b"application/json")]
-        await send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": headers})
-        await send({"type": "http.response.body", "body": self.body})
+    Event ids contain only letters, digits, `_` and `-`, so JSON needs no escape sequences.
+    """
+    return f'{{"status":"{status}","event_id":"{event_id}"}}'.encode()

@@ -1,6 +1,6 @@
 """Assembles the web process: the chosen release, the gate in front of it, FastAPI and the metrics."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from http import HTTPStatus
@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
 from fastapi.routing import APIRoute
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.settings import Release, Settings
 from app.telemetry.lines import WebhookLines
-from app.telemetry.logging import log_webhook
 from app.telemetry.observers import Observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.web import docs, health, releases
+from app.web.callbacks import CallbackDoor
 from app.web.endpoint import PATH
 from app.web.experiments import MIDDLEWARE, response_as_named
 from app.web.gate.admission import Admission
@@ -26,6 +23,7 @@ from app.web.openapi import described
 from app.web.problems import REFUSALS
 from app.web.releases import ReleaseModule
 from app.web.service import Service
+from app.web.webhook import over_asgi
 
 if TYPE_CHECKING:
     from app.telemetry.metrics.service import Metrics
@@ -41,16 +39,19 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     observers = observers or Observers()
     service = Service(settings, observers, _lifespan(release))
     service.include_router(health.router)
-    lean = getattr(release, "BARE", False)
-    route = _webhook_route(service, release)
-    gate = Gate(settings, service.admission, observers, WebhookLines(settings).log if lean else log_webhook)
+    without_asgi: bool = getattr(release, "WITHOUT_ASGI", False)
+    route = _webhook_route(service, over_asgi(release.receive) if without_asgi else release.receive)
+    gate = Gate(settings, service.admission, observers, WebhookLines(settings).log)
     middleware = list(MIDDLEWARE[settings.middleware])
     if settings.profile is not None:
         from app.telemetry.profiling import Profiling  # imported only if APP_PROFILE is set
 
         middleware.append(partial(Profiling, folder=settings.profile, path=PATH))
     # FastAPI wraps its router in AsyncExitStackMiddleware. Webhooks bypass the router, so their route is wrapped here.
-    service.serve_webhooks(_bare(release.receive) if lean else AsyncExitStackMiddleware(route.app), gate, middleware)
+    service.serve_webhooks(AsyncExitStackMiddleware(route.app), gate, middleware)
+    if without_asgi:
+        settings.require_no_asgi()
+        service.door = CallbackDoor(gate, release.receive)
     if observers.metrics is not None:
         _measure(service.admission, observers.metrics, settings.release)
     if settings.docs:
@@ -69,16 +70,18 @@ def _lifespan(release: ReleaseModule) -> Callable[[Service], Any]:
                     stack.enter_context(recorded(service.settings.timeline, PATH))
                 stack.enter_context(service.observers.measuring())
                 yield state
+            if service.door is not None:
+                service.door.stop()
 
     return lifespan
 
 
-def _webhook_route(service: Service, release: ReleaseModule) -> APIRoute:
+def _webhook_route(service: Service, receive: Callable[..., Any]) -> APIRoute:
     """Adds the release's handler as a route to FastAPI and to its OpenAPI document, and returns the route."""
     settings = service.settings
     service.router.add_api_route(
         PATH,
-        release.receive,
+        receive,
         methods=["POST"],
         name="receive",
         summary="Receive a Chargebee event",
@@ -89,16 +92,6 @@ def _webhook_route(service: Service, release: ReleaseModule) -> APIRoute:
     route = service.router.routes[-1]
     assert isinstance(route, APIRoute)
     return route
-
-
-def _bare(receive: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
-    """Returns an ASGI app that calls `receive` without FastAPI's dependencies, validation and serialisation."""
-
-    async def respond(scope: Scope, receive_message: Receive, send: Send) -> None:
-        response = await receive(Request(scope, receive_message, send))
-        await response(scope, receive_message, send)
-
-    return respond
 
 
 def _measure(admission: Admission, metrics: "Metrics[WebhookRecord]", release: Release) -> None:

@@ -16,6 +16,7 @@ from app.sqs.queue import QueueAddress
 from app.telemetry.observers import Observers
 from app.telemetry.record import WebhookRecord
 from app.web import openapi, problems
+from app.web.callbacks import CallbackDoor
 from app.web.endpoint import WebhookEndpoint
 from app.web.gate.admission import Admission
 from app.web.gate.gate import Gate
@@ -45,6 +46,7 @@ class Service(FastAPI):
         self.observers = observers
         self.observe_calls = observers.of_calls()
         self.limits = send_limits(settings)
+        self.door: CallbackDoor | None = None  # of a release without ASGI
         self._entrance: ASGIApp = super().__call__
 
     @classmethod

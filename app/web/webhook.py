@@ -1,71 +1,106 @@
 """The functions that all releases share. They read the body and the event, and create the response."""
 
-from typing import Literal
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
 
 from fastapi import Request
-from starlette.requests import ClientDisconnect
 
-from app.events import Event, parse_event
+from app.errors import WebhookRefused
+from app.events import Event
 from app.telemetry.record import WebhookRecord
-from app.web.answers import Answer, Plain, Processed
+from app.web.answers import Answer, Processed
+from app.web.gate import event as gate_event
 from app.web.service import Service
 
 # The list includes Answer and Processed, because releases import both names from this module.
-__all__ = ["Answer", "Processed", "ignored", "plain", "processed", "queued", "read_body", "read_event"]
-
-# "queued": SQS has acknowledged the message; "processed": the billing work is done.
-Status = Literal["queued", "processed", "ignored"]
-
-
-async def read_body(request: Request) -> bytes:
-    """Returns the body like Starlette's `request.body()`, but avoids its async generator. Raises ClientDisconnect."""
-    body: bytes = b""
-    while True:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        body += message.get("body", b"")
-        if not message.get("more_body", False):
-            return body
+__all__ = ["Answer", "Processed", "Webhook", "ignored", "processed", "queued", "read_event"]
 
 
 def read_event(request: Request, body: bytes) -> Event | None:
     """Returns the event in `body`, or None if its type is not in APP_EVENT_TYPES. Raises InvalidEvent."""
-    record = _record(request)
-    record.body_bytes = len(body)
-    wanted = Service.of(request).settings.event_types
-    event = record.event = parse_event(body, wanted)
-    return event if isinstance(event, Event) and event.event_type in wanted else None
+    return gate_event.read(_record(request), body, Service.of(request).settings.event_types)
 
 
 def queued(request: Request) -> Answer:
     """Returns the response to a webhook whose message SQS has acknowledged."""
-    return Answer(status="queued", event_id=_event_id(request, "queued"))
+    return Answer(status="queued", event_id=gate_event.accept(_record(request), "queued"))
 
 
 def processed(request: Request) -> Processed:
     """Returns the response to a webhook whose billing work is done."""
-    return Processed(status="processed", event_id=_event_id(request, "processed"))
+    return Processed(status="processed", event_id=gate_event.accept(_record(request), "processed"))
 
 
 def ignored(request: Request) -> Answer:
     """Returns a 200 for an event whose type is not in APP_EVENT_TYPES. After a 4xx, Chargebee would redeliver it."""
-    return Answer(status="ignored", event_id=_event_id(request, "ignored"))
-
-
-def plain(request: Request, status: Literal["queued", "ignored"]) -> Plain:
-    """Returns the response of `queued` or `ignored` in the form that a handler needs if FastAPI does not call it."""
-    return Plain(status, _event_id(request, status))
-
-
-def _event_id(request: Request, status: Status) -> str:
-    """Records `status` as the webhook's outcome, and returns the event's id."""
-    record = _record(request)
-    assert record.event is not None
-    record.outcome = status
-    return record.event.id
+    return Answer(status="ignored", event_id=gate_event.accept(_record(request), "ignored"))
 
 
 def _record(request: Request) -> WebhookRecord:
     record: WebhookRecord = request.state.record
     return record
+
+
+class Webhook(Protocol):
+    """A webhook with a complete body, for a release whose handler is no coroutine.
+
+    The handler calls `ignored`, or passes `settled` to `GroupCommit.submit`. `state` is what the lifespan has yielded.
+    """
+
+    @property
+    def body(self) -> bytes: ...
+
+    @property
+    def state(self) -> Mapping[str, Any]: ...
+
+    def read_event(self) -> Event | None:
+        """Returns the event to enqueue, or None if its type is ignored. Raises InvalidEvent."""
+
+    def ignored(self) -> None:
+        """Answers 200 to an event of an ignored type."""
+
+    def settled(self, refused: WebhookRefused | None) -> None:
+        """Answers 200, because SQS has acknowledged the message, or the refusal that group commit has passed."""
+
+
+def over_asgi(receive: Callable[[Webhook], None]) -> Callable[[Request], Awaitable[Answer]]:
+    """Returns `receive` as a handler for FastAPI, for requests that the server does not pass to the second door."""
+
+    async def respond(request: Request) -> Answer:
+        webhook = _AsgiWebhook(request, await request.body())
+        receive(webhook)
+        try:
+            return await webhook.answer
+        finally:
+            del webhook  # breaks a reference cycle, as in `GroupCommit.send`
+
+    return respond
+
+
+class _AsgiWebhook:
+    """A webhook whose `answer` a coroutine awaits."""
+
+    def __init__(self, request: Request, body: bytes) -> None:
+        self.body = body
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._request = request
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        state: Mapping[str, Any] = self._request.scope["state"]
+        return state
+
+    def read_event(self) -> Event | None:
+        return read_event(self._request, self.body)
+
+    def ignored(self) -> None:
+        self.answer.set_result(ignored(self._request))
+
+    def settled(self, refused: WebhookRefused | None) -> None:
+        if self.answer.done():
+            return  # the server has cancelled the request
+        if refused is None:
+            self.answer.set_result(queued(self._request))
+        else:
+            self.answer.set_exception(refused)

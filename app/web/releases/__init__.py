@@ -2,8 +2,8 @@
 
 APP_RELEASE selects the release when the process starts. A release defines `lifespan(service)` and `receive(…)`. The
 lifespan opens clients, for example of SQS, and may yield state that the handler reads from `request.state`. `receive`
-is the handler. If the module defines `BARE = True`, the service calls the handler with the request, without FastAPI,
-and the handler returns a Response. Releases do not import each other.
+is the handler. If the module defines `WITHOUT_ASGI = True`, the server's protocol calls the handler with a `Webhook`
+when the body is complete. Releases do not import each other.
 """
 
 from contextlib import AbstractAsyncContextManager

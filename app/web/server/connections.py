@@ -48,6 +48,7 @@ class ConnectionLimits:
         self.keep_alive_timeout = keep_alive_timeout
         self._loop = loop
         self._deadlines: dict[ServerConnection, tuple[float, Callable[[], None]]] = {}
+        self._body_deadlines: dict[ServerConnection, tuple[float, Callable[[], None]]] = {}
         self._half_closed: dict[ServerConnection, None] = {}
         self._large_heads: dict[ServerConnection, int] = {}
         self._head_bytes = 0
@@ -66,6 +67,16 @@ class ConnectionLimits:
     def clear_deadline(self, connection: ServerConnection) -> None:
         self._deadlines.pop(connection, None)
 
+    def set_body_deadline(self, connection: ServerConnection, seconds: float, expire: Callable[[], None]) -> None:
+        """Sets a deadline for the body of an admitted request, if there is none yet.
+
+        `make_room` does not close a connection because of such a deadline.
+        """
+        self._body_deadlines.setdefault(connection, (self._loop.time() + seconds, expire))
+
+    def clear_body_deadline(self, connection: ServerConnection) -> None:
+        self._body_deadlines.pop(connection, None)
+
     def add_half_closed(self, connection: ServerConnection) -> None:
         """Stores that the client has stopped sending. The client may still wait for the response, or be gone."""
         self._half_closed[connection] = None
@@ -73,6 +84,7 @@ class ConnectionLimits:
     def remove(self, connection: ServerConnection) -> None:
         """Removes everything that is stored about a closed connection."""
         self.clear_deadline(connection)
+        self.clear_body_deadline(connection)
         self.release_head(connection)
         self._half_closed.pop(connection, None)
 
@@ -134,8 +146,9 @@ class ConnectionLimits:
 
     def _sweep(self) -> None:
         now = self._loop.time()
-        for expire in [expire for until, expire in self._deadlines.values() if until <= now]:
-            expire()
+        for deadlines in (self._deadlines, self._body_deadlines):
+            for expire in [expire for until, expire in deadlines.values() if until <= now]:
+                expire()
         self._sweeping = self._loop.call_later(SWEEP_SECONDS, self._sweep)
 
 

@@ -34,12 +34,18 @@ class GracefulServer(uvicorn.Server):
     """
 
     def __init__(
-        self, config: uvicorn.Config, settings: Settings, listening: socket.socket, drain: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        settings: Settings,
+        listening: socket.socket,
+        drain: Callable[[], None],
+        door: object = None,
     ) -> None:
         super().__init__(config)
         self._settings = settings
         self._socket = listening
         self._drain = drain
+        self._arguments = {} if door is None else {"door": door}  # of the protocol
         self._loop: asyncio.AbstractEventLoop | None = None
         self._signalled = False
 
@@ -81,6 +87,7 @@ class GracefulServer(uvicorn.Server):
             server_state=self.server_state,
             app_state=self.lifespan.state,
             _loop=self._loop,
+            **self._arguments,
         )
         return protocol
 

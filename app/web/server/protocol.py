@@ -102,8 +102,12 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         if self.parser.should_upgrade():
             self._body_left = heads.length(self.headers)
             self._upgrading = True
-        super().on_headers_complete()
+        self.begin_request()
         self.head_complete(last=self._upgrading)
+
+    def begin_request(self) -> None:
+        """Makes the cycle of a request whose head is complete, and starts the ASGI application."""
+        super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._since_body = 0

@@ -1,6 +1,7 @@
 """Runs an ASGI app under uvicorn, with this package's listener, protocols and graceful shutdown."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -9,6 +10,9 @@ from app.settings import Settings
 from app.web.server import listener
 from app.web.server.graceful import GracefulServer
 
+if TYPE_CHECKING:  # h11 needs no httptools
+    from app.web.server.protocol_callbacks import Door
+
 # The values are import strings, so that uvicorn imports only the chosen parser.
 HTTP_PROTOCOLS = {
     "httptools": "app.web.server.protocol:BoundedHttpToolsProtocol",
@@ -16,12 +20,16 @@ HTTP_PROTOCOLS = {
 }
 
 
-def uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
-    """Returns uvicorn's configuration. Its options depend on `settings` only, not on the environment."""
+# The protocol for a release without ASGI.
+CALLBACKS = "app.web.server.protocol_callbacks:CallbackProtocol"
+
+
+def uvicorn_config(app: ASGIApp, settings: Settings, door: "Door | None" = None) -> uvicorn.Config:
+    """Returns uvicorn's configuration. Its options do not depend on the environment."""
     return uvicorn.Config(
         app,
         loop=settings.loop,
-        http=HTTP_PROTOCOLS[settings.http],
+        http=HTTP_PROTOCOLS[settings.http] if door is None else CALLBACKS,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -36,9 +44,11 @@ def uvicorn_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     )
 
 
-def serve(app: ASGIApp, settings: Settings, *, drain: Callable[[], None]) -> None:
+def serve(app: ASGIApp, settings: Settings, *, drain: Callable[[], None], door: "Door | None" = None) -> None:
     """Serves `app` until a signal stops the server. Raises ConfigurationError if the address is not available.
+
+    `door` gets the requests that are served without ASGI.
 
     Configure logging before the call. The server calls `drain` when it receives the signal, while it still listens.
     """
-    GracefulServer(uvicorn_config(app, settings), settings, listener.bind(settings), drain).run()
+    GracefulServer(uvicorn_config(app, settings, door), settings, listener.bind(settings), drain, door).run()

@@ -1,0 +1,35 @@
+"""1.4.0: a webhook without ASGI.
+
+Problem: the largest part of a webhook's CPU time is the scope, the task, the coroutines and the messages of ASGI.
+Change: the server's protocol calls `receive` when the body is complete; group commit's callback writes the response.
+Cost: a second door has to keep the contract of the first; FastAPI's dependencies and middleware do not apply.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from app.sqs.group_commit import GroupCommit, open_group_commit
+from app.sqs.lean import open_lean
+from app.sqs.message import to_message
+from app.web.service import Service
+from app.web.webhook import Webhook
+
+WITHOUT_ASGI = True
+
+
+@asynccontextmanager
+async def lifespan(service: Service) -> AsyncIterator[dict[str, GroupCommit]]:
+    async with (
+        open_lean(service.queue, service.limits) as queue,
+        open_group_commit(queue, service.limits, service.observe_calls) as group_commit,
+    ):
+        yield {"queue": group_commit}
+
+
+def receive(webhook: Webhook) -> None:
+    event = webhook.read_event()
+    if event is None:
+        webhook.ignored()
+        return
+    queue: GroupCommit = webhook.state["queue"]
+    queue.submit(to_message(event, webhook.body, fifo=queue.fifo), webhook.settled)

@@ -1,0 +1,185 @@
+"""Serves POST requests to one path by callbacks: without a scope, a task, messages and coroutines for each request.
+
+All bounds of `protocol` apply. A request is served over ASGI as before if it has another method or path, asks for an
+upgrade or for 100 Continue, waits for an earlier response (pipelining), or comes from a client that does not read.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+
+from app.web.server.heads import Headers
+from app.web.server.protocol import BoundedHttpToolsProtocol
+
+_CLOSE = (b"connection", b"close")
+
+
+class Exchange(ABC):
+    """One request and its response. Takes the place of uvicorn's cycle, and has the attributes that uvicorn uses.
+
+    The protocol calls the abstract methods. `respond` may be called at any time, once.
+    """
+
+    __slots__ = (
+        *("_connection", "_parts", "body", "disconnected", "keep_alive"),
+        *("more_body", "response_complete", "response_started"),
+    )
+
+    def __init__(self, connection: "CallbackProtocol", keep_alive: bool) -> None:
+        self._connection: CallbackProtocol | None = connection  # until the response is complete
+        self.body = b""  # complete when `body_complete` is called
+        self._parts: bytearray | None = None  # the body so far, if it arrives in several parts
+        self.more_body = True
+        self.keep_alive = keep_alive
+        self.disconnected = self.response_started = self.response_complete = False
+
+    @abstractmethod
+    def head_complete(self, headers: Headers) -> None:
+        """Decides about the request, of which no byte of the body has been kept."""
+
+    @abstractmethod
+    def body_incomplete(self) -> None:
+        """Checks the part of the body that has arrived. Called after each read that does not complete the body."""
+
+    @abstractmethod
+    def body_complete(self) -> None:
+        """Handles the request, whose body is complete."""
+
+    @abstractmethod
+    def abandoned(self) -> None:
+        """Handles a disconnect of the client."""
+
+    @property
+    def message_event(self) -> "Exchange":
+        return self
+
+    def set(self) -> None:
+        """Stands in for uvicorn's event, which uvicorn sets after each change of the attributes."""
+        if self.disconnected:
+            self.abandoned()
+
+    @property
+    def received(self) -> int:
+        """The number of bytes of the body that have arrived."""
+        return len(self.body if self._parts is None else self._parts)
+
+    def add(self, part: bytes) -> None:
+        """Adds a part of the body. Most bodies have one part, which is not copied."""
+        if self._parts is not None:
+            self._parts += part
+        elif self.body:
+            self._parts = bytearray(self.body)
+            self._parts += part
+        else:
+            self.body = part
+
+    def end_body(self) -> None:
+        if self._parts is not None:
+            self.body = bytes(self._parts)
+
+    def expect_body(self, seconds: float, late: Callable[[], None]) -> None:
+        """Calls `late` in `seconds`, unless the body is complete or the response written by then.
+
+        Later calls have no effect.
+        """
+        if self._connection is not None:
+            self._connection.expect_body(seconds, late)
+
+    def respond(self, status: int, headers: Collection[tuple[bytes, bytes]], body: bytes) -> None:
+        """Writes head and body in one call, unless the client has disconnected.
+
+        If the connection is to be closed and the body is incomplete, the connection stays open until the body is
+        complete: closing a socket with unread bytes resets it, and the client may lose the response.
+        """
+        self.response_started = self.response_complete = True
+        connection = self._connection
+        self.detach()
+        if connection is None or self.disconnected:
+            return
+        if _CLOSE in headers:
+            self.keep_alive = False
+        elif not self.keep_alive:
+            headers = [*headers, _CLOSE]
+        connection.write_response(self, status, headers, body)
+
+    def detach(self) -> None:
+        """Frees the body, and breaks the reference cycle of connection and exchange."""
+        self._connection = self._parts = None
+        self.body = b""
+
+
+class Door(ABC):
+    """Makes the exchanges for POST requests to `path`."""
+
+    path: bytes
+
+    @abstractmethod
+    def exchange(self, connection: "CallbackProtocol", keep_alive: bool) -> Exchange: ...
+
+
+class CallbackProtocol(BoundedHttpToolsProtocol):
+    """Passes the requests of `door` to exchanges, and all other requests to the ASGI application."""
+
+    def __init__(self, *, door: Door, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._door = door
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        exchange = self.cycle
+        if isinstance(exchange, Exchange) and exchange.more_body and not exchange.response_complete:
+            exchange.body_incomplete()
+
+    def begin_request(self) -> None:
+        if self._is_for_the_door():
+            keep_alive = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
+            self.cycle = self._door.exchange(self, keep_alive)
+        else:
+            super().begin_request()
+
+    def _is_for_the_door(self) -> bool:
+        return (
+            self.url == self._door.path
+            and self.parser.get_method() == b"POST"
+            and not (self._upgrading or self.expect_100_continue or self.busy() or self.flow.write_paused)
+        )
+
+    def on_headers_complete(self) -> None:
+        if self.transport.is_closing():
+            self._stopped = True  # the response to an earlier request of the same segment has closed the connection
+            return
+        super().on_headers_complete()
+        if isinstance(self.cycle, Exchange):
+            self.cycle.head_complete(self.headers)
+
+    def on_body(self, body: bytes) -> None:
+        if isinstance(self.cycle, Exchange):
+            self._since_body = 0
+            if not self.cycle.response_complete:
+                self.cycle.add(body)
+        else:
+            super().on_body(body)
+
+    def _body_complete(self) -> None:
+        super()._body_complete()
+        exchange = self.cycle
+        if isinstance(exchange, Exchange) and not exchange.response_complete:
+            self._limits.clear_body_deadline(self)
+            exchange.end_body()
+            exchange.body_complete()
+
+    def expect_body(self, seconds: float, late: Callable[[], None]) -> None:
+        """See `Exchange.expect_body`."""
+        self._limits.set_body_deadline(self, seconds, late)
+
+    def write_response(
+        self, exchange: Exchange, status: int, headers: Collection[tuple[bytes, bytes]], body: bytes
+    ) -> None:
+        self._limits.clear_body_deadline(self)
+        lines = b"".join([b"%s: %s\r\n" % header for header in (*self.server_state.default_headers, *headers)])
+        self.transport.write(b"%s%s\r\n%s" % (STATUS_LINE[status], lines, body))
+        if not exchange.keep_alive and not exchange.more_body:
+            self.transport.close()
+        self.on_response_complete()
