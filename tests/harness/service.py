@@ -14,6 +14,7 @@ from typing import Any, Self
 import httpx
 import psutil
 
+from app.settings import Release
 from local.readiness import wait_until_ready
 from tests.harness import queues
 
@@ -40,6 +41,16 @@ def environment(endpoint: str, queue_url: str | None, **settings: object) -> dic
         **settings,
     }
     return clean_environment(**ours) | queues.environment(endpoint)
+
+
+# The releases with the door over ASGI only, and with the second door: the newest of each.
+ASGI, CALLBACKS = Release.V10_LEAN_CLIENT, Release.V11_WITHOUT_ASGI
+# What reads requests: the parsers under ASGI, and the second door, which has httptools.
+READERS: dict[str, dict[str, object]] = {
+    "callbacks": {"release": CALLBACKS},
+    "httptools": {"release": ASGI},
+    "h11": {"release": ASGI, "http": "h11"},
+}
 
 
 class Web:

@@ -30,9 +30,9 @@ TOGETHER = (
 )
 # A service of each release serves them all.
 BY_RELEASE = ("tests/web/test_contract.py", "tests/web/test_schemathesis.py")
-# A service with each parser serves the other tests of a module.
-BY_PARSER = tuple(f"tests/web/server/test_{name}.py" for name in ("deadlines", "bounds", "smuggling"))
-PARSERS = ("httptools", "h11")
+# A service with each reader serves the other tests of a module.
+BY_READER = tuple(f"tests/web/server/test_{name}.py" for name in ("deadlines", "bounds", "smuggling"))
+READERS = ("callbacks", "httptools", "h11")
 
 
 def rank(nodeid: str) -> int:
@@ -45,9 +45,9 @@ def unit(nodeid: str) -> str:
     """The name of the unit that a test belongs to: its own id, where it shares nothing."""
     if nodeid.startswith(BY_RELEASE):
         return next((release.value for release in Release if release.value in nodeid), nodeid)
-    if nodeid.startswith(BY_PARSER):
+    if nodeid.startswith(BY_READER):
         module = nodeid.partition("::")[0]
-        return next((f"{module} {parser}" for parser in PARSERS if parser in nodeid), nodeid)
+        return next((f"{module} {reader}" for reader in READERS if reader in nodeid), nodeid)
     return next((shared for shared in TOGETHER if nodeid.startswith(shared)), nodeid)
 
 

@@ -14,6 +14,7 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
+from app.errors import ConfigurationError
 from app.settings import Release, Settings
 from app.telemetry.profiling import KEPT
 from app.web.answers import Answer
@@ -23,7 +24,7 @@ from app.web.main import create_app
 from app.web.releases import load
 from app.web.server.serve import uvicorn_config
 from loadtest.stage.queues import QueueProcess
-from tests.harness.service import Service
+from tests.harness.service import ASGI, CALLBACKS, Service
 
 
 @pytest.mark.slow
@@ -49,7 +50,7 @@ def test_loop_and_parser(
 @pytest.mark.parametrize("middleware", ["none", "asgi", "base_http"])
 def test_middleware(aws: QueueProcess, queue_url: str, event: bytes, middleware: str) -> None:
     """APP_MIDDLEWARE: an id and the time, or neither; refusals keep their form."""
-    with Service(aws.endpoint, queue_url, middleware=middleware) as service:
+    with Service(aws.endpoint, queue_url, release=ASGI, middleware=middleware) as service:
         answers = [service.post(body) for body in (event, b"{}", b"x" * 300_000)]
     assert [answer.status_code for answer in answers] == [200, 422, 413]
     for answer in answers:
@@ -66,11 +67,11 @@ def test_response(
     aws: QueueProcess, queue_url: str, event: bytes, response: str, response_class: Any, model: Any
 ) -> None:
     """APP_RESPONSE: three response classes with the same bytes."""
-    settings = Settings.model_validate({"response": response, "sqs_queue_url": queue_url})
+    settings = Settings.model_validate({"release": ASGI, "response": response, "sqs_queue_url": queue_url})
     route = next(route for route in create_app(settings).routes if isinstance(route, APIRoute) and route.path == PATH)
     assert route.response_model is model
     assert response_class is None or route.response_class is response_class
-    with Service(aws.endpoint, queue_url, response=response) as service:
+    with Service(aws.endpoint, queue_url, release=ASGI, response=response) as service:
         answer = service.post(event)
     assert answer.content == b'{"status":"queued","event_id":"%s"}' % json.loads(event)["id"].encode()
     assert answer.headers["content-type"] == "application/json"
@@ -80,7 +81,7 @@ def test_response(
 @pytest.mark.parametrize("access_log", [True, False])
 def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log: bool) -> None:
     """APP_ACCESS_LOG: uvicorn's line, besides ours."""
-    with Service(aws.endpoint, queue_url, access_log=int(access_log)) as service:
+    with Service(aws.endpoint, queue_url, release=ASGI, access_log=int(access_log)) as service:
         service.post(event)
         service.log(outcome="queued")
         written = [line for line in service.lines if f'"POST {PATH} HTTP/1.1" 200' in line["message"]]
@@ -89,11 +90,31 @@ def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log:
 
 def test_the_options_of_uvicorn() -> None:
     """Options whose effect a test could see only in the kernel or after a time-out."""
-    options = {"backlog": 7, "limit_concurrency": 9, "keep_alive_timeout": 11, "graceful_timeout": 13}
+    options = {"release": ASGI, "backlog": 7, "limit_concurrency": 9, "keep_alive_timeout": 11, "graceful_timeout": 13}
     settings = Settings.model_validate(options)
     config = uvicorn_config(create_app(settings), settings)
     assert (config.backlog, config.limit_concurrency) == (7, 9)
     assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (11, 13)
+
+
+@pytest.mark.parametrize(
+    ("setting", "allowed"),
+    [
+        ({"http": "h11"}, "APP_HTTP=h11: has no effect on a release without ASGI (v11); allowed there is httptools"),
+        ({"middleware": "asgi"}, "allowed there is none"),
+        ({"response": "json"}, "allowed there is model"),
+        ({"access_log": True}, "allowed there is 0"),
+        ({"limit_concurrency": 9}, "allowed there is not to set it"),
+    ],
+    ids=str,
+)
+def test_what_has_no_effect_without_asgi(setting: dict[str, object], allowed: str) -> None:
+    """The process does not start with an option that the second door would ignore."""
+    with pytest.raises(ConfigurationError) as raised:
+        create_app(Settings.model_validate({"release": CALLBACKS, **setting}))
+    assert allowed in str(raised.value)
+    assert "\n" not in str(raised.value)
+    create_app(Settings.model_validate({"release": ASGI, **setting}))
 
 
 def test_web_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,9 +156,10 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, w
     assert len(built) == warm
 
 
-def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize("release", [ASGI, CALLBACKS])
+def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path, release: Release) -> None:
     """APP_PROFILE: four files a webhook, no more than are kept, and nothing for a probe."""
-    with Service(aws.endpoint, queue_url, profile=tmp_path / "profiles") as service:
+    with Service(aws.endpoint, queue_url, release=release, profile=tmp_path / "profiles") as service:
         httpx.get(f"{service.url}/healthz", timeout=60)
         for _ in range(KEPT + 2):
             assert service.post(event).status_code == 200

@@ -95,6 +95,7 @@ def loop_is_blocked(service: Service) -> bool:
         (Release.V08_NATIVE_ASYNC, "SendMessage", True),
         (Release.V09_GROUP_COMMIT, "SendMessageBatch", True),
         (Release.V10_LEAN_CLIENT, "SendMessageBatch", True),
+        (Release.V11_WITHOUT_ASGI, "SendMessageBatch", True),
     ],
     ids=str,
 )
@@ -168,6 +169,7 @@ def test_as_many_wait_as_there_are_tokens(
         (Release.V08_NATIVE_ASYNC, "SendMessage"),
         (Release.V09_GROUP_COMMIT, "SendMessageBatch"),
         (Release.V10_LEAN_CLIENT, "SendMessageBatch"),
+        (Release.V11_WITHOUT_ASGI, "SendMessageBatch"),
     ],
     ids=str,
 )
@@ -233,7 +235,7 @@ def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Rele
 def test_calls_and_connections(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """v02 to v05 ask for the URL and connect anew for each webhook, v06 and v07 once, later ones before the first.
 
-    v10 asks for the URL once, with botocore's client, and opens a connection of its own for each call in flight.
+    v10 and v11 ask for the URL once, with botocore's client. They open a connection for each call in flight.
     """
     with serving(sqs, event, release) as (service, _), service.client() as client:
         for body in fresh_events(event, 10):
@@ -241,9 +243,9 @@ def test_calls_and_connections(sqs: SqsStandIn, event: bytes, release: Release) 
     expected = (
         10 if release < Release.V06_SHARED_QUEUE else 1 if release < Release.V08_NATIVE_ASYNC else WARM_CONNECTIONS
     )
-    assert sqs.count("GetQueueUrl") == (1 if release is Release.V10_LEAN_CLIENT else expected)
+    assert sqs.count("GetQueueUrl") == (1 if release.direct else expected)
     # Its other connections carry no call as long as one is free.
-    assert len({call.peer for call in sqs.calls}) == (2 if release is Release.V10_LEAN_CLIENT else expected)
+    assert len({call.peer for call in sqs.calls}) == (2 if release.direct else expected)
     assert sqs.count("SendMessageBatch" if release >= Release.V09_GROUP_COMMIT else "SendMessage") == 10
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import RawSender
-from tests.harness.service import Service
+from tests.harness.service import READERS, Service
 
 MIB = 1024 * 1024
 MANY = 4000
@@ -16,9 +16,9 @@ MANY = 4000
 NOISE = 8 * MIB
 
 
-@pytest.fixture(scope="module", params=["httptools", pytest.param("h11", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["callbacks", "httptools", pytest.param("h11", marks=pytest.mark.slow)])
 def service(aws: QueueProcess, request: pytest.FixtureRequest) -> Iterator[Service]:
-    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/bounds", http=request.param) as service:
+    with Service(aws.endpoint, f"{aws.endpoint}/000000000000/bounds", **READERS[request.param]) as service:
         yield service
 
 

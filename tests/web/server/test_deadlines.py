@@ -11,7 +11,7 @@ from app.settings import Release
 from app.web.server.connections import LINGER_SECONDS, SWEEP_SECONDS
 from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import RawSender
-from tests.harness.service import Service
+from tests.harness.service import READERS, Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
 # Longer than the machine pauses between a connection and what is sent on it.
@@ -19,11 +19,11 @@ HEAD_TIMEOUT, KEEP_ALIVE = 1.5, 6
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-@pytest.fixture(scope="module", params=["httptools", pytest.param("h11", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["callbacks", "httptools", pytest.param("h11", marks=pytest.mark.slow)])
 def service(aws: QueueProcess, request: pytest.FixtureRequest) -> Iterator[Service]:
     url = f"{aws.endpoint}/000000000000/deadlines"
     limits = {"head_timeout": HEAD_TIMEOUT, "keep_alive_timeout": KEEP_ALIVE}
-    with Service(aws.endpoint, url, http=request.param, **limits) as service:
+    with Service(aws.endpoint, url, **READERS[request.param], **limits) as service:
         yield service
 
 

@@ -9,12 +9,13 @@ import pytest
 
 from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
-from tests.harness.service import Service
+from tests.harness.service import READERS, Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
-OTHERS = [pytest.param(pair, marks=pytest.mark.slow) for pair in [("httptools", "asyncio"), ("h11", "uvloop")]]
-VARIANTS = [("httptools", "uvloop"), ("h11", "asyncio"), *OTHERS]
+_SLOW = [("httptools", "asyncio"), ("callbacks", "asyncio"), ("h11", "uvloop")]
+OTHERS = [pytest.param(pair, marks=pytest.mark.slow) for pair in _SLOW]
+VARIANTS = [("callbacks", "uvloop"), ("httptools", "uvloop"), ("h11", "asyncio"), *OTHERS]
 BOUND = 20
 
 
@@ -26,9 +27,9 @@ def sqs() -> Iterator[SqsStandIn]:
 
 @pytest.fixture(scope="module", params=VARIANTS, ids="-".join)
 def service(sqs: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
-    parser, loop = request.param
+    reader, loop = request.param
     limits = {"max_connections": BOUND, "sqs_timeout": 60, "max_wait": 0, "body_timeout": 60}
-    with Service(sqs.endpoint, sqs.queue_url, http=parser, loop=loop, **limits) as service:
+    with Service(sqs.endpoint, sqs.queue_url, loop=loop, **READERS[reader], **limits) as service:
         yield service
 
 

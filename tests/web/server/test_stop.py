@@ -13,7 +13,7 @@ from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.load import Load, can_drop_new
 from tests.harness.raw import RawSender
-from tests.harness.service import Service
+from tests.harness.service import READERS, Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def stand_in() -> Iterator[SqsStandIn]:
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, pytest.param({"http": "h11", "loop": "asyncio"}, marks=pytest.mark.slow)], ids=str
+    "settings", [{}, pytest.param({**READERS["h11"], "loop": "asyncio"}, marks=pytest.mark.slow)], ids=str
 )
 def test_sigterm_under_load(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
@@ -105,7 +105,7 @@ def test_ctrl_c_does_not_wait_for_load_balancers(aws: QueueProcess, queue_url: s
         assert service.stop(signal.SIGINT) == 0
 
 
-@pytest.mark.parametrize("settings", [{}, {"http": "h11", "loop": "asyncio"}, {"accept": "one"}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {**READERS["h11"], "loop": "asyncio"}, {"accept": "one"}], ids=str)
 def test_stops_with_new_connections(
     stand_in: SqsStandIn, event: bytes, settings: dict[str, object], thorough: bool
 ) -> None:
