@@ -37,6 +37,10 @@ class StackTable:
                 awaited = awaited.cr_await
         return self._number(functions[::-1], None)
 
+    def of_waiting(self, *functions: CodeType) -> int:
+        """Returns the number of the stack of something that is no task and waits in `functions`, innermost first."""
+        return self._number([*functions], None)
+
     def _number(self, functions: list[CodeType], line: int | None) -> int:
         number = self._numbers.setdefault((line, *functions), len(self.seen))
         if number == len(self.seen):

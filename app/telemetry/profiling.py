@@ -1,4 +1,4 @@
-"""Profiles one webhook at a time with pyinstrument, in an ASGI middleware. Writes HTML, text and speedscope files.
+"""Profiles one webhook at a time with pyinstrument. Writes HTML, text and speedscope files.
 
 A profile shows the wall time of the event loop's thread, including the time in which the webhook waits for SQS. If
 another thread handles the webhook, the profile shows only that the event loop awaits the thread.
@@ -31,34 +31,20 @@ RENDERERS: dict[str, Renderer] = {
 }
 
 
-class Profiling:
-    """Profiles requests on `path`, one at a time. Requests that arrive during a profile are served without a profile.
+class Profiles:
+    """Writes the files of each profile: `<number>.html`, `.txt`, `.speedscope.json` and pyinstrument's `.pyisession`.
 
-    Writes each profile to `<number>.html`, `.txt`, `.speedscope.json` and pyinstrument's `.pyisession`.
+    There is one profile at a time. Requests that arrive during a profile are served without a profile.
     """
 
-    def __init__(self, app: ASGIApp, folder: Path, path: str) -> None:
-        self._app = app
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._path = path
         self._numbers = count(1)
-        self._busy = False
+        self.busy = False
         folder.mkdir(parents=True, exist_ok=True)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._busy or scope["type"] != "http" or scope["path"] != self._path:
-            await self._app(scope, receive, send)
-            return
-        self._busy = True
-        profiler = Profiler(interval=INTERVAL_SECONDS, async_mode="enabled")
-        try:
-            with profiler:
-                await self._app(scope, receive, send)
-            self._write(profiler, next(self._numbers))
-        finally:
-            self._busy = False
-
-    def _write(self, profiler: Profiler, number: int) -> None:
+    def write(self, profiler: Profiler) -> None:
+        number = next(self._numbers)
         session: Session | None = profiler.last_session
         assert session is not None
         session.save(self._folder / f"{number}.{SESSION}")
@@ -67,3 +53,50 @@ class Profiling:
         for ending in (SESSION, *RENDERERS):
             (self._folder / f"{number - KEPT}.{ending}").unlink(missing_ok=True)
         logger.info("Profile {} written to {}", number, self._folder)
+
+
+class Profiling:
+    """The middleware, which profiles requests on `path`."""
+
+    def __init__(self, app: ASGIApp, folder: Path, path: str) -> None:
+        self._app = app
+        self._profiles = Profiles(folder)
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        profiles = self._profiles
+        if profiles.busy or scope["type"] != "http" or scope["path"] != self._path:
+            await self._app(scope, receive, send)
+            return
+        profiles.busy = True
+        profiler = Profiler(interval=INTERVAL_SECONDS, async_mode="enabled")
+        try:
+            with profiler:
+                await self._app(scope, receive, send)
+            profiles.write(profiler)
+        finally:
+            profiles.busy = False
+
+
+class CallbackProfiling:
+    """Profiles the event loop's thread between `begin` and `end` of a webhook that has no task of its own.
+
+    The profile also shows what the thread does for others meanwhile.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._profiles = Profiles(folder)
+        self._webhook: object = None
+        self._profiler = Profiler()
+
+    def begin(self, webhook: object) -> None:
+        if not self._profiles.busy:
+            self._profiles.busy, self._webhook = True, webhook
+            self._profiler = Profiler(interval=INTERVAL_SECONDS, async_mode="disabled")
+            self._profiler.start()
+
+    def end(self, webhook: object) -> None:
+        if webhook is self._webhook:
+            self._profiler.stop()
+            self._profiles.write(self._profiler)
+            self._profiles.busy, self._webhook = False, None

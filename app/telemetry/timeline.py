@@ -13,11 +13,12 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from asgi_doctor.samples import StackSpans, StackTable
@@ -25,10 +26,20 @@ from asgi_doctor.samples import StackSpans, StackTable
 INTERVAL_SECONDS = 0.001
 
 
+class Callbacks(NamedTuple):
+    """The webhooks of a release without ASGI, which have no tasks.
+
+    `open`: the webhooks in flight. `waits`: the function that stands for the wait of a webhook with a complete body.
+    """
+
+    open: Collection[Any]
+    waits: CodeType
+
+
 @contextmanager
-def recorded(file: Path, path: str) -> Iterator[None]:
+def recorded(file: Path, path: str, callbacks: Callbacks | None = None) -> Iterator[None]:
     """Records a timeline of this process and of its webhooks on `path`. When the `with` block ends, writes `file`."""
-    sampler = Sampler(asyncio.get_running_loop(), path)
+    sampler = Sampler(asyncio.get_running_loop(), path, callbacks)
     sampler.start()
     try:
         yield
@@ -40,8 +51,10 @@ def recorded(file: Path, path: str) -> Iterator[None]:
 class Sampler(threading.Thread):
     """Samples all other threads, and the tasks of `loop`. Create the sampler in the thread that runs `loop`."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, path: str) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, path: str, callbacks: Callbacks | None = None) -> None:
         super().__init__(name="sampler", daemon=True)
+        self._callbacks = callbacks
+        self._webhooks: dict[object, int] = {}
         self._loop, self._path = loop, path
         self._loop_thread = threading.get_ident()
         self._ended = threading.Event()
@@ -49,12 +62,14 @@ class Sampler(threading.Thread):
         self._numbers: WeakKeyDictionary[asyncio.Task[Any], int] = WeakKeyDictionary()
         self._next = count()
         self._scopes: dict[int, Any] = {}
+        self._records: dict[int, Any] = {}
         self._batches: dict[int, int] = {}
 
     def run(self) -> None:
         while not self._ended.wait(INTERVAL_SECONDS):
             threads = self._threads()
-            self._spans.add(time.monotonic(), threads | self._tasks(threads["loop", self._loop_thread]))
+            loop = threads["loop", self._loop_thread]
+            self._spans.add(time.monotonic(), threads | self._tasks(loop) | self._without_tasks(loop))
         self._spans.add(time.monotonic(), {})
 
     def stop(self) -> None:
@@ -73,7 +88,7 @@ class Sampler(threading.Thread):
 
     def _named(self, kind: str, number: int) -> tuple[str, str]:
         if kind == "webhook":
-            record = self._scopes[number].get("state", {}).get("record")
+            record = self._records.get(number) or self._scopes[number].get("state", {}).get("record")
             return kind, str(getattr(record and record.event, "id", ""))
         return kind, f"batch of {self._batches[number]}" if kind == "call" else str(number)
 
@@ -113,3 +128,28 @@ class Sampler(threading.Thread):
                     self._batches[number] = len(frame.f_locals["batch"])
                     found["call", number] = loop if task is current else self._stacks.of_task(task)
         return found
+
+    def _without_tasks(self, loop: int) -> dict[Hashable, int]:
+        """Returns the number of the stack of each webhook that has no task. `loop`: see `_tasks`."""
+        found: dict[Hashable, int] = {}
+        if self._callbacks is None:
+            return found
+        handled = _selves(sys._current_frames().get(self._loop_thread))
+        waits = self._stacks.of_waiting(self._callbacks.waits)
+        for webhook in list(self._callbacks.open):
+            if webhook not in self._webhooks:
+                number = self._webhooks[webhook] = next(self._next)
+                self._records[number] = webhook.record
+            stack = self._stacks.of_waiting() if webhook.more_body else waits
+            found["webhook", self._webhooks[webhook]] = loop if id(webhook) in handled else stack
+        return found
+
+
+def _selves(frame: FrameType | None) -> set[int]:
+    """Returns the ids of the objects whose methods are in a thread's stack."""
+    found = set()
+    while frame is not None:
+        if frame.f_code.co_varnames[:1] == ("self",):
+            found.add(id(frame.f_locals.get("self")))
+        frame = frame.f_back
+    return found

@@ -55,7 +55,7 @@ class Plain(NamedTuple):
 class CallbackWebhook(Exchange):
     """One webhook, from its head to its response."""
 
-    __slots__ = ("_arriving", "_counted", "_door", "_permit", "_record", "state")
+    __slots__ = ("_arriving", "_counted", "_door", "_permit", "record", "state")
 
     def __init__(self, door: CallbackDoor, connection: CallbackProtocol, keep_alive: bool) -> None:
         super().__init__(connection, keep_alive)
@@ -69,7 +69,7 @@ class CallbackWebhook(Exchange):
         if (response := gate.shed(headers)) is not None:
             self._write(response)
             return
-        self._record = gate.begin(headers)
+        self.record = gate.begin(headers)
         self._door.open[self] = None
         self._guard(self._admit, headers)
 
@@ -91,15 +91,15 @@ class CallbackWebhook(Exchange):
         self._arriving.add(size, more=more)
 
     def _late(self) -> None:
-        self._end(refuse(self._arriving.too_late(), self._record))
+        self._end(refuse(self._arriving.too_late(), self.record))
 
     def _receive(self) -> None:
         self._count(False)
-        with traced(self._record.trace):
+        with traced(self.record.trace):
             self._door.receive(self)
 
     def read_event(self) -> Event | None:
-        return gate_event.read(self._record, self.body, self._door.gate.limits.event_types)
+        return gate_event.read(self.record, self.body, self._door.gate.limits.event_types)
 
     def ignored(self) -> None:
         self._accept("ignored")
@@ -110,10 +110,10 @@ class CallbackWebhook(Exchange):
         if refused is None:
             self._guard(self._accept, "queued")
         else:
-            self._end(refuse(refused, self._record))
+            self._end(refuse(refused, self.record))
 
     def _accept(self, status: Literal["queued", "ignored"]) -> None:
-        body = plain(status, gate_event.accept(self._record, status))
+        body = plain(status, gate_event.accept(self.record, status))
         self._end(Plain(HTTPStatus.OK, [(b"content-length", b"%d" % len(body)), _JSON], body))
 
     def abandoned(self) -> None:
@@ -121,7 +121,7 @@ class CallbackWebhook(Exchange):
             self._end(None)  # otherwise, the message is on its way to SQS
 
     def stop(self) -> None:
-        if (response := self._door.gate.stopped(self._record)) is not None:
+        if (response := self._door.gate.stopped(self.record)) is not None:
             self._end(response)
 
     def _guard(self, step: Callable[..., None], *arguments: object) -> None:
@@ -129,7 +129,7 @@ class CallbackWebhook(Exchange):
         try:
             step(*arguments)
         except WebhookRefused as error:
-            self._end(refuse(error, self._record))
+            self._end(refuse(error, self.record))
         except Exception:
             logger.exception("Exception in the webhook's handler")
             if not self.response_started:
@@ -144,7 +144,7 @@ class CallbackWebhook(Exchange):
             self.detach()
         else:
             self._write(response)
-        self._door.gate.end(self._record)
+        self._door.gate.end(self.record)
 
     def _write(self, response: "Plain | ProblemResponse") -> None:
         self.respond(response.status_code, response.raw_headers, bytes(response.body))

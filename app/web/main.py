@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
 from fastapi.routing import APIRoute
+from starlette.types import ASGIApp
 
 from app.settings import Release, Settings
+from app.sqs.group_commit import GroupCommit
 from app.telemetry.lines import WebhookLines
 from app.telemetry.observers import Observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
@@ -39,24 +41,40 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     observers = observers or Observers()
     service = Service(settings, observers, _lifespan(release))
     service.include_router(health.router)
-    without_asgi: bool = getattr(release, "WITHOUT_ASGI", False)
-    route = _webhook_route(service, over_asgi(release.receive) if without_asgi else release.receive)
-    gate = Gate(settings, service.admission, observers, WebhookLines(settings).log)
-    middleware = list(MIDDLEWARE[settings.middleware])
-    if settings.profile is not None:
-        from app.telemetry.profiling import Profiling  # imported only if APP_PROFILE is set
-
-        middleware.append(partial(Profiling, folder=settings.profile, path=PATH))
-    # FastAPI wraps its router in AsyncExitStackMiddleware. Webhooks bypass the router, so their route is wrapped here.
-    service.serve_webhooks(AsyncExitStackMiddleware(route.app), gate, middleware)
-    if without_asgi:
-        settings.require_no_asgi()
-        service.door = CallbackDoor(gate, release.receive)
+    if getattr(release, "WITHOUT_ASGI", False):
+        _serve_without_asgi(service, release)
+    else:
+        _serve_over_asgi(service, release)
     if observers.metrics is not None:
         _measure(service.admission, observers.metrics, settings.release)
     if settings.docs:
         docs.add_docs(service)
     return service
+
+
+def _serve_over_asgi(service: Service, release: ReleaseModule) -> None:
+    settings = service.settings
+    middleware = list(MIDDLEWARE[settings.middleware])
+    if settings.profile is not None:
+        from app.telemetry.profiling import Profiling  # imported only if APP_PROFILE is set
+
+        middleware.append(partial(Profiling, folder=settings.profile, path=PATH))
+    gate = Gate(settings, service.admission, service.observers, WebhookLines(settings).log)
+    service.serve_webhooks(_webhook_route(service, release.receive), gate, middleware)
+
+
+def _serve_without_asgi(service: Service, release: ReleaseModule) -> None:
+    """Passes webhooks to the second door, and those that the server cannot pass to it to the same handler over ASGI."""
+    settings = service.settings
+    settings.require_no_asgi()
+    make_gate: Callable[..., Gate] = Gate
+    if settings.profile is not None:
+        from app.web.gate.profiled import ProfiledGate  # imported only if APP_PROFILE is set
+
+        make_gate = partial(ProfiledGate, folder=settings.profile)
+    gate = make_gate(settings, service.admission, service.observers, WebhookLines(settings).log)
+    service.serve_webhooks(_webhook_route(service, over_asgi(release.receive)), gate, [])
+    service.door = CallbackDoor(gate, release.receive)
 
 
 def _lifespan(release: ReleaseModule) -> Callable[[Service], Any]:
@@ -65,9 +83,11 @@ def _lifespan(release: ReleaseModule) -> Callable[[Service], Any]:
         async with release.lifespan(service) as state:
             with ExitStack() as stack:
                 if service.settings.timeline is not None:
-                    from app.telemetry.timeline import recorded  # imported only if APP_TIMELINE is set
+                    from app.telemetry.timeline import Callbacks, recorded  # imported only if APP_TIMELINE is set
 
-                    stack.enter_context(recorded(service.settings.timeline, PATH))
+                    door = service.door
+                    callbacks = Callbacks(door.open, GroupCommit.submit.__code__) if door is not None else None
+                    stack.enter_context(recorded(service.settings.timeline, PATH, callbacks))
                 stack.enter_context(service.observers.measuring())
                 yield state
             if service.door is not None:
@@ -76,8 +96,8 @@ def _lifespan(release: ReleaseModule) -> Callable[[Service], Any]:
     return lifespan
 
 
-def _webhook_route(service: Service, receive: Callable[..., Any]) -> APIRoute:
-    """Adds the release's handler as a route to FastAPI and to its OpenAPI document, and returns the route."""
+def _webhook_route(service: Service, receive: Callable[..., Any]) -> ASGIApp:
+    """Adds the release's handler as a route to FastAPI and to its OpenAPI document, and returns the handler as ASGI."""
     settings = service.settings
     service.router.add_api_route(
         PATH,
@@ -91,7 +111,8 @@ def _webhook_route(service: Service, receive: Callable[..., Any]) -> APIRoute:
     )
     route = service.router.routes[-1]
     assert isinstance(route, APIRoute)
-    return route
+    # FastAPI wraps its router in AsyncExitStackMiddleware. Webhooks bypass the router, so their route is wrapped here.
+    return AsyncExitStackMiddleware(route.app)
 
 
 def _measure(admission: Admission, metrics: "Metrics[WebhookRecord]", release: Release) -> None:

@@ -54,6 +54,7 @@ _TASKS = {
     ("sqs/native.py", "send_batch"): State.SQS,
     ("sqs/lean.py", "send_batch"): State.SQS,
     ("sqs/group_commit.py", "send"): State.BATCH,
+    ("sqs/group_commit.py", "submit"): State.BATCH,  # stands for the wait of a webhook without a task
 }
 _LOADS_CAS = "load_verify_locations"
 # boto3 waits for DynamoDB and for SQS in the same function. A stack that contains this file waits for DynamoDB.
