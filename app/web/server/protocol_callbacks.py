@@ -132,11 +132,21 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
         if isinstance(exchange, Exchange) and exchange.more_body and not exchange.response_complete:
             exchange.body_incomplete()
 
+    def begin_message(self) -> None:
+        """Makes no scope, because most requests need none."""
+        self.url = b""
+        self.headers = []
+        self.expect_100_continue = False
+
     def begin_request(self) -> None:
         if self._is_for_the_door():
             keep_alive = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
             self.cycle = self._door.exchange(self, keep_alive)
         else:
+            url, headers, expects = self.url, self.headers, self.expect_100_continue
+            super().begin_message()
+            self.url, self.expect_100_continue = url, expects
+            self.headers += headers  # the list is in the scope
             super().begin_request()
 
     def _is_for_the_door(self) -> bool:
@@ -182,4 +192,8 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
         self.transport.write(b"%s%s\r\n%s" % (STATUS_LINE[status], lines, body))
         if not exchange.keep_alive and not exchange.more_body:
             self.transport.close()
-        self.on_response_complete()
+        if self.pipeline or self._half_closed or self.flow.read_paused or self.transport.is_closing():
+            self.on_response_complete()
+        else:  # does the same, without uvicorn's timer for the keep-alive deadline, which is in `_limits`
+            self.server_state.total_requests += 1
+            self.reset_deadline()
