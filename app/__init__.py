@@ -10,4 +10,4 @@ Each package or module imports only packages and modules to its right. import-li
     cli → web | worker → composition → billing → sqs → telemetry → events → validation_errors → settings → errors
 """
 
-__version__ = "1.3.3"
+__version__ = "1.4.0"

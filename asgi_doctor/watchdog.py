@@ -156,7 +156,8 @@ class Watchdog:
             request = request_of(context_of(task))
             return (id(task), task.get_name()), request if request.scope else request.in_stack(innermost)
         for outermost in frames_of(innermost)[self._depth :]:
-            return (outermost.f_code, id(outermost.f_locals.get("self"))), NO_REQUEST
+            callback = (outermost.f_code, id(outermost.f_locals.get("self")))
+            return callback, NO_REQUEST.in_stack(innermost)  # a server may handle requests in callbacks, without tasks
         return None, NO_REQUEST
 
 

@@ -42,6 +42,7 @@ PICTURES = {
     "v08_native_async": Picture(("v07", "v08")),
     "v09_group_commit": Picture(("v08", "v09"), 50),
     "v10_lean_client": Picture(("v09", "v10"), 50, {"APP_LOCAL_SQS_DELAY": "0"}),
+    "v11_without_asgi": Picture(("v10", "v11"), 50, {"APP_LOCAL_SQS_DELAY": "0"}),
     "ca_bundle": Picture(("v05", "v06"), 10, TLS),
     "connecting_at_once": Picture(("v07", "v08"), 40, TLS),
 }

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from app.errors import ConfigurationError
-from app.settings.text import variable
+from app.settings.text import default, variable
 
 
 class ExperimentSettings(BaseModel):
@@ -31,7 +31,7 @@ class ExperimentSettings(BaseModel):
         ge=1,
         le=1024,
         description="Maximum connections in the pool of the SQS client. Not set: botocore's 10 (v02 to v07) or 64"
-        " (v08, v09). v10 opens a connection for each call in flight. Lessons v06 and v08.",
+        " (v08, v09). Later releases open a connection for each call in flight. Lessons v06 and v08.",
     )
     gc: Literal["tuned", "default"] | None = Field(
         None,
@@ -69,7 +69,7 @@ class ExperimentSettings(BaseModel):
     )
     response: Literal["json", "orjson", "model"] = Field(
         "model",
-        description="Serialiser of the body of a 200 response (v01 to v09). json: json.dumps; orjson: orjson;"
+        description="Serialiser of the body of a 200 response (v01 to v10). json: json.dumps; orjson: orjson;"
         " model: pydantic-core, by the handler's return type. The talk's tip: ORJSONResponse.",
     )
     metrics_fine: bool = Field(
@@ -80,7 +80,7 @@ class ExperimentSettings(BaseModel):
     profile: Path | None = Field(
         None,
         description="Folder to which pyinstrument writes profiles, each of one webhook. Used for the flame graphs"
-        " of the lessons v02 to v10.",
+        " of the lessons v02 to v11.",
         json_schema_extra={"allowed": "a folder that can be written to"},
     )
     timeline: Path | None = Field(
@@ -93,10 +93,11 @@ class ExperimentSettings(BaseModel):
     def require_no_asgi(self) -> None:
         """Raises ConfigurationError if an option has been chosen that has no effect on a release without ASGI."""
         for name in ("http", "middleware", "response", "access_log", "limit_concurrency"):
-            if (chosen := getattr(self, name)) != (default := type(self).model_fields[name].default):
-                allowed = "not to set it" if default is None else f"{default:d}" if default is False else default
+            chosen, usual = getattr(self, name), type(self).model_fields[name].default
+            if chosen != usual:
+                allowed = "not to set it" if usual is None else default(usual)
                 raise ConfigurationError(
-                    f"{variable(name)}={chosen}: has no effect on a release without ASGI (v11); allowed there is"
+                    f"{variable(name)}={default(chosen)}: has no effect on a release without ASGI (v11); allowed is"
                     f" {allowed}, or APP_RELEASE=v10"
                 )
 

@@ -39,13 +39,13 @@ class QueueSettings(BaseModel):
         description="Maximum seconds from the complete body to SQS's acknowledgement, including waiting and retries.",
     )
     sqs_batches: int = Field(
-        4, ge=1, le=64, description="Maximum SendMessageBatch calls in flight (v09, v10); always 1 on a FIFO queue."
+        4, ge=1, le=64, description="Maximum SendMessageBatch calls in flight (v09 to v11); always 1 on a FIFO queue."
     )
     sqs_batch_bytes: int = Field(
         256 * KIB,
         ge=1,
         le=MIB,
-        description="Maximum size of a batch in bytes (v09, v10). SQS accepts 1 MiB; emulators accept 256 KiB.",
+        description="Maximum size of a batch in bytes (v09 to v11). SQS accepts 1 MiB; emulators accept 256 KiB.",
     )
 
     def require_queue_url(self) -> str:

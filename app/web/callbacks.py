@@ -23,6 +23,7 @@ from app.web.server.heads import Headers
 from app.web.server.protocol_callbacks import CallbackProtocol, Door, Exchange
 
 _JSON = (b"content-type", b"application/json")
+_SCOPE = {"method": "POST", "path": PATH}  # as in an ASGI scope
 
 
 class CallbackDoor(Door):
@@ -124,8 +125,8 @@ class CallbackWebhook(Exchange):
         if (response := self._door.gate.stopped(self.record)) is not None:
             self._end(response)
 
-    def _guard(self, step: Callable[..., None], *arguments: object) -> None:
-        """Answers the errors of `step`."""
+    def _guard(self, step: Callable[..., None], *arguments: object, scope: Mapping[str, str] = _SCOPE) -> None:
+        """Answers the errors of `step`. The watchdog reads `scope`."""
         try:
             step(*arguments)
         except WebhookRefused as error:

@@ -100,11 +100,11 @@ def test_the_options_of_uvicorn() -> None:
 @pytest.mark.parametrize(
     ("setting", "allowed"),
     [
-        ({"http": "h11"}, "APP_HTTP=h11: has no effect on a release without ASGI (v11); allowed there is httptools"),
-        ({"middleware": "asgi"}, "allowed there is none"),
-        ({"response": "json"}, "allowed there is model"),
-        ({"access_log": True}, "allowed there is 0"),
-        ({"limit_concurrency": 9}, "allowed there is not to set it"),
+        ({"http": "h11"}, "APP_HTTP=h11: has no effect on a release without ASGI (v11); allowed is httptools"),
+        ({"middleware": "asgi"}, "allowed is none"),
+        ({"response": "json"}, "allowed is model"),
+        ({"access_log": True}, "allowed is 0"),
+        ({"limit_concurrency": 9}, "allowed is not to set it"),
     ],
     ids=str,
 )
