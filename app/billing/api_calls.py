@@ -1,8 +1,6 @@
 """Makes the calls to Chargebee's API within the rate limit, each with a time-out, and retries calls that fail."""
 
 import asyncio
-import random
-import time
 from collections import Counter
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -12,6 +10,7 @@ import aiohttp
 
 from app.billing.answers import ApiAnswer, content_of
 from app.billing.rate import SharedRateLimit
+from app.clock import monotonic, uniform
 from app.errors import ChargebeeUnavailable
 from app.sqs.failures import without_tracebacks
 
@@ -80,9 +79,9 @@ class ApiCalls:
         for attempt in range(ATTEMPTS):
             patience = self._rate_limit.patience(begun=caller.begun)
             if began is not None:
-                patience = min(patience, began + self._lease - self._timeout - time.monotonic())
+                patience = min(patience, began + self._lease - self._timeout - monotonic())
             seconds = await self._admit(caller, patience)
-            began = began or time.monotonic()
+            began = began or monotonic()
             try:
                 return await self._attempt(caller, operation, path, seconds, request)
             except ChargebeeUnavailable as error:
@@ -90,10 +89,10 @@ class ApiCalls:
                     await self._rate_limit.push_back(error.retry_after or REST)
                 elif attempt == ATTEMPTS - 1 or error.retry_after is not None:
                     raise
-                if attempt == ATTEMPTS - 1 or time.monotonic() + self._timeout > began + self._lease:
+                if attempt == ATTEMPTS - 1 or monotonic() + self._timeout > began + self._lease:
                     raise
-                await asyncio.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))  # noqa: S311  # the pause is no secret
-        raise AssertionError("the last try must return or raise")
+                await asyncio.sleep(PAUSE * 2**attempt * uniform(0.5, 1))
+        raise AssertionError("the last attempt returns or raises")
 
     async def _admit(self, caller: Caller, patience: float) -> float:
         """Waits until the rate limit allows a call, and returns the time-out of the call in seconds."""

@@ -5,7 +5,6 @@ charges the event, so a billable event without `invoice_id` was never charged. I
 invoice, no other invoice charges it, even if the periods of the two invoices overlap.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from app.billing.charges import Billable, between, billable_key, chargeable
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
 from app.billing.items import Update, text, typed
 from app.billing.line_items import Period
+from app.clock import now_seconds
 
 
 class Billables:
@@ -58,7 +58,7 @@ class Billables:
     async def _reserve(self, billables: Sequence[Billable]) -> Sequence[Billable]:
         while billables:
             try:
-                now = int(time.time())
+                now = now_seconds()
                 await self._table.write([self._reserved(billable, now) for billable in billables])
                 return [replace(billable, invoice_id=self._invoice, reserved_at=now) for billable in billables]
             except ConditionFailed as failed:
@@ -100,7 +100,7 @@ class Billables:
         The caller must write the updates only after the invoice is closed.
         """
         return [
-            self._update(billable, "SET #billed_at = :now", "#invoice_id = :invoice", now=int(time.time()))
+            self._update(billable, "SET #billed_at = :now", "#invoice_id = :invoice", now=now_seconds())
             for billable in billables
             if billable.billed_at is None
         ]

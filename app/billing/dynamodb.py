@@ -1,7 +1,6 @@
 """Calls the DynamoDB table with aioboto3. Each process has one client, and every call has a deadline."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -115,11 +114,6 @@ class Table:
             return answer
         except Exception as error:
             _raise(error)
-
-
-def now_ms() -> int:
-    """Returns the current time in unix ms, the unit of the table's items."""
-    return time.time_ns() // 1_000_000
 
 
 def _raise(error: Exception) -> None:

@@ -11,14 +11,13 @@ system clocks of two workers may differ by this twelfth, which is 5 s for a leas
 """
 
 import asyncio
-import secrets
-import time
 from collections.abc import Sequence
 
 from app.billing import items
 from app.billing.api_calls import Caller
-from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table, now_ms
+from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
 from app.billing.items import Item, Update, number, text
+from app.clock import CLOCK, monotonic, now_ms, now_seconds
 from app.errors import ClaimedElsewhere
 
 SKEW = 1 / 12
@@ -44,7 +43,7 @@ class Lease(Caller):
     def __init__(self, table: Table, event_id: str, owner: str, seconds: float) -> None:
         super().__init__(event_id)
         self._table = table
-        self.token = f"{owner}/{secrets.token_hex(8)}"
+        self.token = f"{owner}/{CLOCK.get().token(8)}"
         self.seconds = seconds
         self._invoice_id: str | None = None
         self._ends = 0.0
@@ -53,7 +52,7 @@ class Lease(Caller):
     @property
     def remaining(self) -> float:
         """Returns the seconds until the lease ends, or a negative number after its end."""
-        return self._ends - time.monotonic()
+        return self._ends - monotonic()
 
     async def record(self, outcome: str) -> None:
         """Marks an unclaimed event as done, because it needs no billing work. Raises AlreadyDone, TableUnavailable."""
@@ -64,7 +63,7 @@ class Lease(Caller):
 
     async def claim(self) -> None:
         """Claims the event. Raises AlreadyDone, ClaimedElsewhere, TableUnavailable."""
-        sent = time.monotonic()
+        sent = monotonic()
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
             await self._table.update(items.claim(self.event_id, self.token, **times))
@@ -93,7 +92,7 @@ class Lease(Caller):
     async def renew(self) -> None:
         """Renews the lease. Raises TableUnavailable, or ClaimedElsewhere if the lease is lost."""
         async with self._renewing:
-            sent = time.monotonic()
+            sent = monotonic()
             try:
                 await self._table.write(items.renewals(self.event_id, self._invoice_id, self.token, self._until()))
             except ConditionFailed:
@@ -160,7 +159,7 @@ class Lease(Caller):
 
 
 def _expires() -> int:
-    return int(time.time()) + KEPT_SECONDS
+    return now_seconds() + KEPT_SECONDS
 
 
 def lost() -> ClaimedElsewhere:

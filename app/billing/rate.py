@@ -13,12 +13,12 @@ reserves no extra slots if calls are rare.
 """
 
 import asyncio
-import time
 from collections import deque
 from dataclasses import dataclass
 
-from app.billing.dynamodb import Table, now_ms
+from app.billing.dynamodb import Table
 from app.billing.slots import MAX_SLOTS, Slots
+from app.clock import monotonic, now_ms
 from app.errors import ChargebeeUnavailable, TableUnavailable
 
 WINDOW, SLACK = 60.0, 3.0
@@ -67,8 +67,8 @@ class SharedRateLimit:
                 self._sleeping -= 1
 
     def is_valid(self, slot: float) -> bool:
-        """Returns whether a call may use the slot: it is at most LATE seconds old, and not in a pause after a 429."""
-        resting = slot < self._not_before and time.monotonic() < self._rest_ends
+        """Returns whether a call may use the slot: the slot is not over, and not within a rest after a 429."""
+        resting = slot < self._not_before and monotonic() < self._rest_ends
         return not resting and now_ms() - slot <= 1000 * LATE
 
     async def push_back(self, seconds: float) -> None:
@@ -77,7 +77,7 @@ class SharedRateLimit:
         Other workers still use the slots that they have already reserved.
         """
         self._not_before = max(self._not_before, now_ms() + 1000 * seconds)
-        self._rest_ends = max(self._rest_ends, time.monotonic() + seconds + LATE)
+        self._rest_ends = max(self._rest_ends, monotonic() + seconds + LATE)
         await self._slots.rest(self._not_before)
 
     async def _reserve(self, patience: float) -> float:

@@ -7,8 +7,9 @@ from decimal import Decimal
 from loguru import logger
 
 from app.billing.answers import LONGEST_REST
-from app.billing.dynamodb import ConditionFailed, Table, now_ms
+from app.billing.dynamodb import ConditionFailed, Table
 from app.billing.items import RATE, Item, Update, Value
+from app.clock import now_ms
 from app.errors import TableUnavailable, Unprocessable
 
 MAX_SLOTS = 100  # one write reserves slots for at most this many callers

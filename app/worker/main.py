@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 import uvloop
 from loguru import logger
 
+from app.clock import CLOCK, SYSTEM, Clock
 from app.settings import Settings
 from app.settings.text import http_url
 from app.sqs.queue import QueueAddress
@@ -31,12 +32,14 @@ def run(
     *,
     prefetch: int = PREFETCH,
     retry: float = BASE_SECONDS,
+    clock: Clock = SYSTEM,
 ) -> None:
     """Runs the worker until a signal ends it. The caller configures logging before. Raises ConfigurationError.
 
     `prefetch`: how many messages may wait while all tasks are busy; `retry`: the longest delay, in seconds, of a
-    message's first retry.
+    message's first retry; `clock`: the time and the randomness.
     """
+    CLOCK.set(clock)
     factory = uvloop.new_event_loop if settings.loop == "uvloop" else asyncio.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner, suppress(asyncio.CancelledError):
         runner.run(_run(settings, open_process, observers, prefetch, retry))

@@ -4,8 +4,9 @@ The delays have full jitter: https://aws.amazon.com/blogs/architecture/exponenti
 """
 
 import math
-import random
 from collections.abc import Callable
+
+from app import clock
 
 BASE_SECONDS = 30.0
 MAX_SECONDS = 900.0
@@ -23,7 +24,7 @@ def retry_delay(
     receive_count: int,
     age: float,
     retry_after: float | None = None,
-    uniform: Uniform = random.uniform,
+    uniform: Uniform = clock.uniform,
     *,
     base: float = BASE_SECONDS,
 ) -> int:
@@ -51,6 +52,6 @@ def longest_visibility(age: float) -> int:
     return max(int(VISIBILITY_SECONDS - MARGIN_SECONDS - age), 0)
 
 
-def pause(failures: int, longest: float, uniform: Uniform = random.uniform) -> float:
-    """Returns how many seconds to wait (at most `longest`) before calling SQS again after `failures` failed calls."""
+def pause(failures: int, longest: float, uniform: Uniform = clock.uniform) -> float:
+    """Returns the seconds to wait, at most `longest`, before the next call to SQS after `failures` failed calls."""
     return uniform(0.0, min(longest, 0.25 * 2.0 ** min(failures, 10)))

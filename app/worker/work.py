@@ -2,11 +2,11 @@
 
 import asyncio
 from contextlib import suppress
-from time import perf_counter
 from typing import NamedTuple
 
 from loguru import logger
 
+from app.clock import monotonic
 from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord
 from app.worker import redrive_policy
@@ -119,7 +119,7 @@ class Worker:
     async def _drain(self, polling: "asyncio.Task[None]") -> None:
         self._stopping.set()
         grace = self._limits.grace
-        deadline = perf_counter() + grace
+        deadline = monotonic() + grace
         finishing = grace - min(LAST_SECONDS, grace * LAST_PART)
         logger.info("Stopping: messages in work: {}, released: {}", self.consumer.working, len(self.order))
         self._poller.stop()
@@ -129,7 +129,7 @@ class Worker:
         await asyncio.gather(self.consumer.finish(finishing), asyncio.wait([polling], timeout=finishing))
         polling.cancel()
         try:
-            async with asyncio.timeout(max(deadline - perf_counter(), 0)):
+            async with asyncio.timeout(max(deadline - monotonic(), 0)):
                 await asyncio.gather(self._releaser.flush(), self._deleter.flush())
         except TimeoutError:
             logger.warning("APP_GRACEFUL_TIMEOUT is over: SQS may deliver {} messages again", len(self.in_flight))

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.billing import leases
-from app.billing.dynamodb import Table, now_ms, open_table
+from app.billing.dynamodb import Table, open_table
 from app.billing.items import claim_key, invoice_key, number, typed
 from app.billing.leases import AlreadyDone, Lease, Superseded
 from app.billing.processing import keep_leased
+from app.clock import now_ms
 from app.errors import ClaimedElsewhere, TableUnavailable
 from tests.billing.stage import Stage
 

@@ -13,9 +13,10 @@ import pytest
 
 from app.billing import rate
 from app.billing.answers import LONGEST_REST, ApiAnswer
-from app.billing.dynamodb import ConditionFailed, Table, now_ms, open_table
+from app.billing.dynamodb import ConditionFailed, Table, open_table
 from app.billing.items import RATE
 from app.billing.rate import SLACK, TRIES, WINDOW, SharedRateLimit
+from app.clock import now_ms
 from app.errors import ChargebeeUnavailable, TableUnavailable
 from tests.billing.conftest import OpenBilling
 from tests.billing.stage import Stage, event_body, event_of, some

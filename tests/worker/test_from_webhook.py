@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from app.billing.charges import Billable
-from app.billing.dynamodb import now_ms
 from app.billing.items import RATE
+from app.clock import now_ms
 from local.embedded_aws import EmbeddedAws
 from tests.billing.stage import END, START, Stage, event_body, line, some
 from tests.harness.service import Web, environment

@@ -1,0 +1,47 @@
+"""Provides the time and the randomness of a process, which the composition root chooses and the simulation replaces.
+
+All tasks that start within a context use the context's clock. Code reads `CLOCK` each time, and never keeps a value.
+"""
+
+import random
+import secrets
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import NamedTuple
+
+
+class Clock(NamedTuple):
+    """`unix_ns`: the system clock in unix ns; `monotonic`: seconds of a clock that nobody corrects.
+
+    `uniform` returns a random number between its arguments; `token` returns random bytes in hexadecimal digits.
+    """
+
+    unix_ns: Callable[[], int]
+    monotonic: Callable[[], float]
+    uniform: Callable[[float, float], float]
+    token: Callable[[int], str]
+
+
+SYSTEM = Clock(time.time_ns, time.monotonic, random.uniform, secrets.token_hex)
+CLOCK: ContextVar[Clock] = ContextVar("clock", default=SYSTEM)
+
+
+def now_ms() -> int:
+    """Returns the current time in unix ms, the unit of the table's items."""
+    return CLOCK.get().unix_ns() // 1_000_000
+
+
+def now_seconds() -> int:
+    """Returns the current time in whole unix seconds."""
+    return CLOCK.get().unix_ns() // 1_000_000_000
+
+
+def monotonic() -> float:
+    """Returns the seconds of the monotonic clock."""
+    return CLOCK.get().monotonic()
+
+
+def uniform(low: float, high: float) -> float:
+    """Returns a random number between `low` and `high`."""
+    return CLOCK.get().uniform(low, high)
