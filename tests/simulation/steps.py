@@ -1,0 +1,66 @@
+"""The steps that a scheduler may choose, the processes and calls that return later, and the list of calls."""
+
+from enum import Enum, auto
+from typing import NamedTuple
+
+from tests.simulation.calls import Call, Fault
+from tests.simulation.processes import Process
+
+
+class Violation(AssertionError):
+    """An invariant does not hold."""
+
+
+class Kind(Enum):
+    """What a step does: performs a call, wakes a stalled process, lets a late call arrive, or lets time pass."""
+
+    CALL = auto()
+    TIMER = auto()
+    WAKE = auto()
+    ARRIVE = auto()
+    TIME = auto()
+
+
+class Step(NamedTuple):
+    """A step that the scheduler may choose.
+
+    `overtakes`: whether the call overtakes an earlier call of the same process. `preemptions`: how many preemptions the
+    step costs: one if it overtakes, and one if the process that made the last step could continue instead.
+    """
+
+    kind: Kind
+    process: Process | None = None
+    call: Call | None = None
+    fault: Fault | None = None
+    overtakes: bool = False
+    preemptions: int = 0
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Identifies the step among the steps of one state."""
+        call = self.call.number if self.call else 0
+        return self.kind.name, self.process.name if self.process else "", call, self.fault or ""
+
+
+class Returning(NamedTuple):
+    """A stalled process, or a late call of `process`, and the times between which it returns."""
+
+    process: Process
+    call: Call | None
+    fault: Fault
+    outcome: object
+    since: float
+    until: float
+
+
+class Traced(NamedTuple):
+    """An entry of the list of calls."""
+
+    at: float
+    process: str
+    what: str
+    call: Call | None = None
+
+    def __str__(self) -> str:
+        subject = f" {self.call.operation} {self.call.subject()}".rstrip() if self.call else ""
+        return f"{self.at:8.2f} s  {self.process} {self.what}{subject}"
