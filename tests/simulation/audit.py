@@ -1,0 +1,144 @@
+"""The invariants: what must hold at every step of a run, and what must hold at its end."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from app.billing.charges import Billable, billable_key, described
+from app.billing.items import claim_key, invoice_key, number, text
+from local.chargebee.invoice import PENDING, StoredInvoice
+from tests.simulation.queues import MemoryQueue, StoredMessage
+from tests.simulation.site import Request
+from tests.simulation.steps import Violation
+from tests.simulation.world import World
+
+# After this number of virtual seconds without the end, a run makes no progress.
+LONGEST = 4 * 3600.0
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An invoice, and the events of which at least one closes the invoice.
+
+    `billables`: the billable events of the customer in the invoice's period. If `shared` is set, another invoice of the
+    customer may have charged them. If `missing` is set, Chargebee has no such invoice.
+    """
+
+    invoice_id: str
+    customer_id: str
+    billables: tuple[Billable, ...]
+    events: tuple[str, ...]
+    shared: bool = False
+    missing: bool = False
+
+
+class Audit:
+    """Checks one run. `expected`: the invoices by id. Bodies that are no event end in the dead-letter queue `dead`."""
+
+    def __init__(self, world: World, expected: Mapping[str, Expected], source: MemoryQueue, dead: MemoryQueue) -> None:
+        self._world, self._expected = world, expected
+        self._source, self._dead = source, dead
+        self._events = {event for one in expected.values() if not one.missing for event in one.events}
+        self._closable = [one for one in expected.values() if not one.missing]
+        self._done: set[str] = set()
+        self._versions: dict[str, int] = {}
+
+    def changed(self, request: Request, invoice: StoredInvoice) -> None:
+        """Checks an invoice after Chargebee has executed a call."""
+        expected = self._expected[invoice.id]
+        charges = Counter(one for other in self._invoices(expected.customer_id) for one in _charges(other))
+        wanted = Counter((described(one), one.amount) for one in expected.billables)
+        if charges - wanted:
+            raise Violation(f"charged twice, the last time on {invoice.id}: {', '.join(_names(charges - wanted))}")
+        if request.operation == "close":
+            own = [one for one in expected.billables if not expected.shared or self._has_reserved(expected, one)]
+            missing = Counter((described(one), one.amount) for one in own) - Counter(_charges(invoice))
+            if missing:
+                raise Violation(f"{invoice.id} is closed before its charges: {', '.join(_names(missing))}")
+        if len(invoice.closes) > 1:
+            raise Violation(f"{invoice.id} is closed twice")
+
+    def limited(self) -> None:
+        """Notes that Chargebee has rejected a call because of the rate limit."""
+        raise Violation("more calls than the limit in a minute")
+
+    def deleted(self, queue: MemoryQueue, message: StoredMessage) -> None:
+        """Checks that a deleted message is done, or is in the other queue."""
+        other = self._dead if queue is self._source else self._source
+        if any(one.body == message.body for one in other.messages.values()):
+            return
+        if not self._is_done(event_id(message)):
+            raise Violation(f"{message.id} is deleted, but {event_id(message)} is not done")
+
+    def check(self) -> None:
+        """Checks what must hold after every step."""
+        if self._world.now > LONGEST:
+            raise Violation(f"no progress: the run has not ended after {LONGEST:.0f} s")
+        for one in self._closable:
+            if self._invoice(one).status == PENDING and any(map(self._is_closing, one.events)):
+                raise Violation(f"an event of {one.invoice_id} is done, but the invoice is pending")
+            self._check_version(one)
+        done = {event for event in self._events if self._is_done(event)}
+        if self._done - done:
+            raise Violation(f"{', '.join(self._done - done)} was done, and is no longer")
+        self._done = done
+        for message in self._dead.messages.values():
+            reason = message.attributes.get("reason", {}).get("StringValue")
+            if event_id(message) in self._events or not reason:
+                raise Violation(f"{event_id(message)} is in the dead-letter queue: {reason}")
+
+    def check_end(self) -> None:
+        """Checks what must hold when every message has ended."""
+        for one in self._closable:
+            if len(self._invoice(one).closes) != 1:
+                raise Violation(f"{one.invoice_id} has {len(self._invoice(one).closes)} closes")
+            charged = Counter(charge for invoice in self._invoices(one.customer_id) for charge in _charges(invoice))
+            if charged != Counter((described(billable), billable.amount) for billable in one.billables):
+                raise Violation(f"{one.customer_id} has the charges {', '.join(_names(charged))}")
+            for billable in one.billables:
+                item = self._world.table.find(billable_key(one.customer_id, billable))
+                if text(item, "invoice_id") not in self._expected or "billed_at" not in item:
+                    raise Violation(f"{billable.reference} is not billed in the table")
+        for event in self._events:
+            if not self._is_done(event):
+                raise Violation(f"{event} is not done at the end")
+
+    def _check_version(self, one: Expected) -> None:
+        version = number(self._world.table.find(invoice_key(one.invoice_id)), "resource_version") or 0
+        if version < self._versions.get(one.invoice_id, 0):
+            raise Violation(f"{one.invoice_id} was processed with the older version {version}")
+        self._versions[one.invoice_id] = version
+
+    def _invoice(self, one: Expected) -> StoredInvoice:
+        return self._world.site.site.invoices[one.invoice_id]
+
+    def _invoices(self, customer_id: str) -> Iterable[StoredInvoice]:
+        return (one for one in self._world.site.site.invoices.values() if one.customer_id == customer_id)
+
+    def _has_reserved(self, one: Expected, billable: Billable) -> bool:
+        item = self._world.table.find(billable_key(one.customer_id, billable))
+        return text(item, "invoice_id") == one.invoice_id
+
+    def _is_done(self, event: str) -> bool:
+        item = self._world.table.find(claim_key(event))
+        return event not in self._events or text(item, "status") == "done"
+
+    def _is_closing(self, event: str) -> bool:
+        return text(self._world.table.find(claim_key(event)), "outcome") == "closed"
+
+
+def _charges(invoice: StoredInvoice) -> Iterable[tuple[str, int]]:
+    return ((charge.description, charge.amount) for charge in invoice.charges)
+
+
+def _names(charges: Iterable[tuple[str, int]]) -> Iterable[str]:
+    return (f"{name} of {amount}" for name, amount in charges)
+
+
+def event_id(message: StoredMessage) -> str:
+    try:
+        return str(orjson.loads(message.body)["id"])
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return ""

@@ -1,0 +1,205 @@
+"""The scenarios: which events are in the queue, which workers run, and which faults may happen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from app.billing.api_calls import ApiCalls
+from app.billing.chargebee import Chargebee
+from app.billing.charges import Billable, billable_key
+from app.billing.dynamodb import Table
+from app.billing.processing import Billing
+from app.billing.rate import SharedRateLimit
+from app.events import PENDING_INVOICE_CREATED
+from app.sqs.queue import QueueAddress
+from app.telemetry.observers import Observers
+from app.telemetry.record import unobserved
+from app.worker.consumed_queue import ConsumedQueue
+from app.worker.work import Worker, WorkerLimits
+from tests.simulation.audit import Audit, Expected
+from tests.simulation.calls import Fault
+from tests.simulation.processes import EPOCH, QUEUE_DEADLINE, TABLE_DEADLINE, Process
+from tests.simulation.queues import Choose as ChooseMessages
+from tests.simulation.queues import MemoryQueue, MemorySqs, oldest
+from tests.simulation.site import KEY_SECONDS, MemorySite, SiteSession
+from tests.simulation.world import World
+
+SOURCE, DEAD = "invoices", "dead-letters"
+LEASE, CALL_TIMEOUT, VISIBILITY = 30.0, 10.0, 30
+# A process that stalls is away for longer than its lease, with the allowed difference of the clocks.
+STALL = LEASE * (1 + 1 / 12) + 1
+START, END = EPOCH - 30 * 86_400, EPOCH
+
+
+def middle(low: float, high: float) -> float:
+    """Replaces random numbers by the middle of their range, so that runs with the same calls have the same times."""
+    return (low + high) / 2
+
+
+STALLS = frozenset({Fault.STALLS_BEFORE, Fault.STALLS_AFTER, Fault.STALLS_WAITING})
+DIES = frozenset({Fault.DIES_BEFORE, Fault.DIES_AFTER})
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """`invoices`: for each invoice, the versions of its events. `copies`: how often SQS has each event.
+
+    `faults`: the kinds of faults. `key_seconds`: how long Chargebee keeps idempotency keys. `overlapping`: all invoices
+    are of one customer and one period. `poison`: Chargebee has no invoice, and SQS has a body that is no event.
+    """
+
+    name: str
+    invoices: tuple[tuple[int, ...], ...] = ((1,),)
+    copies: int = 2
+    workers: int = 2
+    charges: int = 2
+    rate: int = 150
+    faults: frozenset[Fault] = frozenset(Fault)
+    key_seconds: float = KEY_SECONDS
+    overlapping: bool = False
+    poison: bool = False
+
+
+class Run:
+    """One run of a scenario, from its start."""
+
+    def __init__(self, scenario: Scenario, choose: ChooseMessages = oldest) -> None:
+        self.scenario = scenario
+        self.world = world = World(STALL, CALL_TIMEOUT, scenario.faults)
+        dead = MemoryQueue(DEAD)
+        source = MemoryQueue(SOURCE, dead)
+        expected = [_expected(number, len(events), scenario) for number, events in enumerate(scenario.invoices)]
+        self.audit = Audit(world, {one.invoice_id: one for one in expected}, source, dead)
+        world.site = MemorySite(scenario.rate, world.unix, self.audit.changed, self.audit.limited, scenario.key_seconds)
+        world.sqs = MemorySqs(lambda: world.now, self.audit.deleted, choose)
+        self.source, self.dead = world.sqs.add(source), world.sqs.add(dead)
+        for one, versions in zip(expected, scenario.invoices, strict=True):
+            self._deliver(one, versions)
+        if scenario.poison:
+            source.send("{}", {}, world.now)
+        for number in range(scenario.workers):
+            self.start_worker(f"W{number + 1}")
+
+    def start_worker(self, name: str, skew: float = 0.0, draw: Callable[[float, float], float] = middle) -> Process:
+        process = Process(self.world, name, skew, draw)
+        self.world.processes.append(process)
+        process.start(lambda process: work(process, self.scenario.rate))
+        return process
+
+    def check(self) -> None:
+        """Raises Violation if an invariant does not hold now."""
+        self.world.check()
+        self.audit.check()
+
+    def is_over(self) -> bool:
+        """Returns whether every message has ended, and nothing more will happen."""
+        world = self.world
+        return not (
+            self.source.messages
+            or world.stalled
+            or world.late
+            or any(process.is_working() for process in world.awake())
+        )
+
+    def _deliver(self, expected: Expected, versions: tuple[int, ...]) -> None:
+        world = self.world
+        for billable in expected.billables:
+            world.table.put(_item(expected.customer_id, billable))
+        for event, version in zip(expected.events, versions, strict=True):
+            body = event_of(event, expected, version)
+            if not expected.missing:
+                world.site.site.register({"event": body}, EPOCH)
+            for _ in range(self.scenario.copies):
+                self.source.send(orjson.dumps(body).decode(), {}, world.now)
+
+
+async def work(process: Process, rate: int) -> None:
+    """The composition root of a simulated worker: production code on the world's clients."""
+    world = process.world
+    client = process.client(world.sqs, QUEUE_DEADLINE)
+    queues = [ConsumedQueue(client, QueueAddress(name, None), QUEUE_DEADLINE, unobserved) for name in (SOURCE, DEAD)]
+    limits = WorkerLimits(concurrency=1, prefetch=0, visibility=VISIBILITY, first_retry=30.0, idle=100.0, grace=30.0)
+    process_event = billing(process, rate).process
+    observers: Observers[Any] = Observers()
+    worker = Worker(limits, (queues[0], queues[1]), process_event, frozenset({PENDING_INVOICE_CREATED}), observers)
+    process.is_working = lambda: bool(worker.consumer.working)
+    await worker.run()
+
+
+def billing(process: Process, rate: int) -> Billing:
+    """Returns the billing work of a simulated process."""
+    world = process.world
+    table = Table(process.client(world.table, TABLE_DEADLINE), "billing")
+    rate_limit = SharedRateLimit(table, rate)
+    session: Any = SiteSession(process.request)
+    chargebee = Chargebee(ApiCalls(session, rate_limit, CALL_TIMEOUT, LEASE))
+    return Billing(table, chargebee, process.name, LEASE)
+
+
+def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
+    """Returns the body of a pending_invoice_created."""
+    line = {"date_from": START, "date_to": END, "unit_amount": 100, "is_taxed": False, "description": "Plan"}
+    invoice = {
+        "id": expected.invoice_id,
+        "customer_id": expected.customer_id,
+        "recurring": True,
+        "status": "pending",
+        "price_type": "tax_exclusive",
+        "currency_code": "EUR",
+        "tax": 0,
+        "sub_total": 100,
+        "term_finalized": True,
+        "is_gifted": False,
+        "resource_version": version,
+        "line_items": [{**line, "entity_type": "plan_item_price"}],
+    }
+    return {
+        "id": event,
+        "occurred_at": EPOCH,
+        "source": "scheduled_job",
+        "object": "event",
+        "api_version": "v2",
+        "event_type": PENDING_INVOICE_CREATED,
+        "webhook_status": "scheduled",
+        "content": {"invoice": invoice},
+    }
+
+
+def _expected(invoice: int, events: int, scenario: Scenario) -> Expected:
+    customer = 0 if scenario.overlapping else invoice
+    billables = tuple(
+        Billable(f"b{customer}-{one}", 100 + one, f"Usage {one}", START + one) for one in range(scenario.charges)
+    )
+    names = tuple(f"ev_{invoice}_{event}" for event in range(events))
+    shared, missing = scenario.overlapping, scenario.poison
+    return Expected(f"inv_{invoice}", f"cus_{customer}", billables, names, shared, missing)
+
+
+def _item(customer_id: str, billable: Billable) -> dict[str, Any]:
+    return {
+        **billable_key(customer_id, billable),
+        "id": {"S": billable.id},
+        "amount": {"N": str(billable.amount)},
+        "description": {"S": billable.description},
+        "occurred_at": {"N": str(billable.occurred_at)},
+    }
+
+
+TWICE = Scenario("one event, delivered twice")
+# Whoever works without idempotency keys must not work at the same time as another one, nor make a call late.
+SAFE_WITHOUT_KEYS = DIES | {Fault.STALLS_AFTER, Fault.STALLS_WAITING}
+# Another event of the invoice has other keys. So a worker that stalls before its call would charge again.
+SAFE_WITH_OTHER_KEYS = frozenset(Fault) - {Fault.STALLS_BEFORE}
+# A call that reaches Chargebee late counts in another minute than its slot.
+IN_TIME = SAFE_WITHOUT_KEYS | {Fault.LOST, Fault.REPEATED}
+SCENARIOS = (
+    TWICE,
+    Scenario("without idempotency keys", faults=SAFE_WITHOUT_KEYS, key_seconds=1e-6),
+    Scenario("work longer than a lease", faults=SAFE_WITHOUT_KEYS, key_seconds=1e-6, rate=6),
+    Scenario("two versions of an invoice", ((1, 2),), copies=1, faults=SAFE_WITH_OTHER_KEYS),
+    Scenario("two invoices, one period", ((1,), (1,)), copies=1, overlapping=True),
+    Scenario("a low rate limit", ((1,), (1,)), copies=1, rate=4, faults=IN_TIME),
+    Scenario("poison", copies=1, poison=True),
+)
