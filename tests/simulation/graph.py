@@ -1,0 +1,87 @@
+"""The states of a search and the transitions between them, to decide what is explored and to count the schedules.
+
+A state does not contain the process that made the last step, nor how many preemptions are left. Both only limit the
+schedules that continue from the state.
+"""
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from tests.simulation.steps import Kind, Step
+
+END = b""
+
+
+class Position(NamedTuple):
+    """A state with the last process, and with the number of preemptions that are left."""
+
+    state: bytes
+    last: str
+    preemptions: int
+
+
+class Transition(NamedTuple):
+    """A step of a state: the process of the step, the state after it, and whether an overtaken call costs one."""
+
+    process: str
+    leaves: bool
+    overtakes: bool
+    after: bytes
+    last: str
+
+
+class Graph:
+    """What a search has explored. `below`: schedules below transitions that another search has explored."""
+
+    def __init__(self) -> None:
+        self.transitions: dict[bytes, dict[tuple[object, ...], Transition]] = defaultdict(dict)
+        self._continuing: dict[bytes, frozenset[str]] = {}
+        self._explored: dict[bytes, dict[str, int]] = defaultdict(dict)
+        self._counts: dict[Position, int] = {}
+        self.below: dict[tuple[bytes, tuple[object, ...]], list[int]] = {}
+
+    @property
+    def states(self) -> set[bytes]:
+        return set(self._continuing)
+
+    def enter(self, position: Position, steps: list[Step]) -> bool:
+        """Returns whether the search must explore the steps of a position.
+
+        It need not if it has explored the state after a step of the same process, with as many preemptions left, or
+        after a step of another process with one more. Both include all schedules from this position.
+        """
+        explored = self._explored[position.state]
+        for last, preemptions in explored.items():
+            if preemptions >= position.preemptions + (last != position.last):
+                return False
+        explored[position.last] = position.preemptions
+        self._continuing[position.state] = frozenset(
+            step.process.name for step in steps if step.kind in (Kind.CALL, Kind.TIMER) and step.process
+        ) | self._continuing.get(position.state, frozenset())
+        return True
+
+    def add(self, before: bytes, step: Step, after: Position) -> None:
+        process = step.process.name if step.process else ""
+        leaves = step.kind in (Kind.WAKE, Kind.ARRIVE)
+        found = Transition(process, leaves, step.overtakes, after.state, after.last)
+        self.transitions[before][step.identity] = found
+
+    def count(self, position: Position) -> int:
+        """Returns the number of complete schedules from a position that was explored."""
+        if position.state == END:
+            return 1
+        if (known := self._counts.get(position)) is not None:
+            return known
+        total = 0
+        goes_on = position.last in self._continuing[position.state]
+        for identity, one in self.transitions[position.state].items():
+            cost = one.overtakes + (goes_on and (one.leaves or one.process != position.last))
+            left = position.preemptions - cost
+            if left < 0:
+                continue
+            if (below := self.below.get((position.state, identity))) is not None:
+                total += below[left]
+            else:
+                total += self.count(Position(one.after, one.last, left))
+        self._counts[position] = total
+        return total
