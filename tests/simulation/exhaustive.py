@@ -33,7 +33,7 @@ def explore(
         deferred: list[Deferred] = []
         search = Search(scenario, bound, graph, deferred=deferred if bound.faults else None)
         found = search.run()
-        tasks = _tasks(scenario, bound, deferred)
+        tasks = [] if stop and found.failures else _tasks(scenario, bound, deferred)
         for number, (task, schedules, more) in enumerate(_explored(tasks, processes), 1):
             found.add(more)
             for one, below in zip(task[2], schedules, strict=True):

@@ -56,7 +56,9 @@ class Graph:
                 return False
         explored[position.last] = position.preemptions
         self._continuing[position.state] = frozenset(
-            step.process.name for step in steps if step.kind in (Kind.CALL, Kind.TIMER) and step.process
+            step.process.name
+            for step in steps
+            if step.kind in (Kind.CALL, Kind.TIMER) and step.process and step.fault is None
         ) | self._continuing.get(position.state, frozenset())
         return True
 

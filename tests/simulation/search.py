@@ -14,8 +14,6 @@ from tests.simulation.graph import END, Graph, Position
 from tests.simulation.scenarios import Run, Scenario
 from tests.simulation.steps import Step, Violation
 
-MOST_FAILURES = 3
-
 
 class Bound(NamedTuple):
     """At most this number of preemptions and of faults in each run."""
@@ -89,19 +87,21 @@ class Search:
         graph: Graph,
         prefix: Sequence[int] = (),
         deferred: list[Deferred] | None = None,
+        most_failures: int = 3,
     ) -> None:
         self._scenario, self._bound, self._prefix = scenario, bound, tuple(prefix)
         self._graph, self._deferred = graph, deferred
+        self._most_failures = most_failures
         self._path: list[_Node] = []
         self._step: Step | None = None
         self.first: Position | None = None
         self.found = Found()
 
     def run(self) -> Found:
-        """Explores all runs, until MOST_FAILURES of them have failed."""
+        """Explores all runs, until `most_failures` of them have failed."""
         while True:
             self.run_once()
-            if len(self.found.failures) >= MOST_FAILURES or not self._advance():
+            if len(self.found.failures) >= self._most_failures or not self._advance():
                 return self.found
 
     def run_once(self) -> None:

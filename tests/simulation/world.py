@@ -70,6 +70,9 @@ class World:
         allowed = [step for step in found if step.preemptions <= preemptions]
         if faults:
             allowed += [step._replace(fault=fault) for step in allowed for fault in _faults_of(step, self.kinds)]
+            if may_wait and Fault.STALLS_WAITING in self.kinds:
+                waiting = [process for process in self.awake() if process.is_working()]
+                allowed += [Step(Kind.TIMER, process, fault=Fault.STALLS_WAITING) for process in waiting]
         return allowed
 
     def take(self, step: Step) -> None:
@@ -158,7 +161,7 @@ class World:
             yield one.since if one.since > self.now + RESOLUTION else one.until
 
     def _next_time(self) -> float | None:
-        return min((time for time in self._times() if time > self.now - RESOLUTION), default=None)
+        return min((time for time in self._times() if time > self.now + RESOLUTION), default=None)
 
     def _pass_time(self) -> None:
         time = self._next_time()
