@@ -1,0 +1,35 @@
+"""`python -m tests.simulation`: searches every order and every fault within a bound, or hunts the mutants."""
+
+import os
+import sys
+
+import click
+
+from tests.simulation import report
+from tests.simulation.mutants import MUTANTS
+from tests.simulation.scenarios import SCENARIOS, TWICE
+from tests.simulation.search import Bound
+
+
+@click.command()
+@click.option("--bound", type=click.IntRange(0, 6), default=4, show_default=True, help="Most preemptions.")
+@click.option(
+    "--others", type=click.IntRange(0, 6), default=1, show_default=True, help="The same, for other scenarios."
+)
+@click.option("--mutants", is_flag=True, help="Hunt the planted faults instead, and print their table.")
+@click.option("--only", default="", help="Only the scenarios, or the mutants, whose names contain this text.")
+@click.option("--processes", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True)
+def main(bound: int, others: int, mutants: bool, only: str, processes: int) -> None:
+    """Search every order of the calls of two workers, and every fault of every call, in virtual time.
+
+    A line shows the progress, if standard error is a terminal. The exit code is 1 after a violation, or if a mutant
+    survives. Ctrl-C ends all processes and leaves no files.
+    """
+    if mutants:
+        sys.exit(bool(report.hunt_and_print([one for one in MUTANTS if only in one.name], processes)))
+    bounds = [(one, Bound(bound if one is TWICE else min(bound, others))) for one in SCENARIOS if only in one.name]
+    sys.exit(bool(report.search_all(bounds, processes)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,249 @@
+"""Faults that are planted in a copy of the production code, one at a time. A run of the simulation must find each.
+
+A change that no invariant can notice is not a mutant: the design often has two protections, and one is enough. So each
+mutant names the run that must find it, which is often one without the other protection.
+"""
+
+from typing import NamedTuple
+
+TWICE, KEYLESS, LONG = "one event, delivered twice", "without idempotency keys", "work longer than a lease"
+VERSIONS, OVERLAPPING, LIMIT = "two versions of an invoice", "two invoices, one period", "a low rate limit"
+POISON, MACHINE = "poison", "the random runs"
+
+
+class Mutant(NamedTuple):
+    """A fault: `before` is replaced by `after` in `file` of app/. `run`: the run that must find it."""
+
+    name: str
+    file: str
+    before: str
+    after: str
+    run: str
+
+
+MUTANTS = (
+    Mutant(
+        "a claim takes over a live lease",
+        "billing/items.py",
+        "(#status = :working AND #lease_until < :free)",
+        "(#status = :working AND (#lease_until < :free OR #lease_until >= :free))",
+        KEYLESS,
+    ),
+    Mutant(
+        "a claim is made on a done event",
+        "billing/items.py",
+        "OR (#status = :working AND #lease_until < :free)",
+        "OR #lease_until < :free",
+        TWICE,
+    ),
+    Mutant(
+        "an invoice is taken from a live lease",
+        "billing/items.py",
+        "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)",
+        "(attribute_not_exists(#lease_until) OR #lease_until < :free OR attribute_exists(#pk) OR #event_id = :event)",
+        VERSIONS,
+    ),
+    Mutant(
+        "an older version of an invoice is processed",
+        "billing/items.py",
+        "#resource_version <= :version)",
+        "#resource_version <= :version OR attribute_exists(#pk))",
+        VERSIONS,
+    ),
+    Mutant(
+        "the lease is not renewed in the table",
+        "billing/leases.py",
+        "self._invoice_id, self.token, self._until()",
+        "self._invoice_id, self.token, self._until() - round(1000 * self.seconds)",
+        LONG,
+    ),
+    Mutant(
+        "a lost lease counts as renewed",
+        "billing/leases.py",
+        "                self._ends = 0.0\n                raise lost() from None\n",
+        "                pass\n",
+        KEYLESS,
+    ),
+    Mutant(
+        "the owner of a claim is not compared",
+        "billing/leases.py",
+        'if text(item, "owner") != self.token:',
+        'if not text(item, "owner"):',
+        KEYLESS,
+    ),
+    Mutant(
+        "a lease ends too early for others",
+        "billing/leases.py",
+        "return now_ms() - round(1000 * SKEW * self.seconds)",
+        "return now_ms() + round(1000 * self.seconds)",
+        KEYLESS,
+    ),
+    Mutant(
+        "an unanswered call does not keep the invoice leased",
+        "billing/leases.py",
+        "None if self.unanswered else self._invoice_id",
+        "self._invoice_id",
+        VERSIONS,
+    ),
+    Mutant(
+        "a call that got no answer is not noted",
+        "billing/api_calls.py",
+        "        except BaseException:\n            caller.miss_answer()\n            raise\n",
+        "        except BaseException:\n            raise\n",
+        VERSIONS,
+    ),
+    Mutant(
+        "a reservation ignores that of another invoice",
+        "billing/billables.py",
+        "attribute_exists(#pk) AND (attribute_not_exists(#invoice_id) OR #invoice_id = :invoice)",
+        "attribute_exists(#pk) AND (attribute_exists(#pk) OR #invoice_id = :invoice)",
+        OVERLAPPING,
+    ),
+    Mutant(
+        "reservations of other invoices are found",
+        "billing/billables.py",
+        '"attribute_not_exists(#invoice_id) OR #invoice_id IN (:invoice, :empty)"',
+        '"attribute_exists(#pk) OR #invoice_id IN (:invoice, :empty)"',
+        OVERLAPPING,
+    ),
+    Mutant(
+        "charges without a reservation",
+        "billing/attempt.py",
+        "own = reserved + await self._billables.reserve(without(billables, reserved))",
+        "own = billables",
+        OVERLAPPING,
+    ),
+    Mutant(
+        "close before the last charge",
+        "billing/attempt.py",
+        "for billable in without(own, there):",
+        "for billable in without(own, there)[:-1]:",
+        TWICE,
+    ),
+    Mutant(
+        "no close",
+        "billing/attempt.py",
+        "        await self._chargebee.close(self._lease, self._invoice.id)\n",
+        "",
+        TWICE,
+    ),
+    Mutant(
+        "the invoice is not retrieved after reservations",
+        "billing/attempt.py",
+        "if reserved and found is None:",
+        "if False:",
+        KEYLESS,
+    ),
+    Mutant(
+        "charges on the invoice are not recognised",
+        "billing/charges.py",
+        '"[billable:{0.reference}]", "[{0.id}]"',
+        '"[billable:{0.id}]", "[{0.id}]"',
+        KEYLESS,
+    ),
+    Mutant(
+        "a closed invoice is not recognised",
+        "billing/attempt.py",
+        "if found is not None and not found.is_pending:",
+        "if False and found is not None:",
+        TWICE,
+    ),
+    Mutant(
+        "the key ignores the billable event",
+        "billing/charges.py",
+        "    if billable is None:\n        return start\n",
+        "    if billable is None or billable:\n        return start\n",
+        TWICE,
+    ),
+    Mutant(
+        "the key depends on the attempt",
+        "billing/chargebee.py",
+        "idempotency_key(caller.event_id, operation, billable)",
+        'idempotency_key(getattr(caller, "token", "")[-12:], operation, billable)',
+        TWICE,
+    ),
+    Mutant(
+        "the end does not mark the billable events",
+        "billing/leases.py",
+        "await self._table.write([*many, *last])",
+        "await self._table.write(last)",
+        TWICE,
+    ),
+    Mutant(
+        "a call to the table has no deadline",
+        "billing/dynamodb.py",
+        "asyncio.timeout(CALL_SECONDS)",
+        "asyncio.timeout(None)",
+        TWICE,
+    ),
+    Mutant(
+        "a call to Chargebee has no deadline",
+        "billing/api_calls.py",
+        "aiohttp.ClientTimeout(total=seconds)",
+        "aiohttp.ClientTimeout(total=None)",
+        TWICE,
+    ),
+    Mutant(
+        "a call to SQS has no deadline",
+        "worker/consumed_queue.py",
+        "asyncio.timeout(self._call_timeout + longer)",
+        "asyncio.timeout(None)",
+        TWICE,
+    ),
+    Mutant(
+        "a slot is taken without its condition",
+        "billing/slots.py",
+        'f"#next_at < :now OR {_NONE}"',
+        'f"#next_at < :now OR attribute_exists(#pk) OR {_NONE}"',
+        LIMIT,
+    ),
+    Mutant(
+        "slots are too close",
+        "billing/rate.py",
+        "self.interval = (WINDOW + SLACK) / per_minute",
+        "self.interval = (WINDOW - SLACK) / per_minute / 2",
+        LIMIT,
+    ),
+    Mutant(
+        "a slot of the past is used",
+        "billing/rate.py",
+        "return not resting and now_ms() - slot <= 1000 * LATE",
+        "return not resting",
+        LIMIT,
+    ),
+    Mutant(
+        "delete before done",
+        "worker/handle.py",
+        "            outcome = await self.process(event)\n",
+        "            self.deleter.delete(message)\n            outcome = await self.process(event)\n",
+        TWICE,
+    ),
+    Mutant(
+        "a failed message is deleted",
+        "worker/handle.py",
+        "        self.releaser.release(message, record.retry_in)\n",
+        "        self.deleter.delete(message)\n",
+        TWICE,
+    ),
+    Mutant(
+        "a message is deleted although its dead letter failed",
+        "worker/handle.py",
+        "            self._retry(message, record, NO_DEAD_LETTER)\n",
+        "            self._complete(message, record, NO_DEAD_LETTER)\n",
+        POISON,
+    ),
+    Mutant(
+        "a message is deleted before its dead letter",
+        "worker/handle.py",
+        "        try:\n            letter = dead_letter(",
+        "        self.deleter.delete(message)\n        try:\n            letter = dead_letter(",
+        POISON,
+    ),
+    Mutant(
+        "a dead letter has no reason",
+        "worker/dead_letters.py",
+        "REASON: _plain(code), DETAIL",
+        "DETAIL",
+        POISON,
+    ),
+)
