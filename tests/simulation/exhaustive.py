@@ -31,7 +31,9 @@ def explore(
     graph = Graph()
     with _quiet():
         deferred: list[Deferred] = []
-        search = Search(scenario, bound, graph, deferred=deferred if bound.faults else None)
+        search = Search(
+            scenario, bound, graph, deferred=deferred if bound.faults else None, most_failures=1 if stop else 3
+        )
         found = search.run()
         tasks = [] if stop and found.failures else _tasks(scenario, bound, deferred)
         for number, (task, schedules, more) in enumerate(_explored(tasks, processes), 1):

@@ -53,8 +53,8 @@ MUTANTS = (
     Mutant(
         "the lease is not renewed in the table",
         "billing/leases.py",
-        "self._invoice_id, self.token, self._until()",
-        "self._invoice_id, self.token, self._until() - round(1000 * self.seconds)",
+        "await self._table.write(items.renewals(self.event_id, self._invoice_id, self.token, self._until()))",
+        "pass",
         LONG,
     ),
     Mutant(
@@ -62,7 +62,7 @@ MUTANTS = (
         "billing/leases.py",
         "                self._ends = 0.0\n                raise lost() from None\n",
         "                pass\n",
-        KEYLESS,
+        LONG,
     ),
     Mutant(
         "the owner of a claim is not compared",
