@@ -65,9 +65,11 @@ class Audit:
         raise Violation("more calls than the limit in a minute")
 
     def deleted(self, queue: MemoryQueue, message: StoredMessage) -> None:
-        """Checks that a deleted message is done, or is in the other queue."""
-        other = self._dead if queue is self._source else self._source
-        if any(one.body == message.body for one in other.messages.values()):
+        """Checks that the event of a deleted message is done, or that another message has the body of a poison."""
+        others = [*self._source.messages.values(), *self._dead.messages.values()]
+        if event_id(message) not in self._events or queue is self._dead:
+            if not any(one.body == message.body for one in others):
+                raise Violation(f"{message.id} is deleted, and no queue has the body")
             return
         if not self._is_done(event_id(message)):
             raise Violation(f"{message.id} is deleted, but {event_id(message)} is not done")

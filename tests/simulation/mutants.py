@@ -7,7 +7,12 @@ mutant names the run that must find it, which is often one without the other pro
 from typing import NamedTuple
 
 TWICE, KEYLESS, LONG = "one event, delivered twice", "without idempotency keys", "work longer than a lease"
-VERSIONS, OVERLAPPING, LIMIT = "two versions of an invoice", "two invoices, one period", "a low rate limit"
+VERSIONS, LATER, OVERLAPPING, LIMIT = (
+    "two versions of an invoice",
+    "a second version, later",
+    "two invoices, one period",
+    "a low rate limit",
+)
 POISON, MACHINE = "poison", "the random runs"
 
 
@@ -58,13 +63,6 @@ MUTANTS = (
         LONG,
     ),
     Mutant(
-        "a lost lease counts as renewed",
-        "billing/leases.py",
-        "                self._ends = 0.0\n                raise lost() from None\n",
-        "                pass\n",
-        LONG,
-    ),
-    Mutant(
         "the owner of a claim is not compared",
         "billing/leases.py",
         'if text(item, "owner") != self.token:',
@@ -83,14 +81,14 @@ MUTANTS = (
         "billing/leases.py",
         "None if self.unanswered else self._invoice_id",
         "self._invoice_id",
-        VERSIONS,
+        LATER,
     ),
     Mutant(
         "a call that got no answer is not noted",
         "billing/api_calls.py",
         "        except BaseException:\n            caller.miss_answer()\n            raise\n",
         "        except BaseException:\n            raise\n",
-        VERSIONS,
+        LATER,
     ),
     Mutant(
         "a reservation ignores that of another invoice",
@@ -245,5 +243,20 @@ MUTANTS = (
         "REASON: _plain(code), DETAIL",
         "DETAIL",
         POISON,
+    ),
+    Mutant(
+        "redrive deletes a dead letter before it sends the message",
+        "worker/redrive.py",
+        "    async for messages in _received(dead, total):\n",
+        "    async for messages in _received(dead, total):\n"
+        "        await dead.delete([message.receipt_handle for message in messages])\n",
+        MACHINE,
+    ),
+    Mutant(
+        "a worker that loses its claim releases that of the other",
+        "billing/items.py",
+        'change, owned = "SET #lease_until = :ended", "#owner = :owner"',
+        'change, owned = "SET #lease_until = :ended", "attribute_exists(#pk) OR #owner = :owner"',
+        MACHINE,
     ),
 )

@@ -82,6 +82,10 @@ def oldest(visible: list[StoredMessage], most: int) -> Sequence[StoredMessage]:
     return visible[:most]
 
 
+def newest(visible: list[StoredMessage], most: int) -> Sequence[StoredMessage]:
+    return visible[::-1][:most]
+
+
 class MemorySqs:
     """The queues by name. `on_delete` receives each message that is deleted."""
 

@@ -44,10 +44,13 @@ DIES = frozenset({Fault.DIES_BEFORE, Fault.DIES_AFTER})
 
 @dataclass(frozen=True)
 class Scenario:
-    """`invoices`: for each invoice, the versions of its events. `copies`: how often SQS has each event.
+    """The events in the queue, and what may happen to the workers that process them.
 
-    `faults`: the kinds of faults. `key_seconds`: how long Chargebee keeps idempotency keys. `overlapping`: all invoices
-    are of one customer and one period. `poison`: Chargebee has no invoice, and SQS has a body that is no event.
+    - `invoices`: for each invoice, the versions of its events; `copies`: how often SQS has each event.
+    - `faults`: the kinds of faults; `key_seconds`: how long Chargebee keeps idempotency keys.
+    - `overlapping`: all invoices are of one customer and one period.
+    - `delay`: seconds until SQS delivers an invoice's second event.
+    - `poison`: Chargebee has no invoice, and SQS has a body that is no event; `extra_poison`: only the latter.
     """
 
     name: str
@@ -59,7 +62,9 @@ class Scenario:
     faults: frozenset[Fault] = frozenset(Fault)
     key_seconds: float = KEY_SECONDS
     overlapping: bool = False
+    delay: float = 0.0
     poison: bool = False
+    extra_poison: bool = False
 
 
 class Run:
@@ -67,6 +72,7 @@ class Run:
 
     def __init__(self, scenario: Scenario, choose: ChooseMessages = oldest) -> None:
         self.scenario = scenario
+        self.bodies: list[str] = []
         self.world = world = World(STALL, CALL_TIMEOUT, scenario.faults)
         dead = MemoryQueue(DEAD)
         source = MemoryQueue(SOURCE, dead)
@@ -77,7 +83,7 @@ class Run:
         self.source, self.dead = world.sqs.add(source), world.sqs.add(dead)
         for one, versions in zip(expected, scenario.invoices, strict=True):
             self._deliver(one, versions)
-        if scenario.poison:
+        if scenario.poison or scenario.extra_poison:
             source.send("{}", {}, world.now)
         for number in range(scenario.workers):
             self.start_worker(f"W{number + 1}")
@@ -107,12 +113,13 @@ class Run:
         world = self.world
         for billable in expected.billables:
             world.table.put(_item(expected.customer_id, billable))
-        for event, version in zip(expected.events, versions, strict=True):
+        for number, (event, version) in enumerate(zip(expected.events, versions, strict=True)):
             body = event_of(event, expected, version)
             if not expected.missing:
                 world.site.site.register({"event": body}, EPOCH)
+            self.bodies.append(orjson.dumps(body).decode())
             for _ in range(self.scenario.copies):
-                self.source.send(orjson.dumps(body).decode(), {}, world.now)
+                self.source.send(self.bodies[-1], {}, world.now).visible_at += number * self.scenario.delay
 
 
 async def work(process: Process, rate: int) -> None:
@@ -202,6 +209,7 @@ SCENARIOS = (
     Scenario("without idempotency keys", faults=SAFE_WITHOUT_KEYS, key_seconds=1e-6),
     Scenario("work longer than a lease", charges=6, rate=4, faults=SAFE_WITHOUT_KEYS, key_seconds=1e-6),
     Scenario("two versions of an invoice", ((1, 2),), copies=1, faults=SAFE_WITH_OTHER_KEYS),
+    Scenario("a second version, later", ((1, 2),), copies=1, delay=12.0, faults=SAFE_WITH_OTHER_KEYS),
     Scenario("two invoices, one period", ((1,), (1,)), copies=1, overlapping=True),
     Scenario("a low rate limit", ((1,), (1,)), copies=1, rate=4, faults=IN_TIME),
     Scenario("poison", copies=1, poison=True),
