@@ -17,9 +17,11 @@ from tests.simulation.search import Bound
     "--others", type=click.IntRange(0, 6), default=1, show_default=True, help="The same, for other scenarios."
 )
 @click.option("--mutants", is_flag=True, help="Hunt the planted faults instead, and print their table.")
+@click.option("--random", "examples", type=click.IntRange(1), help="Draw this many random runs instead.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The seed of the random runs.")
 @click.option("--only", default="", help="Only the scenarios, or the mutants, whose names contain this text.")
 @click.option("--processes", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True)
-def main(bound: int, others: int, mutants: bool, only: str, processes: int) -> None:
+def main(bound: int, others: int, mutants: bool, examples: int | None, seed: int, only: str, processes: int) -> None:
     """Search every order of the calls of two workers, and every fault of every call, in virtual time.
 
     A line shows the progress, if standard error is a terminal. The exit code is 1 after a violation, or if a mutant
@@ -27,6 +29,9 @@ def main(bound: int, others: int, mutants: bool, only: str, processes: int) -> N
     """
     if mutants:
         sys.exit(bool(report.hunt_and_print([one for one in MUTANTS if only in one.name], processes)))
+    if examples is not None:
+        report.search_and_print(examples, seed)
+        return
     bounds = [(one, Bound(bound if one is TWICE else min(bound, others))) for one in SCENARIOS if only in one.name]
     sys.exit(bool(report.search_all(bounds, processes)))
 

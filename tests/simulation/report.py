@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tests.simulation.exhaustive import explore
 from tests.simulation.hunt import Hunted, hunt_all
+from tests.simulation.machine import search_randomly
 from tests.simulation.mutants import Mutant
 from tests.simulation.scenarios import Scenario
 from tests.simulation.search import Bound, Failure, Found
@@ -42,6 +43,13 @@ def hunt_and_print(mutants: Sequence[Mutant], processes: int) -> int:
         _hunted(hunted)
     print(f"\n{len(mutants)} mutants, {survivors} survive")
     return survivors
+
+
+def search_and_print(examples: int, seed: int) -> None:
+    """Draws random runs, and prints the seed. Raises the first violation with its shrunk list of calls."""
+    print(f"seed {seed}: {examples:,} random runs", flush=True)
+    search_randomly(examples, seed)
+    print("0 violations")
 
 
 def _hunted(hunted: Hunted) -> None:

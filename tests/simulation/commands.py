@@ -1,0 +1,60 @@
+"""`redrive` and `reconcile` as processes of the simulated world, at the same time as the workers."""
+
+from contextlib import suppress
+from typing import Any
+
+from app.errors import BillingFailed, QueueUnavailable
+from app.events import PENDING_INVOICE_CREATED
+from app.sqs.message import Message
+from app.sqs.queue import QueueAddress
+from app.telemetry.record import unobserved
+from app.worker.consumed_queue import ConsumedQueue
+from app.worker.reconcile import filters, reconcile
+from app.worker.redrive import move_one_by_one
+from tests.simulation.processes import EPOCH, QUEUE_DEADLINE, Process
+from tests.simulation.scenarios import DEAD, SOURCE, Run, billing, middle
+
+WANTED = frozenset({PENDING_INVOICE_CREATED})
+
+
+def redrive_all(run: Run) -> None:
+    """Starts a process that moves the dead letters back to the queue."""
+
+    async def main(process: Process) -> None:
+        queue, dead = _queue(process, SOURCE), _queue(process, DEAD)
+        with suppress(Exception):  # the command ends with an error, and a person repeats it
+            await move_one_by_one(queue, dead, None, lambda _moved, _total: None)
+
+    _start(run, "redrive", main)
+
+
+def reconcile_missing(run: Run) -> None:
+    """Starts a process that enqueues the events that were not processed."""
+
+    async def main(process: Process) -> None:
+        queue, work = _queue(process, SOURCE), billing(process, run.scenario.rate)
+
+        async def send(message: Message) -> None:
+            try:
+                await queue.send(message.parameters())
+            except Exception as error:
+                raise QueueUnavailable("no answer", type(error).__name__) from None
+
+        with suppress(BillingFailed, QueueUnavailable):
+            events = work.chargebee.list_events(**filters(WANTED, EPOCH - 10, EPOCH + 10))
+            await reconcile(events, work.done, send, wanted=WANTED, fifo=False, progress=lambda _: None)
+
+    _start(run, "reconcile", main)
+
+
+def _queue(process: Process, name: str) -> ConsumedQueue:
+    client: Any = process.client(process.world.sqs, QUEUE_DEADLINE)
+    return ConsumedQueue(client, QueueAddress(name, None), QUEUE_DEADLINE, unobserved)
+
+
+def _start(run: Run, name: str, main: Any) -> None:
+    number = sum(process.name.startswith(name) for process in run.world.processes)
+    process = Process(run.world, f"{name}{number}", 0.0, middle)
+    process.is_working = lambda: not process.has_ended
+    run.world.processes.append(process)
+    process.start(main)

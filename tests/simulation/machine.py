@@ -1,0 +1,172 @@
+"""Random runs beyond the bound of the exhaustive search, drawn and shrunk by Hypothesis.
+
+More events, workers and duplicates, several faults in one run, clocks that differ by up to 30 s, poison, `redrive` and
+`reconcile` at the same time, and messages in another order.
+"""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, note, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from loguru import logger
+
+from tests.simulation.calls import Fault
+from tests.simulation.commands import reconcile_missing, redrive_all
+from tests.simulation.processes import State
+from tests.simulation.queues import newest, oldest
+from tests.simulation.scenarios import SAFE_WITH_OTHER_KEYS, UNLIMITED, Run, Scenario
+from tests.simulation.steps import Kind, Step, Violation
+
+MOST_FAULTS, MOST_WORKERS, MOST_COMMANDS = 4, 4, 2
+ANY_NUMBER = 10
+# A worker whose clock differs by more may take a lease that is alive. Then only the idempotency keys protect a charge,
+# and only another event of the same invoice has other keys.
+SKEWS = st.sampled_from([0.0, 0.5, -0.5, 30.0, -30.0])
+
+
+class SimulationMachine(RuleBasedStateMachine):
+    """Draws the steps of a run. At its end, faults stop, and everything must end well."""
+
+    run: Run
+
+    @initialize(
+        invoices=st.lists(st.sampled_from([(1,), (1,), (1, 2)]), min_size=1, max_size=3),
+        copies=st.integers(1, 2),
+        rate=st.sampled_from([UNLIMITED, 600]),
+        skews=st.lists(SKEWS, min_size=1, max_size=2),
+        poison=st.booleans(),
+        order=st.sampled_from([oldest, newest]),
+    )
+    def begin(
+        self, invoices: list[tuple[int, ...]], copies: int, rate: int, skews: list[float], poison: bool, order: Any
+    ) -> None:
+        logger.disable("app")
+        if any(abs(skew) > 1 for skew in skews):
+            invoices = [(1,) for _ in invoices]
+        one_event_each = all(len(versions) == 1 for versions in invoices)
+        self.kinds = sorted(Fault if one_event_each else SAFE_WITH_OTHER_KEYS)
+        self.faults = self.workers = self.commands = 0
+        scenario = Scenario("random", tuple(invoices), copies, 0, rate=rate, extra_poison=poison)
+        self.run = Run(scenario, order)
+        for skew in skews:
+            self._start(skew)
+
+    @rule(times=st.integers(1, 25))
+    def goes_on(self, times: int) -> None:
+        """The usual steps follow."""
+        for _ in range(times):
+            if not self.run.is_over() and (steps := self._steps()):  # no steps: no process is alive
+                self._take(steps[0])
+
+    @rule(number=st.integers(0, 30), times=st.integers(1, 6))
+    def another_goes_first(self, number: int, times: int) -> None:
+        """Another step than the usual one comes first."""
+        for _ in range(times):
+            if not self.run.is_over() and (steps := self._steps()):
+                self._take(steps[number % len(steps)])
+
+    @precondition(lambda self: self.faults < MOST_FAULTS)
+    @rule(number=st.integers(0, 30), kind=st.sampled_from(sorted(Fault)))
+    def a_fault_happens(self, number: int, kind: Fault) -> None:
+        """A fault hits one of the calls that wait."""
+        steps = [step for step in self._steps(1) if step.fault is kind and kind in self.kinds]
+        if steps and not self.run.is_over():
+            self.faults += 1
+            self._take(steps[number % len(steps)])
+
+    @rule(event=st.integers(0, 5))
+    def an_event_is_delivered_again(self, event: int) -> None:
+        bodies = self.run.bodies
+        self.run.source.send(bodies[event % len(bodies)], {}, self.run.world.now)
+
+    @precondition(lambda self: self.workers < MOST_WORKERS)
+    @rule()
+    def a_worker_starts(self) -> None:
+        self._start(0.0)
+
+    @precondition(lambda self: self.commands < MOST_COMMANDS)
+    @rule(main=st.sampled_from([redrive_all, reconcile_missing]))
+    def a_command_runs(self, main: Callable[[Run], None]) -> None:
+        self.commands += 1
+        main(self.run)
+
+    def teardown(self) -> None:
+        if not hasattr(self, "run"):
+            return
+        try:
+            if not any(one.state is not State.DEAD for one in self.run.world.processes if one.name.startswith("W")):
+                self._start(0.0)
+            while not self.run.is_over():
+                self._take(self._steps()[0])
+            self.run.audit.check_end()
+        except Violation:
+            self._show()
+            raise
+        finally:
+            self.run.world.end()
+            logger.enable("app")
+
+    def _start(self, skew: float) -> None:
+        self.workers += 1
+        self.run.start_worker(f"W{self.workers}", skew, random.Random(self.workers).uniform)  # noqa: S311  # no secret
+
+    def _steps(self, faults: int = 0) -> list[Step]:
+        return self.run.world.steps(ANY_NUMBER, faults)
+
+    def _take(self, step: Step) -> None:
+        try:
+            self.run.world.take(step)
+            self.run.check()
+        except Violation:
+            self._show()
+            raise
+
+    def _show(self) -> None:
+        """Shows the list of calls with the failure."""
+        for one in self.run.world.trace:
+            note(str(one))
+
+
+def search_randomly(examples: int, number: int, steps: int = 30) -> None:
+    """Draws `examples` runs from the seed `number`. Raises Violation with a shrunk list of calls."""
+    chosen = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        database=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink],
+    )
+    run_state_machine_as_test(seed(number)(SimulationMachine), settings=chosen)
+
+
+def first_violation() -> tuple[str | None, int]:
+    """Returns the first violation of 300 random runs, and how many runs there were."""
+    runs = 0
+
+    class Counted(SimulationMachine):
+        def teardown(self) -> None:
+            nonlocal runs
+            runs += 1
+            super().teardown()
+
+    chosen = settings(
+        max_examples=300,
+        stateful_step_count=30,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+    try:
+        run_state_machine_as_test(seed(1)(Counted), settings=chosen)
+    except Violation as violation:
+        return str(violation), runs
+    return None, runs
+
+
+__all__ = ["Kind", "SimulationMachine", "first_violation", "search_randomly"]

@@ -1,0 +1,21 @@
+"""The planted faults fit the source, and the simulation finds a few of them; `--mutants` hunts all."""
+
+import pytest
+
+from tests.simulation.hunt import hunt_all, planted
+from tests.simulation.mutants import MUTANTS, Mutant
+from tests.simulation.scenarios import SCENARIOS
+
+QUICK = ("close before the last charge", "delete before done")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_fits_the_source(mutant: Mutant) -> None:
+    """The replaced text is in the source once, and the named run exists."""
+    assert planted(mutant)
+    assert mutant.run in {scenario.name for scenario in SCENARIOS} | {"the random runs"}
+
+
+def test_a_planted_fault_is_found() -> None:
+    for hunted in hunt_all([mutant for mutant in MUTANTS if mutant.name in QUICK], 1):
+        assert hunted.violation is not None, hunted.mutant.name
