@@ -114,8 +114,8 @@ MUTANTS = (
     Mutant(
         "close before the last charge",
         "billing/attempt.py",
-        "for billable in without(own, there):",
-        "for billable in without(own, there)[:-1]:",
+        "for billable in without(own, on_invoice):",
+        "for billable in without(own, on_invoice)[:-1]:",
         TWICE,
     ),
     Mutant(
