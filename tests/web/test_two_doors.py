@@ -1,0 +1,106 @@
+"""The door over ASGI and the second door give the same answers, queue contents, log lines and metrics."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.web.endpoint import PATH
+from local.sample_events import SAMPLES
+from tests.harness.service import ASGI, CALLBACKS, PASSWORD, USER
+from tests.web.two_doors import MAX_BODY, REFUSED, Side, side
+
+EVENT = json.loads((SAMPLES / "default.json").read_bytes())
+RIGHT = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+BODIES = {
+    "event": json.dumps(EVENT).encode(),
+    "ignored": json.dumps({**EVENT, "event_type": "customer_changed"}).encode(),
+    "refused": json.dumps({**EVENT, "note": REFUSED}).encode(),
+    "character": json.dumps({**EVENT, "note": "\uffff"}, ensure_ascii=False).encode(),
+    "nan": b'{"id": NaN}',
+    "no event": b"{}",
+    "no JSON": b"\x00\xff",
+    "empty": b"",
+    "too long": b" " * (MAX_BODY + 1),
+}
+_MOSTLY_RIGHT = [f"Basic {RIGHT}"] * 6
+_WRONG = ["Basic bm86bm8=", f"Bearer {RIGHT}", "Basic ?", None]
+AUTHORIZATIONS = st.sampled_from([*_MOSTLY_RIGHT, f"basic  {RIGHT}", *_WRONG])
+TARGETS = st.sampled_from(
+    [f"POST {PATH}"] * 8
+    + [f"POST {PATH}?x=1", f"GET {PATH}", f"POST {PATH}/", "POST /webhooks%2Fchargebee", "GET /healthz", "HEAD /readyz"]
+)
+OTHERS = st.lists(
+    st.sampled_from(
+        [
+            *("Content-Encoding: gzip", "Content-Encoding: identity", "Content-Encoding: identity, gzip"),
+            *("Expect: 100-continue", "Connection: close", "Connection: keep-alive", "Upgrade: websocket"),
+            *("Connection: Upgrade", "Host: another", "Content-Type: text/plain", f"Authorization: Basic {RIGHT}"),
+            "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00",
+            "traceparent: nonsense",
+        ]
+    ),
+    max_size=2,
+)
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> bytes:
+    body = BODIES[draw(st.sampled_from(["event"] * 4 + list(BODIES)))]
+    version = draw(st.sampled_from(["1.1"] * 6 + ["1.0"]))
+    headers = [f"{draw(TARGETS)} HTTP/{version}", *draw(st.sampled_from([["Host: x"]] * 8 + [[]]))]
+    if (authorization := draw(AUTHORIZATIONS)) is not None:
+        headers.append(f"Authorization: {authorization}")
+    headers += draw(OTHERS)
+    if version == "1.1" and draw(st.integers(0, 3)) == 0:
+        headers.append("Transfer-Encoding: chunked")
+        size = draw(st.sampled_from([1000, 8000, MAX_BODY * 2]))
+        parts = [body[start : start + size] for start in range(0, len(body), size)]
+        content = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
+    else:
+        headers.append(f"Content-Length: {len(body)}")
+        content = body
+    return "\r\n".join([*headers, "", ""]).encode() + content
+
+
+@st.composite
+def connections(draw: st.DrawFn) -> list[bytes]:
+    """One request or two, cut at any bytes, and sometimes without their end."""
+    sent = b"".join(draw(st.lists(requests(), min_size=1, max_size=2)))
+    cuts = sorted(draw(st.lists(st.integers(0, len(sent)), max_size=4)))
+    segments = [sent[start:end] for start, end in zip([0, *cuts], [*cuts, len(sent)], strict=True)]
+    if draw(st.integers(0, 4)) == 0:
+        segments = segments[: draw(st.integers(1, len(segments)))]
+    return [segment for segment in segments if segment]
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+@pytest.fixture(scope="module")
+def sides(runner: asyncio.Runner) -> Iterator[tuple[Side, Side]]:
+    stack = AsyncExitStack()
+
+    async def open_both() -> tuple[Side, Side]:
+        return await stack.enter_async_context(side(ASGI)), await stack.enter_async_context(side(CALLBACKS))
+
+    yield runner.run(open_both())
+    runner.run(stack.aclose())
+
+
+@settings(max_examples=300)
+@given(segments=connections(), end=st.sampled_from(["after the answer", "before the answer", "at once", "half-close"]))
+def test_both_doors_do_the_same(
+    runner: asyncio.Runner, sides: tuple[Side, Side], segments: list[bytes], end: str
+) -> None:
+    """For heads, bodies, segments, pipelining and aborts: the same bytes, messages, log lines and counts."""
+    over_asgi, second = (runner.run(one.handle(segments, end)) for one in sides)
+    assert second == over_asgi

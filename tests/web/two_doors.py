@@ -1,0 +1,205 @@
+"""The two doors side by side in one process: the same bytes to each, and what becomes of them."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import uvicorn
+from loguru import logger
+from uvicorn.server import ServerState
+
+from app.errors import WebhookRefused
+from app.settings import Release, Settings
+from app.sqs.limits import SendLimits
+from app.sqs.message import Message
+from app.sqs.queue import QueueAddress, refusal
+from app.telemetry.metrics.instruments import Buckets
+from app.telemetry.metrics.service import Metrics, info
+from app.telemetry.metrics.webhooks import WebhookMetrics
+from app.telemetry.observers import Observers
+from app.telemetry.record import CallRecord, WebhookRecord
+from app.web import releases
+from app.web.endpoint import PATH
+from app.web.main import create_app
+from app.web.server.connections import ConnectionLimits
+from app.web.server.serve import uvicorn_config
+from tests.harness.service import PASSWORD, USER
+
+MAX_BODY = 20_000
+REFUSED = "refused by SQS"  # a message with this text
+SETTINGS = {
+    "basic_auth_username": USER,
+    "basic_auth_password": PASSWORD,
+    "sqs_queue_url": "http://127.0.0.1/1/q",
+    "max_body_bytes": MAX_BODY,
+    "log_format": "text",
+}
+# Of one webhook and not of the door: times, and the ids of a new span.
+_OWN = ("duration_ms", "span_id")
+
+
+class PretendedQueue:
+    """Acknowledges each message in a later iteration of the event loop, unless it contains REFUSED."""
+
+    fifo = False
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[str, dict[str, str]]] = []
+        self.working = asyncio.Event()
+        self.working.set()
+
+    async def send_batch(
+        self, messages: Sequence[Message], deadline: float, record: CallRecord
+    ) -> list[WebhookRefused | None]:
+        await self.working.wait()
+        await asyncio.sleep(0)
+        taken = [message for message in messages if REFUSED not in message.body]
+        self.messages += [(message.body, {**message.attributes, "received_at": ""}) for message in taken]
+        record.code = None
+        return [None if message in taken else refusal("InternalError") for message in messages]
+
+
+class PretendedTransport:
+    """Stores what the server writes. Ends the connection in the next iteration of the event loop, as asyncio does."""
+
+    def __init__(self, protocol: Any) -> None:
+        self._protocol = protocol
+        self.written = b""
+        self.closed = False
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        return {"peername": ("127.0.0.1", 1), "sockname": ("127.0.0.1", 2)}.get(name, default)
+
+    def write(self, data: bytes) -> None:
+        if not self.closed:
+            self.written += data
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            asyncio.get_running_loop().call_soon(self._protocol.connection_lost, None)
+
+    def abort(self) -> None:
+        self.close()
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+
+class Side:
+    """One release, as it is served."""
+
+    def __init__(self, release: Release, queue: PretendedQueue) -> None:
+        self.settings = Settings.model_validate({**SETTINGS, "release": release})
+        metrics = WebhookMetrics("POST", PATH, self.settings.event_types)
+        observers: Observers[WebhookRecord] = Observers(Metrics(metrics, info("test")))
+        self._instruments = metrics.instruments
+        self.app = create_app(self.settings, observers)
+        self.queue = queue
+        self.state: dict[str, Any] = {}
+        self._server = ServerState()
+        self._config: uvicorn.Config = uvicorn_config(self.app, self.settings, self.app.door)
+        self._config.load()
+        self._limits = ConnectionLimits(asyncio.get_running_loop(), 10, 65)
+
+    def close(self) -> None:
+        self._limits.close()
+
+    def connect(self) -> tuple[Any, PretendedTransport]:
+        door = {} if self.app.door is None else {"door": self.app.door}
+        protocol: Any = self._config.http_protocol_class(  # type: ignore[call-arg]  # one of this project's
+            limits=self._limits, config=self._config, server_state=self._server, app_state=self.state, **door
+        )
+        transport = PretendedTransport(protocol)
+        protocol.connection_made(transport)
+        return protocol, transport
+
+    async def handle(self, segments: list[bytes], end: str) -> dict[str, object]:
+        """What becomes of `segments` on one connection, which then ends in the way that `end` names.
+
+        `at once`: without a pause between the segments, otherwise as `after the answer`. `before the answer`: the
+        client disconnects while SQS works.
+        """
+        self.queue.messages.clear()
+        before = self._counts()
+        if end == "before the answer":
+            self.queue.working.clear()
+        logged: list[dict[str, object]] = []
+        sink = logger.add(lambda line: logged.append(_line(line.record)), filter=_of_a_webhook)
+        protocol, transport = self.connect()
+        for segment in segments:
+            if transport.closed:
+                break
+            protocol.data_received(segment)
+            if end != "at once":
+                await idle()
+        await idle()
+        answered, closed = transport.written, transport.closed
+        if end == "half-close" and not transport.closed and not protocol.eof_received():
+            transport.close()
+        if end != "half-close":
+            transport.close()
+        await idle()
+        self.queue.working.set()
+        await idle()
+        logger.remove(sink)
+        assert (self.app.admission.in_flight, self.app.admission.buffered_bytes) == (0, 0)
+        assert self.app.door is None or not self.app.door.open
+        return {
+            "answered": re.sub(rb"date: [^\r]*", b"", transport.written if end == "half-close" else answered),
+            "closed": closed,
+            "queue": sorted(self.queue.messages),
+            "log": sorted(logged, key=str),
+            "metrics": self._counts() - before,
+        }
+
+    def _counts(self) -> "Counter[str]":
+        return Counter(
+            {
+                f"{instrument.description.name} {labels}": sum(value.counts)
+                if isinstance(value, Buckets)
+                else int(value)
+                for instrument in self._instruments
+                for labels, value in instrument.points()
+            }
+        )
+
+
+def _of_a_webhook(record: Any) -> bool:
+    return "outcome" in record["extra"]
+
+
+def _line(record: Any) -> dict[str, object]:
+    extra = {name: value for name, value in record["extra"].items() if name not in _OWN}
+    return {"level": record["level"].name, "message": record["message"], **extra}
+
+
+async def idle() -> None:
+    """Returns when every task has had time to end: no step of a webhook waits for anything but the loop."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def side(release: Release) -> AsyncIterator[Side]:
+    """Yields the release with a pretended queue."""
+    queue, module = PretendedQueue(), releases.load(release)
+
+    @asynccontextmanager
+    async def open_pretended(address: QueueAddress, limits: SendLimits) -> AsyncIterator[PretendedQueue]:
+        yield queue
+
+    opened, module.open_lean = module.open_lean, open_pretended  # type: ignore[attr-defined]  # v10 and v11 import it
+    async with AsyncExitStack() as stack:
+        made = Side(release, queue)
+        stack.callback(made.close)
+        made.state = await stack.enter_async_context(module.lifespan(made.app))
+        module.open_lean = opened  # type: ignore[attr-defined]
+        yield made
