@@ -12,7 +12,7 @@ watched.py      the watched thread: its stack, CPU time, time without a core, ga
 block.py        a block: one callback of the loop, with its samples
 stacks.py       stacks as locations in files, and the location that several samples point to
 request.py      the request that a task works for, seen from another thread
-pools.py        calls that wait for a thread of AnyIO's pool or of the default executor
+pools.py        calls that wait for a thread of AnyIO's pool or of the default executor; threads.py names their lines
 startup.py      what blocks the start
 tally.py        adds up the blocks of a line; decides whether it waits, computes, builds or collects
 findings.py     all findings of a loop

@@ -5,24 +5,20 @@ import linecache
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import thread as executors
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from asgi_doctor import cures
 from asgi_doctor.finding import Finding, Kind
-from asgi_doctor.request import Request, context_of, request_of
-from asgi_doctor.stacks import Location, Stack, inside, stack_of
+from asgi_doctor.request import Request
+from asgi_doctor.stacks import Location, Stack, inside
+from asgi_doctor.threads import Line, awaiting_lines, busy_lines
 
 INTERVAL_SECONDS = 0.05
 # Calls have to wait for a thread for this many times the limit before it is a finding: a burst is not starvation.
 LIMITS = 3
-_WAITS_FOR_THREAD = ("anyio/to_thread.py", "starlette/concurrency.py", "asyncio/threads.py")
-
-
-# A line, its stack, and the request that it works for.
-Line = tuple[Location, Stack, Request]
 
 
 class Waiting(Protocol):
@@ -114,76 +110,9 @@ class Pools:
         spell = self._spells.setdefault(index, _Spell(now, now))
         spell.seconds += waiting * min(now - spell.seen, 2 * INTERVAL_SECONDS)
         spell.seen, spell.most = now, max(spell.most, waiting)
-        spell.add(list(_busy(pool)) or _awaiting(loop))
+        spell.add(list(busy_lines(pool.threads())) or awaiting_lines(loop))
         if now - spell.began > LIMITS * self._limit and spell.seen_in:
             self._report(_finding(spell, now))
-
-
-def _busy(pool: Waiting) -> Iterator[Line]:
-    """Yields the user's innermost lines in the pool's threads."""
-    frames = sys._current_frames()
-    for thread in pool.threads():
-        frame = frames.get(thread.ident or 0)
-        stack = stack_of(frame, 0) if frame is not None else ()
-        innermost = _own(stack)
-        if innermost is not None:
-            yield innermost, stack, _request_of_thread(frame)
-
-
-def _request_of_thread(frame: Any) -> Request:
-    """Returns the request whose context the thread runs in: AnyIO's worker and the executor's call refer to it."""
-    while frame is not None:
-        name = frame.f_code.co_name
-        if name == "run" and frame.f_code.co_filename.endswith(("_asyncio.py", "thread.py")):
-            found = frame.f_locals
-            context = found.get("context")
-            if context is None:
-                work = (
-                    getattr(found.get("self"), "fn", None) or (getattr(found.get("self"), "task", None) or (None,))[0]
-                )
-                context = getattr(getattr(work, "func", None), "__self__", None)
-            if context is not None and hasattr(context, "run"):
-                return request_of(context)
-        frame = frame.f_back
-    return request_of(None)
-
-
-def _awaiting(loop: asyncio.AbstractEventLoop) -> Iterator[Line]:
-    """Yields the user's lines that await a thread, where the threads run no code of the user: `to_thread(sleep, 1)`.
-
-    A task of `gather` or of a task group may have no line of the user either. Then it is a line of the same request.
-    """
-    tasks = {task: _stack_of_task(task) for task in asyncio.all_tasks(loop)}
-    waiting = [task for task, stack in tasks.items() if any(one.file.endswith(_WAITS_FOR_THREAD) for one in stack)]
-    lines = {
-        task: (line, stack, request_of(context_of(task))) for task, stack in tasks.items() if (line := _own(stack))
-    }
-    yield from (lines[task] for task in waiting if task in lines)
-    anonymous = {task for task in waiting if task not in lines}
-    gathered = [task for task in lines if anonymous & set(_gathered_by(task))]
-    scopes = {id(request_of(context_of(task)).scope) for task in anonymous}
-    yield from (lines[task] for task in gathered)
-    if not gathered:
-        yield from (line for line in lines.values() if id(line[2].scope) in scopes)
-
-
-def _own(stack: Stack) -> Location | None:
-    return next((location for location in reversed(stack) if location.in_app), None)
-
-
-def _gathered_by(task: "asyncio.Task[Any]") -> "Iterable[asyncio.Task[Any]]":
-    return getattr(getattr(task, "_fut_waiter", None), "_children", ())
-
-
-def _stack_of_task(task: "asyncio.Task[Any]") -> Stack:
-    """Returns the stack of a suspended task."""
-    stack: list[Location] = []
-    awaited: Any = task.get_coro()
-    while awaited is not None:
-        frame = getattr(awaited, "cr_frame", None) or getattr(awaited, "gi_frame", None)
-        stack += stack_of(frame, 0)[-1:] if frame is not None else ()
-        awaited = getattr(awaited, "cr_await", None) or getattr(awaited, "gi_yieldfrom", None)
-    return tuple(stack)
 
 
 def _finding(spell: _Spell, now: float) -> Finding:

@@ -5,13 +5,13 @@ import gc
 import inspect
 import linecache
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextvars import Context, ContextVar
 from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
 
-from asgi_doctor.stacks import Location, function_name
+from asgi_doctor.stacks import Location, frames_of, function_name
 
 # Set by the doctor's ASGI wrapper for each request; tasks and threads that the request starts inherit the value.
 current_scope: "ContextVar[dict[str, Any] | None]" = ContextVar("asgi_doctor_scope", default=None)
@@ -75,6 +75,21 @@ def current_task(loop: asyncio.AbstractEventLoop) -> "asyncio.Task[Any] | None":
         return asyncio.current_task(loop)
     except RuntimeError:  # the loop's tables changed meanwhile
         return None
+
+
+def callback_of(loop: asyncio.AbstractEventLoop, innermost: FrameType, depth: int) -> tuple[Hashable, Request]:
+    """Identifies the callback that the loop runs now, and the request that it belongs to.
+
+    `depth` is the number of the loop's own frames.
+    """
+    task = current_task(loop)
+    if task is not None:
+        request = request_of(context_of(task))
+        return (id(task), task.get_name()), request if request.scope else request.in_stack(innermost)
+    for outermost in frames_of(innermost)[depth:]:
+        callback = (outermost.f_code, id(outermost.f_locals.get("self")))
+        return callback, NO_REQUEST.in_stack(innermost)  # a server may handle requests in callbacks, without tasks
+    return None, NO_REQUEST
 
 
 def context_of(task: "asyncio.Task[Any]") -> Context | None:

@@ -13,15 +13,14 @@ import threading
 import time
 from collections.abc import Hashable
 from contextlib import suppress
-from types import FrameType
 from typing import Self
 
 from asgi_doctor.block import Block, Ping, Sample
 from asgi_doctor.finding import Finding
 from asgi_doctor.findings import Findings, OnFinding, OnFound
 from asgi_doctor.pools import Pools
-from asgi_doctor.request import NO_REQUEST, Request, context_of, current_task, request_of
-from asgi_doctor.stacks import depth_of_loop, frames_of, is_idle, stack_of
+from asgi_doctor.request import NO_REQUEST, Request, callback_of
+from asgi_doctor.stacks import depth_of_loop, is_idle, stack_of
 from asgi_doctor.watched import Passed, WatchedThread
 
 SAMPLES = 5  # in the seconds after which a loop counts as blocked
@@ -96,7 +95,9 @@ class Watchdog:
         # The stack comes first: while this thread reads a file, the loop's thread continues.
         frame = self._watched.frame()
         stack = () if frame is None or is_idle(frame, self._depth) else stack_of(frame, self._depth)
-        key, request = self._callback(frame) if frame is not None and stack else (None, NO_REQUEST)
+        key, request = (
+            callback_of(self._loop, frame, self._depth) if frame is not None and stack else (None, NO_REQUEST)
+        )
         del frame
         passed = self._watched.passed(wanted)
         self._account(passed, answered)
@@ -148,17 +149,6 @@ class Watchdog:
         if self._block is not None:
             self.collected.end(self._block, now)
         self._block = None
-
-    def _callback(self, innermost: FrameType) -> tuple[Hashable, Request]:
-        """Identifies the callback that the loop runs now, and the request that it belongs to."""
-        task = current_task(self._loop)
-        if task is not None:
-            request = request_of(context_of(task))
-            return (id(task), task.get_name()), request if request.scope else request.in_stack(innermost)
-        for outermost in frames_of(innermost)[self._depth :]:
-            callback = (outermost.f_code, id(outermost.f_locals.get("self")))
-            return callback, NO_REQUEST.in_stack(innermost)  # a server may handle requests in callbacks, without tasks
-        return None, NO_REQUEST
 
 
 def _began(passed: Passed, wanted: float, ago: float) -> tuple[float, float]:
