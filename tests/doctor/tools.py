@@ -22,10 +22,9 @@ Under = Callable[[Case, str, dict[str, str]], list[Reported]]
 def _output(tool: str, case: Case, loop: str, variables: dict[str, str]) -> tuple[list[str], list[str]]:
     """Returns the lines that the process wrote, and the stack dumps. Requests may fail: that is blockbuster's way."""
     output: list[str] = []
-    debug = {"PYTHONASYNCIODEBUG": "1"} if tool == "asyncio-debug" else {}
     with tempfile.TemporaryDirectory() as folder:
         command = ["-m", "tests.doctor.under", tool, case.name, loop, folder]
-        with served(case, command, variables | debug, output) as port:
+        with served(case, command, variables, output) as port:
             asyncio.run(send_all(port, case.send))
         return output, [file.read_text() for file in sorted(Path(folder).iterdir())]
 

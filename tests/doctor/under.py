@@ -1,7 +1,7 @@
 """Serves a case under another tool, as its documentation says: `python -m tests.doctor.under TOOL CASE LOOP DIR`.
 
 blockbuster    activated before the application is imported: it raises where a blocking function is called
-asyncio-debug  `PYTHONASYNCIODEBUG=1`, set by the caller, and logging
+asyncio-debug  the loop's debug mode, and logging; `PYTHONASYNCIODEBUG=1` has no effect on uvicorn in Python 3.11
 aiodebug       log_slow_callbacks with the doctor's limit, and hang_inspection into DIR with its default interval
 pyinstrument   the documented middleware: a profile of each request, of which the frames of 0.1 s and more are printed
 """
@@ -33,7 +33,9 @@ def main(tool: str, name: str, loop: str, folder: str) -> None:
         app = _profiled(app, name)
     listener = socket.create_server(("127.0.0.1", 0))
     print(f"Serving on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)  # noqa: T201  # for the parent
-    uvicorn.Server(uvicorn.Config(app, loop=loop, access_log=False, log_level="warning")).run([listener])
+    config = uvicorn.Config(app, loop=loop, access_log=False, log_level="warning")
+    with asyncio.Runner(debug=tool == "asyncio-debug", loop_factory=config.get_loop_factory()) as runner:
+        runner.run(uvicorn.Server(config).serve([listener]))
 
 
 def _aiodebug(app: Any, folder: str) -> Any:
