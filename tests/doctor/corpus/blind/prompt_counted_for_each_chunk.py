@@ -1,0 +1,40 @@
+"""A stream counts the tokens of the whole answer again for each chunk, some 30 ms each time.
+
+After lis186/ccxray#198 (tokenizeRequest call overhead causes event-loop starvation on long sessions).
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+
+from fastapi import FastAPI
+from fastapi.responses import StreamingResponse
+
+CASE = {
+    "framework": "fastapi",
+    "kind": "many_short",
+    "route": "GET /answers/{answer_id}",
+    "cures": ["less", "thread", "process"],
+    "send": [("GET", "/answers/1", 1, 1)],
+    "source": "https://github.com/lis186/ccxray/issues/198",
+}
+TOKEN = re.compile(r"\s?\w{1,4}|\s?[^\s\w]+")
+PROMPT = "Explain, in a few words, why an event loop must not be blocked. " * 900
+app = FastAPI()
+
+
+def tokens_in(text: str) -> int:
+    return len(TOKEN.findall(text))  # FAULT
+
+
+async def stream() -> AsyncIterator[str]:
+    text = PROMPT
+    for number in range(80):
+        await asyncio.sleep(0.005)
+        text += f"word{number} "
+        yield f"{tokens_in(text)}\n"
+
+
+@app.get("/answers/{answer_id}")
+async def answer(answer_id: int) -> StreamingResponse:
+    return StreamingResponse(stream(), media_type="text/plain")
