@@ -40,7 +40,7 @@ OTHERS = st.lists(
         [
             *("Content-Encoding: gzip", "Content-Encoding: identity", "Content-Encoding: identity, gzip"),
             *("Expect: 100-continue", "Connection: close", "Connection: keep-alive", "Upgrade: websocket"),
-            *("Connection: Upgrade", "Host: another", "Content-Type: text/plain", f"Authorization: Basic {RIGHT}"),
+            *("Connection: Upgrade", "Content-Type: text/plain"),
             "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00",
             "traceparent: nonsense",
         ]
@@ -49,11 +49,17 @@ OTHERS = st.lists(
 )
 
 
+# Lines that make a head ambiguous together with the usual ones.
+AMBIGUOUS = st.sampled_from(
+    [[]] * 8 + [["Host: another"], [f"Authorization: Basic {RIGHT}"], ["Transfer-Encoding: gzip"]]
+)
+
+
 @st.composite
-def requests(draw: st.DrawFn) -> bytes:
+def requests(draw: st.DrawFn, *, ambiguous: bool) -> bytes:
     body = BODIES[draw(st.sampled_from(["event"] * 4 + list(BODIES)))]
     version = draw(st.sampled_from(["1.1"] * 6 + ["1.0"]))
-    headers = [f"{draw(TARGETS)} HTTP/{version}", *draw(st.sampled_from([["Host: x"]] * 8 + [[]]))]
+    headers = [f"{draw(TARGETS)} HTTP/{version}", "Host: x", *(draw(AMBIGUOUS) if ambiguous else [])]
     if (authorization := draw(AUTHORIZATIONS)) is not None:
         headers.append(f"Authorization: {authorization}")
     headers += draw(OTHERS)
@@ -70,8 +76,12 @@ def requests(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def connections(draw: st.DrawFn) -> list[bytes]:
-    """One request or two, cut at any bytes, and sometimes without their end."""
-    sent = b"".join(draw(st.lists(requests(), min_size=1, max_size=2)))
+    """One request or two, cut at any bytes, and sometimes without their end.
+
+    The second request is never ambiguous. Behind a webhook that the second door answers at once, it would get 400, and
+    over ASGI the connection would be closed after the first response.
+    """
+    sent = draw(requests(ambiguous=True)) + draw(st.one_of(st.just(b""), requests(ambiguous=False)))
     cuts = sorted(draw(st.lists(st.integers(0, len(sent)), max_size=4)))
     segments = [sent[start:end] for start, end in zip([0, *cuts], [*cuts, len(sent)], strict=True)]
     if draw(st.integers(0, 4)) == 0:

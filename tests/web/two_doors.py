@@ -155,7 +155,7 @@ class Side:
         return {
             "answered": re.sub(rb"date: [^\r]*", b"", transport.written if end == "half-close" else answered),
             "closed": closed,
-            "queue": sorted(self.queue.messages),
+            "queue": sorted(self.queue.messages, key=str),
             "log": sorted(logged, key=str),
             "metrics": self._counts() - before,
         }
