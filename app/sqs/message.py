@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from app.errors import FieldError, InvalidEvent
 from app.events import Event
+from app.telemetry.clock import Clock
 from app.telemetry.trace import current
 
 # SQS accepts only the characters of XML 1.0. JSON contains no raw control characters, and UTF-8 contains no
@@ -20,6 +21,7 @@ from app.telemetry.trace import current
 _REFUSED = ("\ufffe", "\uffff")
 # A MessageGroupId has at most 128 characters. SQS's reference: "can include alphanumeric characters and punctuation".
 _GROUP_ID = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}")
+_CLOCK = Clock(UTC)
 
 
 class Message(NamedTuple):
@@ -64,11 +66,12 @@ def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime |
         "event_id": event.id,
         "event_type": event.event_type,
         "api_version": event.api_version,
-        "received_at": (received_at or datetime.now(UTC)).isoformat(timespec="milliseconds"),
+        "received_at": _CLOCK.now() if received_at is None else received_at.isoformat(timespec="milliseconds"),
     }
     if (trace := current.get()) is not None:
         attributes["traceparent"] = trace.traceparent
-    size = len(body) + sum(len(name) + len("String") + len(value.encode()) for name, value in attributes.items())
+    # The values are ASCII: see the patterns in `app.events`.
+    size = len(body) + sum(map(len, attributes)) + sum(map(len, attributes.values())) + len("String") * len(attributes)
     if fifo:
         return Message(text, attributes, size, group_id=_group_id(event), deduplication_id=event.id)
     return Message(text, attributes, size)

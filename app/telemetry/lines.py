@@ -7,12 +7,11 @@ last FLUSH_SECONDS are lost.
 import asyncio
 import atexit
 import sys
-import time
-from datetime import datetime
 
 import orjson
 
 from app.settings import Settings
+from app.telemetry.clock import Clock
 from app.telemetry.logging import as_json, fields, log_webhook
 from app.telemetry.record import UNANSWERED, WebhookRecord
 
@@ -29,7 +28,7 @@ class WebhookLines:
     def __init__(self, settings: Settings) -> None:
         self._lines: list[bytes] = []
         self._flushing: asyncio.TimerHandle | None = None
-        self._second = (0, "", "")  # the current second: seconds since the epoch, date and time as text, UTC offset
+        self._clock = Clock()
         self._by_loguru = not as_json(settings) or settings.log_level not in ("DEBUG", "INFO")
         atexit.register(self.flush)
 
@@ -38,20 +37,12 @@ class WebhookLines:
         if self._by_loguru or record.status is not None or record.outcome == UNANSWERED:
             log_webhook(record)
             return
-        line = {"time": self._now(), "level": "INFO", "message": f"webhook {record.outcome}", **fields(record)}
+        line = {"time": self._clock.now(), "level": "INFO", "message": f"webhook {record.outcome}", **fields(record)}
         self._lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
         if len(self._lines) >= MOST_LINES:
             self.flush()
         elif self._flushing is None:
             self._flushing = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
-
-    def _now(self) -> str:
-        """Returns the local time in ISO 8601. Keeps the text of the current second, because formatting is slow."""
-        now = time.time()
-        if self._second[0] != int(now):
-            whole = datetime.fromtimestamp(int(now)).astimezone().isoformat()
-            self._second = (int(now), whole[:19], whole[19:])
-        return f"{self._second[1]}.{int(now % 1 * 1000):03d}{self._second[2]}"
 
     def flush(self) -> None:
         """Writes all waiting lines."""
