@@ -1,6 +1,6 @@
 """The bodies of the responses with status 200."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel
 
@@ -35,3 +35,11 @@ def plain(status: Literal["queued", "ignored"], event_id: str) -> bytes:
     Event ids contain only letters, digits, `_` and `-`, so JSON needs no escape sequences.
     """
     return f'{{"status":"{status}","event_id":"{event_id}"}}'.encode()
+
+
+class Plain(NamedTuple):
+    """A response with status 200, in the form of a Starlette Response."""
+
+    status_code: int
+    raw_headers: list[tuple[bytes, bytes]]
+    body: bytes

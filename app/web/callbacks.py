@@ -5,14 +5,14 @@ The rules are those of `endpoint`, the door over ASGI: this module only calls th
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from loguru import logger
 
 from app.errors import WebhookRefused
 from app.events import Event
 from app.telemetry.trace import traced
-from app.web.answers import plain
+from app.web.answers import Plain, plain
 from app.web.endpoint import PATH
 from app.web.gate import event as gate_event
 from app.web.gate.admission import Permit
@@ -43,14 +43,6 @@ class CallbackDoor(Door):
         """Answers the webhooks that are still in flight after APP_GRACEFUL_TIMEOUT."""
         for webhook in list(self.open):
             webhook.stop()
-
-
-class Plain(NamedTuple):
-    """A response with status 200, in the form of a Starlette Response."""
-
-    status_code: int
-    raw_headers: list[tuple[bytes, bytes]]
-    body: bytes
 
 
 class CallbackWebhook(Exchange):
