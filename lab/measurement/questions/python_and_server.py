@@ -35,7 +35,7 @@ def python(version: str) -> Path:
     if version == HERE:
         return Path(sys.executable)
     for base in _interpreters(version):
-        if Path(base).exists() and subprocess.run([base, "-V"], capture_output=True, check=False).returncode == 0:
+        if Path(base).is_file() and subprocess.run([base, "-V"], capture_output=True, check=False).returncode == 0:
             return environments.python(LOCK, ROOT / ".run" / "pythons", base)
     raise NotHere(f"Python {version} is not installed")
 
