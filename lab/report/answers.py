@@ -7,10 +7,11 @@ from lab.measurement.answers import Answer, Claim, Ratio
 from lab.measurement.questions import QUESTIONS
 from lab.measurement.questions.def_or_async_def import ANSWERS, WAYS, WORK, case
 from loadtest.record.estimate import MedianEstimate, estimate
-from loadtest.report.tables import NOT_YET, markdown
+from loadtest.report.tables import markdown
 
 # Two runs of the same differ by less; a claim has to be beyond it in every repeat.
 MARGIN = 1.1
+NOTHING = "–"
 THREE_DIGITS = 10  # below, a number has two decimals
 
 
@@ -93,20 +94,15 @@ def def_or_async_def(answer: Answer) -> str:
     """Kinds of work by ways to do it: the answers a second as a factor of those of `def`."""
     rows = []
     for work, name in WORK.items():
-        cells = [_cell(answer, case(work, way), case(work, "def")) for way in WAYS]
-        rows.append([name, *cells])
+        cells = [_ratio(answer, Ratio(ANSWERS, case(work, way), case(work, "def"))) for way in WAYS]
+        rows.append([name, *map(interval, cells)])
     return markdown(["", *(f"`{way}`" if "def" in way else way for way in WAYS.values())], rows)
-
-
-def _cell(answer: Answer, over: str, under: str) -> str:
-    measured = _ratio(answer, Ratio(ANSWERS, over, under))
-    return "–" if isnan(measured.median) else interval(measured)
 
 
 def interval(between: MedianEstimate) -> str:
     """`12 (11–13)`, with three digits."""
     if isnan(between.median):
-        return NOT_YET
+        return NOTHING
     numbers = [_number(number) for number in between]
     middle, low, high = numbers
     return middle if low == high else f"{middle} ({low}–{high})"

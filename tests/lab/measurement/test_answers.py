@@ -68,7 +68,7 @@ def test_nothing_divided_by_nothing() -> None:
     assert report.outcomes(nothing)[0].measured.median == inf
     both = answer({MANY: 0.0, "dependency, 100 users": 0.0})
     assert "handler ÷ by a sync" not in report.claims(both)
-    assert report.interval(MedianEstimate(nan, nan, nan)) == "not measured yet"
+    assert report.interval(MedianEstimate(nan, nan, nan)) == "–"
 
 
 def test_an_answer_takes_the_place_of_the_one_before() -> None:
