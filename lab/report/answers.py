@@ -96,7 +96,8 @@ def def_or_async_def(answer: Answer) -> str:
     for work, name in WORK.items():
         cells = [_ratio(answer, Ratio(ANSWERS, case(work, way), case(work, "def"))) for way in WAYS]
         rows.append([name, *map(interval, cells)])
-    return markdown(["", *(f"`{way}`" if "def" in way else way for way in WAYS.values())], rows)
+    table = markdown(["", *(f"`{way}`" if "def" in way else way for way in WAYS.values())], rows)
+    return "\n\n".join([table, *_doubtful(answer)])
 
 
 def interval(between: MedianEstimate) -> str:

@@ -10,6 +10,7 @@ from lab.measurement.users import watch
 from lab.questions.def_or_async_def import WAIT_MS
 
 USERS, SECONDS = 100, 4
+PROCESSES_START_S = 2.5
 ANSWERS = "answers a second"
 WORK = {
     "nothing": "nothing",
@@ -24,7 +25,7 @@ CELLS = [(work, way) for work, way in product(WORK, WAYS) if (work, way) != ("aw
 
 def _measured(stage: Stage, work: str, way: str) -> Figures:
     with stage.serve(uvicorn("def_or_async_def", "--timeout-graceful-shutdown", "1")) as app:
-        watch(f"{app.url}/{way}/{work}", 10, 0.5)
+        watch(f"{app.url}/{way}/{work}", 10, PROCESSES_START_S if way == "process" else 0.5)
         seen = watch(f"{app.url}/{way}/{work}", USERS, stage.seconds(SECONDS))
     return {ANSWERS: seen.per_second, "p99 ms": seen.percentile(99)}
 
