@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from app.errors import FieldError, InvalidEvent
 from app.events import Event
-from app.telemetry.clock import Clock
+from app.telemetry.timestamps import Timestamps
 from app.telemetry.trace import current
 
 # SQS accepts only the characters of XML 1.0. JSON contains no raw control characters, and UTF-8 contains no
@@ -21,7 +21,7 @@ from app.telemetry.trace import current
 _REFUSED = ("\ufffe", "\uffff")
 # A MessageGroupId has at most 128 characters. SQS's reference: "can include alphanumeric characters and punctuation".
 _GROUP_ID = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}")
-_CLOCK = Clock(UTC)
+_TIMESTAMPS = Timestamps(UTC)
 
 
 class Message(NamedTuple):
@@ -66,7 +66,7 @@ def to_message(event: Event, body: bytes, *, fifo: bool, received_at: datetime |
         "event_id": event.id,
         "event_type": event.event_type,
         "api_version": event.api_version,
-        "received_at": _CLOCK.now() if received_at is None else received_at.isoformat(timespec="milliseconds"),
+        "received_at": _TIMESTAMPS.now() if received_at is None else received_at.isoformat(timespec="milliseconds"),
     }
     if (trace := current.get()) is not None:
         attributes["traceparent"] = trace.traceparent

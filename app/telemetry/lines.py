@@ -11,9 +11,9 @@ import sys
 import orjson
 
 from app.settings import Settings
-from app.telemetry.clock import Clock
 from app.telemetry.logging import as_json, fields, log_webhook
 from app.telemetry.record import UNANSWERED, WebhookRecord
+from app.telemetry.timestamps import Timestamps
 
 FLUSH_SECONDS = 0.1
 MOST_LINES = 64
@@ -28,7 +28,7 @@ class WebhookLines:
     def __init__(self, settings: Settings) -> None:
         self._lines: list[bytes] = []
         self._flushing: asyncio.TimerHandle | None = None
-        self._clock = Clock()
+        self._timestamps = Timestamps()
         self._by_loguru = not as_json(settings) or settings.log_level not in ("DEBUG", "INFO")
         atexit.register(self.flush)
 
@@ -37,7 +37,12 @@ class WebhookLines:
         if self._by_loguru or record.status is not None or record.outcome == UNANSWERED:
             log_webhook(record)
             return
-        line = {"time": self._clock.now(), "level": "INFO", "message": f"webhook {record.outcome}", **fields(record)}
+        line = {
+            "time": self._timestamps.now(),
+            "level": "INFO",
+            "message": f"webhook {record.outcome}",
+            **fields(record),
+        }
         self._lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
         if len(self._lines) >= MOST_LINES:
             self.flush()

@@ -4,7 +4,7 @@ import time
 from datetime import datetime, tzinfo
 
 
-class Clock:
+class Timestamps:
     """Formats the current time in ISO 8601, with milliseconds. `zone`: the time zone, or None for the local one.
 
     Formatting a date is slow, so the date and the time are formatted once per second, and the milliseconds each time.
