@@ -37,9 +37,7 @@ READ = {
     "httptools": Read("0.9", "llhttp's treatment of trailers and upgrades", ("app/web/server/protocol.py",)),
     "h11": Read("0.16", "Connection, subclassed", ("app/web/server/protocol_h11.py",)),
     "fastapi": Read("0.165", "APIRoute.app and the middleware that it needs", ("app/web/main.py",)),
-    "starlette": Read(
-        "1.10", "Response without its __init__, JSONResponse.__call__", ("app/web/answers.py", "app/web/problems.py")
-    ),
+    "starlette": Read("1.10", "JSONResponse.__call__", ("app/web/problems.py",)),
     "anyio": Read("4.16", "functions of its asyncio backend, by name", ("app/telemetry/",)),
     "pydantic": Read("2.14", "the message for JSON that is nested too deeply", ("app/validation_errors.py",)),
     "botocore": Read(

@@ -61,7 +61,7 @@ def clean(root: Path) -> Iterator[Path]:
 @pytest.fixture
 def instant(monkeypatch: pytest.MonkeyPatch) -> None:
     """Environments are empty folders, because a real one takes seconds."""
-    monkeypatch.setattr(environments, "_make", lambda made, lock: made.mkdir(parents=True, exist_ok=True))
+    monkeypatch.setattr(environments, "_make", lambda made, lock, base: made.mkdir(parents=True, exist_ok=True))
 
 
 @pytest.mark.slow
