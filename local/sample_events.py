@@ -10,7 +10,7 @@ from pathlib import Path
 from app.errors import ConfigurationError
 
 SAMPLES = Path(__file__).parents[1] / "loadtest" / "events"
-# The minimum length of an id that is to be replaced by a new id, not counting a prefix such as `ev_`. A new id ends
+# Only ids with at least so many characters, not counting a prefix such as `ev_`, are replaced by new ids. A new id ends
 # with six characters for the event's number. The characters before are random, so that ids of different runs differ.
 _SHORTEST = 10
 _RENAMABLE = re.compile(r"(\w+_)?[A-Za-z0-9-]{10,}", re.ASCII)

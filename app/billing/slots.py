@@ -36,7 +36,7 @@ class Slots:
         return patience * BEGUN if begun else patience
 
     def wait(self) -> float:
-        """Returns the seconds until the next free slot, or 0 if `next` is so far ahead that it must be wrong."""
+        """Returns the seconds until the next free slot, or 0 if the stored time is implausibly far ahead."""
         seconds = (self.next - now_ms()) / 1000
         return seconds if seconds <= self._farthest() else 0.0
 

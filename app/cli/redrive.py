@@ -44,7 +44,7 @@ async def _count(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) -
     counts = await count_by_reason(dead, limit)
     for reason, number in counts.by_reason.items():
         click.echo(f"{number:7,}  {reason}")
-    more = f", and {counts.not_counted:,} more were not counted" if counts.not_counted else ""
+    more = f"; the reasons of {counts.not_counted:,} more were not read" if counts.not_counted else ""
     click.echo(f"{sum(counts.by_reason.values()):,} messages would go from {dead.name} to {queue.name}{more}")
 
 

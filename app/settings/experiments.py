@@ -95,7 +95,7 @@ class ExperimentSettings(BaseModel):
         for name in ("http", "middleware", "response", "access_log", "limit_concurrency"):
             chosen, usual = getattr(self, name), type(self).model_fields[name].default
             if chosen != usual:
-                allowed = "not to set it" if usual is None else default(usual)
+                allowed = "an unset variable" if usual is None else default(usual)
                 raise ConfigurationError(
                     f"{variable(name)}={default(chosen)}: has no effect on a release without ASGI (v11); allowed is"
                     f" {allowed}, or APP_RELEASE=v10"

@@ -101,9 +101,9 @@ def _require_certificates(bundle: str) -> None:
 
 
 def _is_plain(session: botocore.session.Session) -> bool:
-    """Returns True if this module has checked every part of the configuration that botocore could reject.
+    """Returns True if the AWS configuration has only variables that this module checks, and no configuration files.
 
-    This is usually the case. `require_sdk` then builds no client, because building one takes time.
+    `require_sdk` then need not build a client, which takes time, to find out what botocore rejects.
     """
     files = [os.path.expanduser(session.get_config_variable(name)) for name in ("config_file", "credentials_file")]  # noqa: PTH111  # as botocore does: no error for an unknown user
     variables = {name for name in os.environ if name.startswith("AWS_")}

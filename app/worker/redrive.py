@@ -23,7 +23,7 @@ VISIBILITY_SECONDS = 120
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
 WAIT_SECONDS = 2
 TASK_SECONDS = 2.0  # seconds between two requests for the status of SQS's task
-MAX_MOVED_PER_SECOND = 500  # the highest rate that SQS's task accepts
+MAX_MOVED_PER_SECOND = 500  # messages; the highest rate that StartMessageMoveTask accepts
 
 # With these error codes of StartMessageMoveTask, the task is not available: emulators do not have it, and SQS rejects a
 # source that is not the dead-letter queue of any queue.

@@ -1,4 +1,4 @@
-"""Finds the releases that show how to cure a finding."""
+"""Names the releases of this project's course (APP_RELEASE) that show the cure for a finding of asgi-doctor."""
 
 from app.settings import Release
 from asgi_doctor.finding import Finding, Kind

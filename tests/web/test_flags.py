@@ -104,7 +104,7 @@ def test_the_options_of_uvicorn() -> None:
         ({"middleware": "asgi"}, "allowed is none"),
         ({"response": "json"}, "allowed is model"),
         ({"access_log": True}, "allowed is 0"),
-        ({"limit_concurrency": 9}, "allowed is not to set it"),
+        ({"limit_concurrency": 9}, "allowed is an unset variable"),
     ],
     ids=str,
 )

@@ -31,7 +31,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     _upgrading = False
     _body_left = 0  # bytes still missing from the body of a request for an upgrade, which llhttp does not parse
     _stopped = False  # the server ignores all further bytes from this client
-    _earlier: RequestResponseCycle | None = None  # the request before `cycle`, which is uvicorn's newest request
+    _earlier: RequestResponseCycle | None = None  # the previous request; `cycle` is the newest
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._earlier is not None:
@@ -130,7 +130,8 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         self._since_body = 0
         super().on_message_complete()
         if not self._upgrading and not self.parser.should_keep_alive():
-            close_after(self.cycle)  # llhttp ignores later requests on this connection, sometimes after trailers too
+            # llhttp parses no further request after `Connection: close`, and sometimes none after trailers.
+            close_after(self.cycle)
         if self.cycle.response_complete:
             end_body(self.cycle)
             if not self.cycle.keep_alive:
