@@ -51,11 +51,11 @@ def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
     """--users, --budget and a flag of the service take effect."""
-    ended = attack("--users", "4", *SHORT, "--budget", "capped", "--out", str(tmp_path), APP_HTTP="h11")
+    ended = attack("--users", "4", *SHORT, "--budget", "capped", "--out", str(tmp_path), APP_LOOP="asyncio")
     assert ended.returncode == 0, ended.stderr
     measured = meta(tmp_path)
     assert measured["load"]["users"] == 4
-    assert measured["flags"]["APP_HTTP"] == "h11"
+    assert measured["flags"]["APP_LOOP"] == "asyncio"
     assert measured["used"]["budget"] == "capped"
     assert ("NOT CAPPED" in ended.stdout) is not measured["used"]["limited"]
 

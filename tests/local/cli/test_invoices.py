@@ -64,7 +64,7 @@ def test_readme_has_the_words_of_the_list(local: LocalRun, tmp_path: Path) -> No
     readme = " ".join((ROOT / "README.md").read_text().split())
     for words in ("`pending`, `being charged`, and then `closed`", "`payment_due`"):
         assert words in readme
-    assert "pending, being charged, or closed" in " ".join(run_local("invoices", "--help").stdout.split())
+    assert "pending, being charged or closed" in " ".join(run_local("invoices", "--help").stdout.split())
     assert run_local("send", str(default_file()), run_dir=tmp_path).returncode == 0
     assert "  pending  " in run_local("invoices", run_dir=tmp_path).stdout
     [event] = pending([default_file().read_bytes()])
