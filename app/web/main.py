@@ -16,7 +16,6 @@ from app.telemetry.lines import WebhookLines
 from app.telemetry.observers import Observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.web import docs, health, releases
-from app.web.callbacks import CallbackDoor
 from app.web.endpoint import PATH
 from app.web.experiments import MIDDLEWARE, response_as_named
 from app.web.gate.admission import Admission
@@ -65,6 +64,8 @@ def _serve_over_asgi(service: Service, release: ReleaseModule) -> None:
 
 def _serve_without_asgi(service: Service, release: ReleaseModule) -> None:
     """Passes webhooks to the second door, and those that the server cannot pass to it to the same handler over ASGI."""
+    from app.web.callbacks import CallbackDoor  # imported only for such a release, because it needs httptools
+
     settings = service.settings
     settings.require_no_asgi()
     make_gate: Callable[..., Gate] = Gate

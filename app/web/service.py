@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from fastapi import FastAPI, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,10 +16,12 @@ from app.sqs.queue import QueueAddress
 from app.telemetry.observers import Observers
 from app.telemetry.record import WebhookRecord
 from app.web import openapi, problems
-from app.web.callbacks import CallbackDoor
 from app.web.endpoint import WebhookEndpoint
 from app.web.gate.admission import Admission
 from app.web.gate.gate import Gate
+
+if TYPE_CHECKING:
+    from app.web.callbacks import CallbackDoor
 
 Lifespan = Callable[["Service"], AbstractAsyncContextManager[Any]]
 
