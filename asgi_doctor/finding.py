@@ -5,9 +5,11 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What a line does. WAITS: sleep, sockets, locks, subprocesses, files. COMPUTES: Python, regular expressions,
-    serialisation. BUILDS: clients, TLS contexts, first imports. STARVES: calls wait for a thread. COLLECTS: garbage
-    collection. MANY_SHORT: blocks below the limit whose sum is large. STARTUP: one of these before the first request.
+    """The way in which a line blocks.
+
+    WAITS: sleep, sockets, locks, subprocesses, files. COMPUTES: Python, regular expressions, serialisation. BUILDS:
+    clients, TLS contexts, first imports. STARVES: calls wait for a thread. COLLECTS: garbage collection. MANY_SHORT:
+    blocks below the limit whose sum is large. STARTUP: one of these before the first request.
     """
 
     WAITS = "waits"

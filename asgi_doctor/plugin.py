@@ -23,7 +23,7 @@ _BLOCKS = {Kind.WAITS, Kind.COMPUTES, Kind.BUILDS, Kind.COLLECTS}
 
 
 class NoBlocking:
-    """What the fixture returns. `limit` is in seconds; `findings` are the lines that have blocked a loop for longer."""
+    """The value of the fixture. `findings` are the lines that have blocked a loop for more than `limit` seconds."""
 
     def __init__(self, limit: float) -> None:
         self.limit = limit

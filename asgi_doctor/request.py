@@ -18,7 +18,7 @@ current_scope: "ContextVar[dict[str, Any] | None]" = ContextVar("asgi_doctor_sco
 
 
 class Request(NamedTuple):
-    """What is known about the request of a block. `scope` is None outside of a request."""
+    """The request during which a block occurred. `scope` is None outside of a request."""
 
     scope: dict[str, Any] | None
     trace_id: str | None

@@ -37,7 +37,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Result:
-    """What a session has found, the longest total first, and how many requests the app received."""
+    """The findings of a session, the longest total first, and the number of requests that the application received."""
 
     findings: list[Finding]
     requests: int

@@ -10,7 +10,7 @@ from asgi_doctor.scheduling import Interval, ThreadTimes, take_sample
 
 
 class Passed(NamedTuple):
-    """What has happened between two samples. `at` is the time of the second sample, of `time.monotonic`.
+    """The events between two samples. `at` is the time of the second sample by `time.monotonic`.
 
     `late`: seconds that the sampler woke up later than it wanted to although it had a core: it waited for the
     interpreter lock. `collecting`: seconds of garbage collections in the watched thread.

@@ -39,7 +39,7 @@ def test_a_page_has_its_parts(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*PAGES, "README"])
 def test_links_lead_somewhere(name: str) -> None:
-    """Those to files of the repository, and to headings of other documents."""
+    """Links to files of the repository and to headings of other documents have targets."""
     for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page(name)):
         file, _, heading = target.partition("#")
         text = (FOLDER / file).resolve()
@@ -49,7 +49,7 @@ def test_links_lead_somewhere(name: str) -> None:
 
 
 def anchors(document: Path) -> set[str]:
-    """As GitHub makes them from headings, and those that are written."""
+    """Returns the anchors that GitHub makes from headings, and those that the document writes itself."""
     text = document.read_text()
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

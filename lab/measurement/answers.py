@@ -57,7 +57,7 @@ class Ratio(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What users report: the ratio is more (or less) than one. The text begins with what is divided.
+    """A statement that users make: `ratio` is more (or less) than one. The text begins with the divided values.
 
     `unless`: the same without the condition `only_if`. If the ratio is then near one, the claim holds only under it.
     """

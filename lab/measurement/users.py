@@ -14,9 +14,10 @@ import uvloop
 
 @dataclass
 class Seen:
-    """What users saw. `latencies`: milliseconds of each 200. `failed`: other answers, and requests without one.
+    """The responses that users received. `latencies`: milliseconds of each 200.
 
-    `cut`: those of them whose connection was closed before the answer.
+    `failed`: the number of other answers, and of requests without an answer.
+    `cut`: the number of `failed` requests whose connection was closed before the response.
     """
 
     seconds: float

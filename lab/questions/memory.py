@@ -66,6 +66,6 @@ async def collect() -> int:
 
 @app.get("/trim")
 async def trim() -> int:
-    """Of glibc alone; elsewhere 0."""
+    """Returns free memory to the kernel with glibc's malloc_trim. Returns 0 with another C library."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     return int(trim(0)) if trim else 0

@@ -25,7 +25,7 @@ class ClaimOutcome(NamedTuple):
 
 
 def outcomes(answer: Answer) -> list[ClaimOutcome]:
-    """Of every claim whose cases were measured. A machine that was busy with something else allows no verdict."""
+    """Returns the outcome of each claim whose cases were measured. If the machine was busy, it has no verdict."""
     found = [_outcome(answer, claim) for claim in QUESTIONS[answer.name].claims]
     return [one for one in found if not isnan(one.measured.median)]
 

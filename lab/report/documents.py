@@ -25,7 +25,7 @@ def _labs() -> Iterator[tuple[LabResults, Path]]:
 
 
 def _answers() -> Iterator[tuple[Answers, Path]]:
-    """Of every run on one commit that was no trial run."""
+    """Yields the answers and the folder of every run, except trial runs and runs with uncommitted changes."""
     for file in RESULTS.glob("*/questions.json"):
         if not file.parent.name.endswith(("-quick", "-dirty")):
             yield Answers.model_validate_json(file.read_text()), file.parent

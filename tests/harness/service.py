@@ -32,7 +32,7 @@ def clean_environment(**settings: object) -> dict[str, str]:
 
 
 def environment(endpoint: str, queue_url: str | None, **settings: object) -> dict[str, str]:
-    """What `web` needs as in a deployment, with a queue process for SQS."""
+    """Returns the environment of `web` as in a deployment, with a queue process for SQS."""
     ours = {
         "port": 0,
         **({"sqs_queue_url": queue_url} if queue_url is not None else {}),

@@ -91,7 +91,7 @@ def test_write(monkeypatch: pytest.MonkeyPatch, counted: Path) -> None:
 
 
 def test_every_subject_has_a_budget() -> None:
-    """For each Python that has one."""
+    """Each Python in the budget has a number for each subject."""
     assert NEWEST in SUBJECTS
     for version, budget in json.loads(BUDGETS.read_text()).items():
         assert set(budget) == set(SUBJECTS), version

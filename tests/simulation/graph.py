@@ -31,7 +31,10 @@ class Transition(NamedTuple):
 
 
 class Graph:
-    """What a search has explored. `below`: schedules below transitions that another search has explored."""
+    """The states and schedules that a search has explored.
+
+    `below`: schedules below transitions that another search has explored.
+    """
 
     def __init__(self) -> None:
         self.transitions: dict[bytes, dict[tuple[object, ...], Transition]] = defaultdict(dict)

@@ -24,7 +24,7 @@ BOUNDS = ((0, 1), (2, 0), (1, 1))
 
 
 class Hunted(NamedTuple):
-    """What became of a mutant. `violation`: what the run has found, or None if the mutant has survived."""
+    """The outcome of a hunt. `violation`: the violation that a run found, or None if the mutant has survived."""
 
     mutant: Mutant
     violation: str | None

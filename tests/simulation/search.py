@@ -44,9 +44,10 @@ class Deferred(NamedTuple):
 
 @dataclass
 class Found:
-    """What a search has found. `schedules`: complete schedules within the bound; `runs`: executed runs, most of which
-    end in a known state; `states`: different states with a choice; `crash_points`: how many states each fault of each
-    call has hit.
+    """The numbers and the violation of a search.
+
+    `schedules`: complete schedules within the bound; `runs`: executed runs, most of which end in a known state;
+    `states`: different states with a choice; `crash_points`: how many states each fault of each call has hit.
     """
 
     schedules: int = 0

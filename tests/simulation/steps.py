@@ -12,7 +12,7 @@ class Violation(AssertionError):
 
 
 class Kind(Enum):
-    """What a step does: performs a call, wakes a stalled process, lets a late call arrive, or lets time pass."""
+    """The kinds of steps: perform a call, wake a stalled process, let a late call arrive, or let time pass."""
 
     CALL = auto()
     TIMER = auto()

@@ -283,7 +283,7 @@ async def test_batches_keep_within_the_sum(sqs: SqsStandIn) -> None:
 
 
 async def test_a_caller_that_left_has_no_deadline_any_more(sqs: SqsStandIn) -> None:
-    """Its timer ends with its wait: later it would look for a webhook that waits no more."""
+    """Its deadline passes without an error after the group commit has been closed."""
     complaints: list[str] = []
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: complaints.append(str(context)))
@@ -301,7 +301,7 @@ async def test_a_caller_that_left_has_no_deadline_any_more(sqs: SqsStandIn) -> N
 
 
 async def test_a_refused_webhook_is_freed_at_once(sqs: SqsStandIn) -> None:
-    """Not by the garbage collector, which is rare: in an outage, each would hold its body until then."""
+    """No garbage collection is needed, because collections are rare, and an outage refuses many webhooks."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=1, deadline=1) as group:
         gc.collect()

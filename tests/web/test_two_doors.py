@@ -111,6 +111,6 @@ def sides(runner: asyncio.Runner) -> Iterator[tuple[Side, Side]]:
 def test_both_doors_do_the_same(
     runner: asyncio.Runner, sides: tuple[Side, Side], segments: list[bytes], end: str
 ) -> None:
-    """For heads, bodies, segments, pipelining and aborts: the same bytes, messages, log lines and counts."""
+    """Any heads, bodies, segments, pipelining and aborts give the same bytes, messages, log lines and counts."""
     over_asgi, second = (runner.run(one.handle(segments, end)) for one in sides)
     assert second == over_asgi

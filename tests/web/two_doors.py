@@ -122,7 +122,7 @@ class Side:
         return protocol, transport
 
     async def handle(self, segments: list[bytes], end: str) -> dict[str, object]:
-        """What becomes of `segments` on one connection, which then ends in the way that `end` names.
+        """Returns the effects of `segments` on one connection, which then ends in the way that `end` names.
 
         `at once`: without a pause between the segments, otherwise as `after the answer`. `before the answer`: the
         client disconnects while SQS works.

@@ -41,7 +41,7 @@ def python(version: str) -> Path:
 
 
 def _interpreters(version: str) -> list[str]:
-    """Where that Python may be; the one of the system, unless it is the running one."""
+    """Returns the paths at which Python `version` may be. For SYSTEM: none if the running Python is the system's."""
     if version == SYSTEM:
         return [] if sys.base_prefix == "/usr" else [f"/usr/bin/python{HERE}"]
     return [

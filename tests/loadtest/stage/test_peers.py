@@ -58,7 +58,7 @@ def test_go_is_formatted_and_vetted() -> None:
 
 
 def test_go_lean_passes_its_own_tests() -> None:
-    """Its parser, its signature, and its group commit on a queue that answers wrongly."""
+    """go_lean's parser, signature and group commit pass on a queue that answers wrongly."""
     require_go()
     subprocess.run(["go", "test", "./..."], cwd=peers.GO, check=True)
 
