@@ -96,7 +96,7 @@ def test_the_plugin(installed: Path, tmp_path: Path) -> None:
     """Tests whose application blocks the loop fail with the line, its route and the seconds; others pass."""
     (tmp_path / "test_shop.py").write_text(TESTED)
     ended = subprocess.run(
-        [str(installed / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        [str(installed / "python"), "-m", "pytest", "-q", "-rN", "-p", "no:cacheprovider"],
         cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "5 failed, 3 passed" in ended.stdout, ended.stdout + ended.stderr
