@@ -122,6 +122,7 @@ async def test_a_call_gets_no_more_time_than_the_lease_has_left(table: Table, st
     assert lease.remaining < 0
 
 
+@pytest.mark.slow
 async def test_a_lease_that_cannot_be_renewed_is_lost_when_it_ends(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ from tests.doctor.run import under_doctor
 from tests.doctor.stand_ins import stand_ins
 
 FRAMEWORKS = {"fastapi", "starlette", "litestar", "asgi"}
-FEW = ("httpx_get", "to_thread_starved", "healthy_fan_out")
+FEW = ("httpx_get", *(pytest.param(name, marks=pytest.mark.slow) for name in ("to_thread_starved", "healthy_fan_out")))
 
 
 @pytest.fixture(scope="module")

@@ -53,6 +53,7 @@ def test_limit_concurrency() -> None:
     assert (answer.status_code, answer.text) == (503, "Service Unavailable")
 
 
+@pytest.mark.slow
 def test_the_access_log() -> None:
     """uvicorn's, a line for each request, if it is asked for."""
     for access_log in (False, True):

@@ -62,6 +62,7 @@ def test_the_work_in_the_handler(recorded: Callable[..., Recording]) -> None:
     assert _seconds(one, "event loop", State.SQS) == 0
 
 
+@pytest.mark.slow
 def test_threads_wait_instead(recorded: Callable[..., Recording]) -> None:
     """v03: threads wait for SQS, at the same time, and the loop does not."""
     one = recorded(Release.V03_THREADPOOL)

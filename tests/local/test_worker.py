@@ -22,6 +22,7 @@ def local(tmp_path: Path) -> Iterator[Web]:
         yield web
 
 
+@pytest.mark.slow
 def test_a_webhook_closes_its_invoice(local: Web, tmp_path: Path) -> None:
     """The worker closes the invoice of a webhook that is posted as in README."""
     run, body = read_run(tmp_path), default_file().read_bytes()

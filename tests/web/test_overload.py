@@ -120,6 +120,7 @@ def test_no_bound_on_waiting(sqs: SqsStandIn, event: bytes) -> None:
         assert [future.result(30).status_code for future in waiting] == [200, 200]
 
 
+@pytest.mark.slow
 def test_overload_loses_nothing(sqs: SqsStandIn, event: bytes) -> None:
     """More than a slow queue takes, for a while: 200 or 503, no resets, and the queue holds what got 200."""
     seen: Counter[int] = Counter()

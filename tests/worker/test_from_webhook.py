@@ -37,7 +37,7 @@ class Whole(NamedTuple):
         return sorted(charge["amount"] for charge in invoice["charges"])
 
 
-@pytest.fixture(params=[False, True], ids=["standard", "fifo"])
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["standard", "fifo"])
 def whole(request: pytest.FixtureRequest, embedded: EmbeddedAws, stage: Stage) -> Iterator[Whole]:
     pair = make_pair(embedded.endpoint, fifo=request.param)
     with ExitStack() as stack:

@@ -224,6 +224,7 @@ def test_send_without_a_service(tmp_path: Path) -> None:
     assert "no answer: Cannot connect" in ended.stdout
 
 
+@pytest.mark.slow
 def test_a_second_run_in_the_same_folder(local: Web, tmp_path: Path) -> None:
     """The second run ends with one line; the first one is not affected."""
     second = run_local("run", port=0, run_dir=tmp_path)

@@ -42,6 +42,7 @@ def bill(run: LocalRun, event: dict[str, Any]) -> None:
     post(run, f"{invoice_id}/close")
 
 
+@pytest.mark.slow
 def test_invoices(local: LocalRun, tmp_path: Path) -> None:
     """The list has each invoice that `send` has registered, with its state."""
     assert "0 invoices\n" in run_local("invoices", run_dir=tmp_path).stdout

@@ -38,6 +38,7 @@ def messages(local: LocalRun, url: str) -> list[str]:
     return [message.body for message in peek(local.endpoint, url, local.ca_bundle)]
 
 
+@pytest.mark.slow
 def test_redrive(local: LocalRun, tmp_path: Path) -> None:
     """The local run's dead letters return to its queue, and no other account gets a request."""
     sqs = boto3.Session("x", "x", region_name=REGION).client("sqs", endpoint_url=local.endpoint, verify=local.ca_bundle)
@@ -52,6 +53,7 @@ def test_redrive(local: LocalRun, tmp_path: Path) -> None:
     assert messages(local, local.dead_letter_queue_url) == []
 
 
+@pytest.mark.slow
 def test_reconcile(local: LocalRun, tmp_path: Path) -> None:
     """Unprocessed events of the local run's Chargebee are enqueued once more."""
     assert run_local("send", str(default_file()), run_dir=tmp_path).returncode == 0

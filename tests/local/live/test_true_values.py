@@ -60,6 +60,7 @@ def local(tmp_path: Path) -> Iterator[Local]:
         yield Local(web, read_run(tmp_path), client)
 
 
+@pytest.mark.slow
 def test_times(local: Local, event: bytes) -> None:
     """Medians and 99th percentiles of webhooks and of calls are between the queue's delay and what the sender measured.
 

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 
@@ -60,6 +61,7 @@ PROXIED = [
     ),
 ]
 COMMANDS = ["worker", "setup", "redrive", "reconcile", "queue"]
+slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
 def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -75,9 +77,9 @@ def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.Compl
     ("command", "release", "wrong", "expected"),
     [
         *(("web", NEWEST, wrong, expected) for wrong, expected in WRONG + REJECTED + PROXIED),
-        *(("web", release, *WRONG[0]) for release in Release if release is not NEWEST),
+        *(slow("web", release, *WRONG[0]) for release in Release if release is not NEWEST),
         *(
-            (command, NEWEST, *wrong)
+            slow(command, NEWEST, *wrong)
             for command in COMMANDS
             for wrong in [WRONG[0], WRONG[-5], REJECTED[0], REJECTED[-2]]
         ),
