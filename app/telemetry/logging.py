@@ -57,12 +57,17 @@ def fields(record: WebhookRecord) -> dict[str, Any]:
     assert record.answered is not None
     found: dict[str, Any] = {"duration_ms": round((record.answered - record.began) * 1000, 2)}
     if (event := record.event) is not None:
-        found |= {"event_id": event.id, "event_type": event.event_type, "retry": event.is_retry}
+        found["event_id"] = event.id
+        found["event_type"] = event.event_type
+        found["retry"] = event.is_retry
     found["outcome"] = record.outcome
-    for name in ("status", "cause", "delivery"):
-        if (value := getattr(record, name)) is not None:
-            found[name] = value
-    return found | _trace(record.trace)
+    if record.status is not None:
+        found["status"] = record.status
+    if record.cause is not None:
+        found["cause"] = record.cause
+    if record.delivery is not None:
+        found["delivery"] = record.delivery
+    return found if record.trace is None else found | _trace(record.trace)
 
 
 def log_blocked(location: "Location", stack: "Stack", seconds: float) -> None:
