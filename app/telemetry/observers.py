@@ -4,7 +4,7 @@ The observers make metrics and traces of the records. If an observer is switched
 because they would cost memory and start-up time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -34,13 +34,13 @@ class Observers(Generic[Record]):
     tracing: "Tracing[Record] | None" = None
     watchdog: "Watchdog | None" = None
 
-    def begin_trace(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-        """Returns the trace of a request: the trace in `headers`, a new trace if the request is sampled, or None."""
-        return self.tracing.begin(headers) if self.tracing else sent_with(headers)
+    def begin_trace(self, traceparent: bytes | None) -> Trace | None:
+        """Returns the trace of a request: the one in the header, a new one if the request is sampled, or None."""
+        return self.tracing.begin(traceparent) if self.tracing else sent_with(traceparent)
 
     def continue_trace(self, traceparent: str | None) -> Trace | None:
         """Does the same as `begin_trace` for a message. `traceparent`: the attribute, or None if it is missing."""
-        return self.begin_trace([] if traceparent is None else [(b"traceparent", traceparent.encode())])
+        return self.begin_trace(None if traceparent is None else traceparent.encode())
 
     @contextmanager
     def measuring(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ nothing. Therefore, this module replaces OpenTelemetry's propagator and sampler,
 import os
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, Self
@@ -47,15 +47,12 @@ class Trace(NamedTuple):
         return cls(trace_id, span_id, bool(int(match[4], 16) & 1)) if trace_id and span_id else None
 
 
-def sent_with(headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-    """Returns the sender's span, or None if `headers` contain no valid traceparent.
+def sent_with(traceparent: bytes | None) -> Trace | None:
+    """Returns the sender's span, or None if the header is missing or invalid.
 
     A process that exports no spans adds the sender's span to the SQS message.
     """
-    for name, value in headers:
-        if name == b"traceparent":
-            return Trace.parsed(value)
-    return None
+    return None if traceparent is None else Trace.parsed(traceparent)
 
 
 # The trace of the webhook that the current task or thread handles.
@@ -100,9 +97,9 @@ class Sampling:
             raise ConfigurationError(f"{ARGUMENT}={given}: allowed is a number from 0 to 1")
         return cls(sampler, ratio)
 
-    def begin(self, headers: Iterable[tuple[bytes, bytes]]) -> Trace | None:
-        """Returns the trace of a request. Returns None if `headers` name no trace and the request is not sampled."""
-        if (parent := sent_with(headers)) is not None:
+    def begin(self, traceparent: bytes | None) -> Trace | None:
+        """Returns the trace of a request. Returns None if the header names no trace and the request is not sampled."""
+        if (parent := sent_with(traceparent)) is not None:
             return self._continued(parent)
         if self._ratio and random.random() < self._ratio:  # noqa: S311  # needs no secure randomness
             return Trace(random.getrandbits(128) or 1, _new_span_id(), sampled=True)

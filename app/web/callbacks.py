@@ -17,9 +17,8 @@ from app.web.endpoint import PATH
 from app.web.gate import event as gate_event
 from app.web.gate.admission import Permit
 from app.web.gate.body import Arriving
-from app.web.gate.gate import Gate, refuse
+from app.web.gate.gate import Fields, Gate, refuse
 from app.web.problems import ProblemResponse, unexpected
-from app.web.server.heads import Headers
 from app.web.server.protocol_callbacks import CallbackProtocol, Door, Exchange
 
 _JSON = (b"content-type", b"application/json")
@@ -57,19 +56,19 @@ class CallbackWebhook(Exchange):
         self._permit: Permit | None = None
         self._counted = 0  # bytes of the body
 
-    def head_complete(self, headers: Headers) -> None:
+    def head_complete(self, fields: Fields) -> None:
         gate = self._door.gate
-        if (response := gate.shed(headers)) is not None:
+        if (response := gate.shed(fields)) is not None:
             self._write(response)
             return
-        self.record = gate.begin(headers)
+        self.record = gate.begin(fields)
         self._door.open[self] = None
-        self._guard(self._admit, headers)
+        self._guard(self._admit, fields)
 
-    def _admit(self, headers: Headers) -> None:
+    def _admit(self, fields: Fields) -> None:
         gate = self._door.gate
-        gate.authenticate(headers)
-        self._permit = gate.admit(headers)
+        gate.authenticate(fields)
+        self._permit = gate.admit(fields)
         self._arriving = Arriving(self._permit, gate.limits)
 
     def body_incomplete(self) -> None:

@@ -9,8 +9,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.errors import WebhookRefused
 from app.telemetry.trace import current
 from app.web.gate.body import Body
-from app.web.gate.gate import Gate, refuse
+from app.web.gate.gate import Fields, Gate, refuse
 from app.web.problems import unexpected
+from app.web.server import heads
 
 PATH = "/webhooks/chargebee"
 
@@ -29,14 +30,14 @@ class WebhookEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] != PATH or scope["method"] != "POST":
             await self._app(scope, receive, send)
-        elif (response := self._gate.shed(scope["headers"])) is not None:
+        elif (response := self._gate.shed(fields := heads.fields(scope["headers"]))) is not None:
             await response(scope, receive, send)
         else:
-            await self._receive(scope, receive, send)
+            await self._receive(scope, receive, send, fields)
 
-    async def _receive(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _receive(self, scope: Scope, receive: Receive, send: Send, fields: Fields) -> None:
         gate = self._gate
-        record = scope["state"]["record"] = gate.begin(scope["headers"])
+        record = scope["state"]["record"] = gate.begin(fields)
         if record.trace is not None:
             current.set(record.trace)  # for this task, and for the threads that it waits for
         responding = False
@@ -47,7 +48,7 @@ class WebhookEndpoint:
             await send(message)
 
         try:
-            await self._admitted(scope, receive, respond)
+            await self._admitted(scope, receive, respond, fields)
         except WebhookRefused as error:
             # `_admitted` has released the permit, so a client that reads this response slowly occupies no permit.
             await refuse(error, record)(scope, receive, send)
@@ -64,10 +65,10 @@ class WebhookEndpoint:
         finally:
             gate.end(record)
 
-    async def _admitted(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _admitted(self, scope: Scope, receive: Receive, send: Send, fields: Fields) -> None:
         gate = self._gate
-        gate.authenticate(scope["headers"])
-        permit = gate.admit(scope["headers"])
+        gate.authenticate(fields)
+        permit = gate.admit(fields)
         try:
             await self._handler(scope, Body(receive, permit, gate.limits).receive, send)
         finally:

@@ -52,7 +52,7 @@ def test_what_is_sent_can_be_read(trace_id: int, span_id: int, sampled: bool) ->
 def test_a_ratio_chooses_the_same_traces_as_opentelemetry_s(trace_id: int, ratio: float) -> None:
     """The ratio chooses the same traces as OpenTelemetry's sampler, so all services of a trace agree."""
     header = Trace(trace_id, 1, sampled=False).traceparent.encode()
-    ours = Sampling("traceidratio", ratio).begin([(b"traceparent", header)])
+    ours = Sampling("traceidratio", ratio).begin(header)
     theirs = TraceIdRatioBased(ratio).should_sample(None, trace_id, "").decision
     assert ours is not None
     assert ours.sampled == (theirs is Decision.RECORD_AND_SAMPLE)
@@ -60,7 +60,7 @@ def test_a_ratio_chooses_the_same_traces_as_opentelemetry_s(trace_id: int, ratio
 
 def test_a_trace_is_continued() -> None:
     """A sampled trace continues with a new span, whose parent is the sender's span."""
-    trace = Sampling("parentbased_always_off", 1).begin([(b"host", b"x"), (b"traceparent", PARENT)])
+    trace = Sampling("parentbased_always_off", 1).begin(PARENT)
     assert trace is not None
     assert (f"{trace.trace_id:x}", trace.parent_id, trace.sampled) == (PARENT[3:35].decode(), 0xF067AA0BA902B7, True)
     assert trace.span_id not in (0, trace.parent_id)
@@ -68,16 +68,16 @@ def test_a_trace_is_continued() -> None:
 
 def test_an_unsampled_trace_is_passed_on() -> None:
     """An unsampled trace is passed on unchanged, because the service has no span that a consumer could refer to."""
-    trace = Sampling("parentbased_always_on", 1).begin([(b"traceparent", UNSAMPLED)])
+    trace = Sampling("parentbased_always_on", 1).begin(UNSAMPLED)
     assert trace is not None
     assert trace.traceparent.encode() == UNSAMPLED
 
 
 def test_without_a_sender_s_trace_the_ratio_decides() -> None:
     """The ratio samples all traces, none, or some."""
-    assert Sampling("parentbased_always_on", 0).begin([]) is not None
-    assert Sampling("parentbased_always_off", 1).begin([]) is None
-    begun = [Sampling("parentbased_traceidratio", 0.5).begin([]) for _ in range(1000)]
+    assert Sampling("parentbased_always_on", 0).begin(None) is not None
+    assert Sampling("parentbased_always_off", 1).begin(None) is None
+    begun = [Sampling("parentbased_traceidratio", 0.5).begin(None) for _ in range(1000)]
     assert 300 < sum(trace is not None for trace in begun) < 700
 
 
@@ -96,7 +96,7 @@ def test_one_in_a_hundred_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(SAMPLER, raising=False)
     monkeypatch.delenv(ARGUMENT, raising=False)
     sampling = Sampling.from_environment()
-    assert sum(sampling.begin([]) is not None for _ in range(20_000)) == pytest.approx(200, abs=100)
-    continued = sampling.begin([(b"traceparent", PARENT)])
+    assert sum(sampling.begin(None) is not None for _ in range(20_000)) == pytest.approx(200, abs=100)
+    continued = sampling.begin(PARENT)
     assert continued is not None
     assert continued.sampled

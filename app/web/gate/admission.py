@@ -35,11 +35,9 @@ class Admission:
         self.draining = True
 
     def enter(self) -> "Permit":
-        """Admits one webhook. The caller must release the permit that it gets. Raises Draining or Overloaded."""
+        """Admits one webhook. Raises Draining. Ask `overload` before. The caller must release the permit."""
         if self.draining:
             raise Draining("This process is stopping; send this webhook again")
-        if (reason := self.overload()) is not None:
-            raise Overloaded(reason)
         self.in_flight += 1
         return Permit(self)
 

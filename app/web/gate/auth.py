@@ -3,7 +3,6 @@
 import base64
 import binascii
 import socket
-from collections.abc import Iterable
 from ipaddress import ip_address
 from secrets import compare_digest
 
@@ -49,9 +48,8 @@ def accepted_pairs(settings: GateSettings) -> list[bytes]:
     return [f"{user}:{password.get_secret_value()}".encode() for user, password in pairs if user and password]
 
 
-def authorized(headers: Iterable[tuple[bytes, bytes]], pairs: list[bytes]) -> bool:
+def authorized(header: bytes, pairs: list[bytes]) -> bool:
     """Returns True if the Authorization header contains one of `pairs`."""
-    header = next((value for name, value in headers if name == b"authorization"), b"")
     scheme, _, token = header.partition(b" ")
     try:
         given = base64.b64decode(token.strip(), validate=True) if scheme.lower() == b"basic" else b""

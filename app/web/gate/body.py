@@ -4,7 +4,7 @@ FastAPI's own limit, `max_body_size`, would answer in text/plain, and would do s
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from starlette.types import Message, Receive
 
@@ -13,21 +13,16 @@ from app.settings.gate import GateSettings
 from app.web.gate.admission import Permit
 
 
-def declared_length(headers: Iterable[tuple[bytes, bytes]], max_bytes: int) -> int:
+def declared_length(fields: Mapping[bytes, bytes], max_bytes: int) -> int:
     """Returns the Content-Length in bytes, or 0 if the request has none.
 
     Raises UnsupportedEncoding for a Content-Encoding other than identity, and BodyTooLarge above `max_bytes`.
     """
-    declared = 0
-    encodings = []
-    for name, value in headers:
-        if name == b"content-length":
-            declared = int(value)
-        elif name == b"content-encoding":
-            encodings.append(value.decode("latin-1"))
-    encoding = ", ".join(encodings)
-    if encoding and encoding.strip().lower() != "identity":
-        raise UnsupportedEncoding(f"Content-Encoding {encoding[:40]!r} is not supported; send the body unencoded")
+    encoding = fields.get(b"content-encoding")
+    if encoding and encoding.strip().lower() != b"identity":
+        shown = encoding[:40].decode("latin-1")
+        raise UnsupportedEncoding(f"Content-Encoding {shown!r} is not supported; send the body unencoded")
+    declared = int(fields.get(b"content-length", 0))
     if declared > max_bytes:
         raise BodyTooLarge(f"The body is longer than {max_bytes} bytes")
     return declared

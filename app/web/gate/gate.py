@@ -4,7 +4,7 @@ The caller calls `shed`, `begin`, `authenticate`, `admit`, then `refuse` if the 
 `end`. All of these functions are synchronous, so code that is not asynchronous can call them, too.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from time import perf_counter
 
 from app.errors import BillingUnavailable, Draining, QueueUnavailable, Unauthorized, WebhookRefused
@@ -17,7 +17,7 @@ from app.web.gate.body import declared_length
 from app.web.gate.shed import Shedding
 from app.web.problems import REFUSALS, ProblemResponse, problem
 
-Headers = Iterable[tuple[bytes, bytes]]
+Fields = Mapping[bytes, bytes]  # the headers of a webhook by name, in lower case
 
 
 class Gate:
@@ -37,29 +37,32 @@ class Gate:
         self._shedding = Shedding(observers.of_records())
         self._observe = observers.of_records(log)
 
-    def shed(self, headers: Headers) -> ProblemResponse | None:
+    def shed(self, fields: Fields) -> ProblemResponse | None:
         """Returns a 503 if the process is overloaded and the webhook's credentials are right, otherwise None."""
         if self._admission.draining or (reason := self._admission.overload()) is None:
             return None
-        return self._shedding.shed(reason, perf_counter()) if authorized(headers, self._pairs) else None
+        return self._shedding.shed(reason, perf_counter()) if self._authorized(fields) else None
 
-    def begin(self, headers: Headers) -> WebhookRecord:
+    def begin(self, fields: Fields) -> WebhookRecord:
         """Returns the record of a new webhook, with its trace if it has one."""
-        return WebhookRecord(perf_counter(), trace=self._begin_trace(headers))
+        return WebhookRecord(perf_counter(), trace=self._begin_trace(fields.get(b"traceparent")))
 
-    def authenticate(self, headers: Headers) -> None:
+    def authenticate(self, fields: Fields) -> None:
         """Raises Unauthorized unless the headers contain an accepted pair of credentials."""
-        if not authorized(headers, self._pairs):
+        if not self._authorized(fields):
             raise Unauthorized("Basic credentials are missing or wrong")
 
-    def admit(self, headers: Headers) -> Permit:
+    def _authorized(self, fields: Fields) -> bool:
+        return authorized(fields.get(b"authorization", b""), self._pairs)
+
+    def admit(self, fields: Fields) -> Permit:
         """Admits a webhook, and reserves as many bytes as its Content-Length. The caller must release the permit.
 
         Raises Draining, Overloaded, UnsupportedEncoding or BodyTooLarge.
         """
         permit = self._admission.enter()
         try:
-            permit.reserve(declared_length(headers, self.limits.max_body_bytes))
+            permit.reserve(declared_length(fields, self.limits.max_body_bytes))
         except WebhookRefused:
             permit.release()
             raise

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.telemetry.profiling import CallbackProfiling
 from app.telemetry.record import WebhookRecord
-from app.web.gate.gate import Gate, Headers
+from app.web.gate.gate import Fields, Gate
 
 
 class ProfiledGate(Gate):
@@ -15,8 +15,8 @@ class ProfiledGate(Gate):
         super().__init__(*arguments)
         self._profiling = CallbackProfiling(folder)
 
-    def begin(self, headers: Headers) -> WebhookRecord:
-        record = super().begin(headers)
+    def begin(self, fields: Fields) -> WebhookRecord:
+        record = super().begin(fields)
         self._profiling.begin(record)
         return record
 

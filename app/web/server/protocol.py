@@ -6,6 +6,8 @@ asks for an upgrade, they parse the request's body as another request
 (https://github.com/Kludex/uvicorn/issues/2722).
 """
 
+from collections.abc import Mapping
+
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -26,7 +28,6 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     """
 
     _in_body = False
-    _head_bytes = _head_count = 0
     _since_body = 0  # number of bytes received since the last part of a body
     _upgrading = False
     _body_left = 0  # bytes still missing from the body of a request for an upgrade, which llhttp does not parse
@@ -75,47 +76,40 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._in_body = False
-        self._head_bytes = self._head_count = 0
         self.begin_message()
 
     def begin_message(self) -> None:
         """Makes the lists and the ASGI scope that the head of a request fills."""
         super().on_message_begin()
 
-    def on_url(self, url: bytes) -> None:
-        self._head_bytes += len(url)
-        super().on_url(url)
-
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
             return  # discards a trailer, which is a header after the body
-        self._head_bytes += len(name) + len(value) + 4  # 4 bytes: ": " and the end of the line
-        self._head_count += 1
-        if self._head_bytes > heads.MAX_BYTES or self._head_count > heads.MAX_HEADERS:
+        self.headers.append((name.lower(), value))
+        if len(self.headers) > heads.MAX_HEADERS:
             raise HeadRefused(heads.TOO_LARGE)
-        # As uvicorn's method does, which costs as much again for each header.
-        name = name.lower()
-        self.headers.append((name, value))
-        if name == b"expect" and value.lower() == b"100-continue":
-            self.expect_100_continue = True
 
     def on_headers_complete(self) -> None:
-        heads.check(self.parser.get_method(), self.url, self.parser.get_http_version(), self.headers)
+        size = heads.size(self.url, self.headers)
+        if size > heads.MAX_BYTES:
+            raise HeadRefused(heads.TOO_LARGE)
+        fields = heads.check(self.parser.get_method(), self.url, self.parser.get_http_version(), self.headers)
         if len(self.pipeline) >= MAX_PIPELINED:
             raise HeadRefused(f"More than {MAX_PIPELINED} request waits for the response to an earlier request.")
-        if not self.reserves_head(self._head_bytes):
+        if not self.reserves_head(size):
             raise HeadRefused(heads.TOO_MUCH)
         self._earlier = self.cycle
         self._in_body = True
         if self.parser.should_upgrade():
-            self._body_left = heads.length(self.headers)
+            self._body_left = int(fields.get(b"content-length", 0))
             self._upgrading = True
-        self.begin_request()
-        self.head_complete(last=self._upgrading)
+        self.expect_100_continue = b"100-continue" in fields.get(b"expect", b"").lower()
+        self.begin_request(fields)
 
-    def begin_request(self) -> None:
+    def begin_request(self, fields: Mapping[bytes, bytes]) -> None:
         """Makes the cycle of a request whose head is complete, and starts the ASGI application."""
         super().on_headers_complete()
+        self.head_complete(last=self._upgrading)
 
     def on_body(self, body: bytes) -> None:
         self._since_body = 0

@@ -4,22 +4,20 @@ All bounds of `protocol` apply. A request is served over ASGI as before if it ha
 upgrade or for 100 Continue, waits for an earlier response (pipelining), or comes from a client that does not read.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from app.web.server.heads import Headers
 from app.web.server.protocol import BoundedHttpToolsProtocol
 
 _CLOSE = (b"connection", b"close")
 
 
-class Exchange(ABC):
+class Exchange:
     """One request and its response. Takes the place of uvicorn's cycle, and has the attributes that uvicorn uses.
 
-    The protocol calls the abstract methods. `respond` may be called at any time, once.
+    The protocol calls the methods that a subclass has to implement. `respond` may be called at any time, once.
     """
 
     __slots__ = (
@@ -35,21 +33,21 @@ class Exchange(ABC):
         self.keep_alive = keep_alive
         self.disconnected = self.response_started = self.response_complete = False
 
-    @abstractmethod
-    def head_complete(self, headers: Headers) -> None:
+    def head_complete(self, fields: Mapping[bytes, bytes]) -> None:
         """Decides about the request, of which no byte of the body has been kept."""
+        raise NotImplementedError
 
-    @abstractmethod
     def body_incomplete(self) -> None:
         """Checks the part of the body that has arrived. Called after each read that does not complete the body."""
+        raise NotImplementedError
 
-    @abstractmethod
     def body_complete(self) -> None:
         """Handles the request, whose body is complete."""
+        raise NotImplementedError
 
-    @abstractmethod
     def abandoned(self) -> None:
         """Handles a disconnect of the client."""
+        raise NotImplementedError
 
     @property
     def message_event(self) -> "Exchange":
@@ -93,8 +91,8 @@ class Exchange(ABC):
         If the connection is to be closed and the body is incomplete, the connection stays open until the body is
         complete: closing a socket with unread bytes resets it, and the client may lose the response.
         """
-        self.response_started = self.response_complete = True
         connection = self._connection
+        self.response_started = self.response_complete = True
         self.detach()
         if connection is None or self.disconnected:
             return
@@ -110,17 +108,30 @@ class Exchange(ABC):
         self.body = b""
 
 
-class Door(ABC):
+class Door:
     """Makes the exchanges for POST requests to `path`."""
 
     path: bytes
+    _defaults: tuple[list[tuple[bytes, bytes]] | None, bytes] = None, b""
 
-    @abstractmethod
-    def exchange(self, connection: "CallbackProtocol", keep_alive: bool) -> Exchange: ...
+    def default_lines(self, headers: list[tuple[bytes, bytes]]) -> bytes:
+        """Returns the lines of uvicorn's default headers. uvicorn makes a new list every second, with the new date."""
+        if self._defaults[0] is not headers:
+            self._defaults = headers, _lines(headers)
+        return self._defaults[1]
+
+    def exchange(self, connection: "CallbackProtocol", keep_alive: bool) -> Exchange:
+        raise NotImplementedError
+
+
+def _lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    return b"".join([b"%s: %s\r\n" % header for header in headers])
 
 
 class CallbackProtocol(BoundedHttpToolsProtocol):
     """Passes the requests of `door` to exchanges, and all other requests to the ASGI application."""
+
+    _exchange: Exchange | None = None  # the newest request, unless the ASGI application handles it
 
     def __init__(self, *, door: Door, **arguments: Any) -> None:
         super().__init__(**arguments)
@@ -128,26 +139,28 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        exchange = self.cycle
-        if isinstance(exchange, Exchange) and exchange.more_body and not exchange.response_complete:
+        exchange = self._exchange
+        if exchange is not None and exchange.more_body and not exchange.response_complete:
             exchange.body_incomplete()
 
     def begin_message(self) -> None:
         """Makes no scope, because most requests need none."""
         self.url = b""
         self.headers = []
-        self.expect_100_continue = False
 
-    def begin_request(self) -> None:
+    def begin_request(self, fields: Mapping[bytes, bytes]) -> None:
         if self._is_for_the_door():
             keep_alive = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
-            self.cycle = self._door.exchange(self, keep_alive)
-        else:
-            url, headers, expects = self.url, self.headers, self.expect_100_continue
-            super().begin_message()
-            self.url, self.expect_100_continue = url, expects
-            self.headers += headers  # the list is in the scope
-            super().begin_request()
+            self.cycle = self._exchange = exchange = self._door.exchange(self, keep_alive)
+            self.head_complete()
+            exchange.head_complete(fields)
+            return
+        self._exchange = None
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().begin_message()
+        self.url, self.expect_100_continue = url, expects
+        self.headers += headers  # the list is in the scope
+        super().begin_request(fields)
 
     def _is_for_the_door(self) -> bool:
         return (
@@ -161,24 +174,28 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
             self._stopped = True  # the response to an earlier request of the same segment has closed the connection
             return
         super().on_headers_complete()
-        if isinstance(self.cycle, Exchange):
-            self.cycle.head_complete(self.headers)
 
     def on_body(self, body: bytes) -> None:
-        if isinstance(self.cycle, Exchange):
-            self._since_body = 0
-            if not self.cycle.response_complete:
-                self.cycle.add(body)
-        else:
+        exchange = self._exchange
+        if exchange is None:
             super().on_body(body)
+            return
+        self._since_body = 0
+        if not exchange.response_complete:
+            exchange.add(body)
 
     def _body_complete(self) -> None:
-        super()._body_complete()
-        exchange = self.cycle
-        if isinstance(exchange, Exchange) and not exchange.response_complete:
-            self._limits.clear_body_deadline(self)
-            exchange.end_body()
-            exchange.body_complete()
+        exchange = self._exchange
+        if exchange is None or exchange.response_complete:
+            super()._body_complete()
+            return
+        self._since_body = 0
+        exchange.more_body = False
+        if not self.parser.should_keep_alive():
+            exchange.keep_alive = False  # after trailers, llhttp sometimes parses no further request
+        self._limits.clear_body_deadline(self)
+        exchange.end_body()
+        exchange.body_complete()
 
     def expect_body(self, seconds: float, late: Callable[[], None]) -> None:
         """See `Exchange.expect_body`."""
@@ -187,10 +204,11 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
     def write_response(
         self, exchange: Exchange, status: int, headers: Collection[tuple[bytes, bytes]], body: bytes
     ) -> None:
-        self._limits.clear_body_deadline(self)
-        lines = b"".join([b"%s: %s\r\n" % header for header in (*self.server_state.default_headers, *headers)])
-        self.transport.write(b"%s%s\r\n%s" % (STATUS_LINE[status], lines, body))
-        if not exchange.keep_alive and not exchange.more_body:
+        defaults = self._door.default_lines(self.server_state.default_headers)
+        self.transport.write_response(b"%s%s%s\r\n%s" % (STATUS_LINE[status], defaults, _lines(headers), body))
+        if exchange.more_body:
+            self._limits.clear_body_deadline(self)
+        elif not exchange.keep_alive:
             self.transport.close()
         if self.pipeline or self._half_closed or self.flow.read_paused or self.transport.is_closing():
             self.on_response_complete()

@@ -25,8 +25,7 @@ class _Checked(h11.Connection):
         if isinstance(event, h11.Request):
             try:
                 heads.check(event.method, event.target, event.http_version.decode(), event.headers)
-                size = sum(len(name) + len(value) + 4 for name, value in event.headers)
-                if len(event.target) + size > heads.MAX_BYTES or len(event.headers) > heads.MAX_HEADERS:
+                if heads.size(event.target, event.headers) > heads.MAX_BYTES or len(event.headers) > heads.MAX_HEADERS:
                     raise HeadRefused(heads.TOO_LARGE)
             except HeadRefused as error:
                 raise h11.RemoteProtocolError(str(error)) from None

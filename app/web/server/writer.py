@@ -19,6 +19,7 @@ class Writer:
         self._head = b""
         self.abort = transport.abort
         self.is_closing = transport.is_closing
+        self.write_response = transport.write  # for a whole response, when no head is delayed
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)

@@ -4,7 +4,6 @@ from collections import deque
 
 import pytest
 
-from app.errors import Overloaded
 from app.settings import Settings
 from app.web.gate import admission
 from app.web.gate.admission import Admission, Permit
@@ -23,12 +22,10 @@ class Service:
         """How many of `number` webhooks that come now are admitted."""
         before = len(self.waiting)
         for _ in range(number):
-            try:
+            if self._admission.overload() is None:
                 permit = self._admission.enter()
-            except Overloaded:
-                continue
-            permit.body_complete()
-            self.waiting.append(permit)
+                permit.body_complete()
+                self.waiting.append(permit)
         return len(self.waiting) - before
 
     def answers(self, number: int) -> None:
