@@ -60,16 +60,16 @@ def _set_up_table(client: "DynamoDBClient", name: str, dry_run: bool) -> str:
 
 def _set_up_expiry(client: "DynamoDBClient", name: str, dry_run: bool) -> str:
     if dry_run and _described(client, name) is None:
-        return f"The table's items would expire at the time that {EXPIRY} contains"
+        return f"A time to live would be set up: DynamoDB would delete each item at the time in its attribute {EXPIRY}"
     known = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
     if known.get("TimeToLiveStatus") in ("ENABLED", "ENABLING"):
         if known.get("AttributeName") != EXPIRY:
             raise ConfigurationError(f"The table {name} has a TTL on another attribute: allowed is {EXPIRY}")
-        return f"The table's items expire at the time that {EXPIRY} contains"
+        return f"The table has its time to live: DynamoDB deletes each item at the time in its attribute {EXPIRY}"
     if dry_run:
-        return f"The table's items would expire at the time that {EXPIRY} contains"
+        return f"A time to live would be set up: DynamoDB would delete each item at the time in its attribute {EXPIRY}"
     client.update_time_to_live(TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": EXPIRY})
-    return f"From now on, the table's items expire at the time that {EXPIRY} contains"
+    return f"From now on, DynamoDB deletes each item of the table at the time in the item's attribute {EXPIRY}"
 
 
 def _described(client: "DynamoDBClient", name: str) -> Any:

@@ -101,7 +101,7 @@ class CallbackWebhook(Exchange):
 
     def settled(self, refused: WebhookRefused | None) -> None:
         if self not in self._door.open:
-            return  # `stop` has answered it
+            return  # `stop` has answered this webhook
         if refused is None:
             self._guard(self._accept, "queued")
         else:

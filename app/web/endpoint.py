@@ -17,7 +17,7 @@ PATH = "/webhooks/chargebee"
 
 
 class WebhookEndpoint:
-    """Passes each webhook that `gate` accepts to `handler`, and every other request to `app`.
+    """Passes a webhook to `handler` if `gate` accepts it, and answers it if not. Passes other requests to `app`.
 
     `app` serves the probes, which need neither credentials nor admission, and answers 404 and 405.
     """

@@ -39,7 +39,7 @@ class RateLimit:
         self.rate = rate
 
     def used(self, now: float) -> int:
-        """Returns the number of allowed calls in the last 60 s."""
+        """Returns how many calls the limit has let through in the last 60 s."""
         self._forget(now)
         return len(self._taken)
 

@@ -81,7 +81,7 @@ class GracefulServer(uvicorn.Server):
         )
 
     def _connect(self) -> asyncio.Protocol:
-        protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]  # one of serve.HTTP_PROTOCOLS
+        protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]  # of HTTP_PROTOCOLS
             limits=self._limits,
             config=self.config,
             server_state=self.server_state,

@@ -19,7 +19,7 @@ class Writer:
         self._head = b""
         self.abort = transport.abort
         self.is_closing = transport.is_closing
-        self.write_response = transport.write  # for a whole response, when no head is delayed
+        self.write_response = transport.write  # writes a response whose head and body are complete
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
