@@ -45,7 +45,7 @@ def test_setup_makes_the_table_once(embedded: EmbeddedAws, emulator: Any) -> Non
     again = _setup(embedded, billing_table="setup-test")
     assert again.stdout.splitlines() == [
         "The table setup-test exists",
-        "The table's items expire at the time that expires_at contains",
+        "The table has its time to live: DynamoDB deletes each item at the time in its attribute expires_at",
     ]
     ttl = emulator.describe_time_to_live(TableName="setup-test")["TimeToLiveDescription"]
     assert ttl == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires_at"}

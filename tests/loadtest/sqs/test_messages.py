@@ -40,10 +40,9 @@ def md5_of_attributes(attributes: dict[str, Any]) -> str:
     digest = hashlib.md5(usedforsecurity=False)
     for name, value in sorted(attributes.items()):
         data = value.get("BinaryValue") or value["StringValue"].encode()
-        for part in (name.encode(), value["DataType"].encode(), data):
-            if part is data:
-                digest.update(b"\x02" if "BinaryValue" in value else b"\x01")
+        for part in (name.encode(), value["DataType"].encode()):
             digest.update(len(part).to_bytes(4, "big") + part)
+        digest.update((b"\x02" if "BinaryValue" in value else b"\x01") + len(data).to_bytes(4, "big") + data)
     return digest.hexdigest()
 
 
