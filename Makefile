@@ -22,7 +22,7 @@ race: .venv/local ## two releases side by side on the live page, the same webhoo
 # More than two cores, since tests mostly wait. (A single test: .venv/bin/python -m pytest -k …)
 TEST_PROCESSES ?= 6
 # Tests run Go, which may be the one that `.ci/go` has installed.
-PYTEST = PATH="$$(.ci/go env GOROOT)/bin:$$PATH" $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES)
+PYTEST = PATH="$$(.ci/go env GOROOT)/bin:$$PATH" $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist worksteal
 # The tools of the load test's tests, built once; ElasticMQ if Maven is installed.
 TESTED := $(addprefix loadtest/,tools/bin/vegeta tools/bin/toxiproxy-server sqs/bin/sqs)
 TESTED += $(if $(shell command -v mvn),loadtest/elasticmq/target/classpath)

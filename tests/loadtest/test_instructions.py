@@ -110,6 +110,7 @@ def test_an_unknown_subject() -> None:
     assert (ended.exit_code, f"allowed is {FLOOR}, v09_group_commit" in ended.output) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_webhooks_are_served_in_one_process(subject: str, tmp_path: Path) -> None:
     """Ten in each call to SQS, as under load."""

@@ -29,7 +29,9 @@ class Stage:
         return dict(self.service.log(message="garbage", number=self._reports)["types"])
 
 
-@pytest.fixture(scope="module", params=["callbacks", "httptools", "h11"])
+@pytest.fixture(
+    scope="module", params=["callbacks", *(pytest.param(name, marks=pytest.mark.slow) for name in ("httptools", "h11"))]
+)
 def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
     """v10 and v11 on uvloop; asyncio's own transports refer to themselves. All but h11 have an SQS with TLS."""
     with contextlib.ExitStack() as stack:

@@ -68,6 +68,7 @@ def test_two_events_with_one_id(whole: Whole) -> None:
     assert whole.closed(body) == [700, 2000]
 
 
+@pytest.mark.slow
 def test_an_absurd_retry_after(whole: Whole) -> None:
     """SQS delivers the message again within four minutes, not after twelve hours, the longest visibility timeout."""
     body = event_body()
@@ -89,6 +90,7 @@ def test_a_budget_that_was_pushed_back_for_thirty_years(whole: Whole) -> None:
     assert whole.closed(body) == [100]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lines", [[line(1, END, START)], [line(1, 17_723_196_000, 17_749_944_000)]], ids=["backwards", "eleven digits"]
 )

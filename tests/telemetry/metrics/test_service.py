@@ -87,7 +87,9 @@ def test_webhooks_that_are_shed(sqs: SqsStandIn, event: bytes) -> None:
         assert outcomes(scrape_until(service, lambda found: sum(outcomes(found).values()) == 3)) == {"overloaded": 3}
 
 
-@pytest.mark.parametrize("release", [Release.V02_BLOCKING, Release.V08_NATIVE_ASYNC, NEWEST], ids=str)
+@pytest.mark.parametrize(
+    "release", [Release.V02_BLOCKING, pytest.param(Release.V08_NATIVE_ASYNC, marks=pytest.mark.slow), NEWEST], ids=str
+)
 def test_a_slow_queue(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """v02's event loop is late by the time that SQS takes for 20 webhooks; with asynchronous clients it is not.
 

@@ -23,7 +23,7 @@ def silent() -> Iterator[SqsStandIn]:
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("release", [Release.V09_GROUP_COMMIT, NEWEST], ids=str)
+@pytest.mark.parametrize("release", [pytest.param(Release.V09_GROUP_COMMIT, marks=pytest.mark.slow), NEWEST], ids=str)
 def test_one_signal(silent: SqsStandIn, release: Release, sig: signal.Signals) -> None:
     """The process ends with code 0, without waiting for the calls of its start."""
     settings = {"release": release, "drain_delay": 0, "sqs_timeout": SQS_SECONDS}
