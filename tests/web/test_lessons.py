@@ -11,7 +11,7 @@ from itertools import islice
 import httpx
 import pytest
 
-from app.settings import Release
+from app.settings import NEWEST, Release
 from app.sqs.native import WARM_CONNECTIONS
 from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
@@ -231,7 +231,15 @@ def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Rele
 # what a webhook costs SQS
 
 
-@pytest.mark.parametrize("release", [release for release in Release if release.enqueues], ids=str)
+@pytest.mark.parametrize(
+    "release",
+    [
+        pytest.param(release, marks=() if release in (Release.V02_BLOCKING, NEWEST) else pytest.mark.slow)
+        for release in Release
+        if release.enqueues
+    ],
+    ids=str,
+)
 def test_calls_and_connections(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """v02 to v05 ask for the URL and connect anew for each webhook, v06 and v07 once, later ones before the first.
 
