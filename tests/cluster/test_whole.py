@@ -1,13 +1,18 @@
 """Webhook in, worker, invoice closed; and what replaces pods meanwhile loses and repeats nothing."""
 
+import json
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import cycle
+from time import monotonic
 
 import pytest
 
 from tests.cluster import variant, whole
 from tests.cluster.cluster import (
     DEAD_LETTERS,
+    NAMESPACE,
     QUEUE,
     KubectlError,
     kubectl,
@@ -22,6 +27,7 @@ from tests.cluster.record import See
 from tests.cluster.test_stops import kill
 
 _IN_FLIGHT = "ApproximateNumberOfMessagesNotVisible"
+_EVENTS, _RATE = 10_000, 12
 
 
 def _empty() -> bool:
@@ -71,6 +77,18 @@ def _kill_a_worker() -> None:
     settled(2, process="worker")
 
 
+def _evict_a_worker() -> None:
+    name = pods_of("worker")[0]["metadata"]["name"]
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods/{name}/eviction"
+    kubectl("create", "--raw", path, "--filename", "-", stdin=json.dumps(eviction))
+    settled(2, process="worker")
+
+
+def _restart_workers() -> None:
+    _restart("worker")
+
+
 @pytest.mark.parametrize(
     "disturb",
     [_restart_both, _delete_a_worker, _kill_a_worker],
@@ -84,3 +102,19 @@ def test_whole_stops(see: See, disturb: Callable[[], None]) -> None:
         disturb()
         see("invoices still open after it", "yes", not _empty())
         _see(see, delivery.finish())
+
+
+@pytest.mark.timeout(2400)
+def test_ten_thousand_events(see: See) -> None:
+    """Workers are killed, evicted and rolled all the time; each invoice is closed once, and has each charge once."""
+    whole.deploy(patches=(variant.pod_patch("worker", shareProcessNamespace=True),))
+    disturbed: Counter[str] = Counter()
+    with whole.delivering(_EVENTS, _RATE) as delivery:
+        end = monotonic() + _EVENTS / _RATE
+        for disturb in cycle([_kill_a_worker, _evict_a_worker, _restart_workers]):
+            disturb()
+            disturbed[disturb.__name__.strip("_")] += 1
+            if monotonic() > end:
+                break
+        _see(see, delivery.finish())
+    see("disturbances", ", ".join(f"{count} × {name}" for name, count in disturbed.items()), True)
