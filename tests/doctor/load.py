@@ -1,6 +1,7 @@
 """Sends the requests of a case."""
 
 import asyncio
+import json
 from urllib.parse import quote
 
 from tests.doctor.case import Request
@@ -24,7 +25,7 @@ async def _send_many(port: int, request: Request) -> list[int]:
 
 
 async def _send(port: int, request: Request) -> int:
-    body = request.body.encode()
+    body = json.dumps(request.body).encode() if request.body else b""
     head = f"{request.method} {quote(request.path, safe='/?=&%')} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
     if body or request.method in {"POST", "PUT", "PATCH"}:
         head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"

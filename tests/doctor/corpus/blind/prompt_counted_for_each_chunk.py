@@ -19,7 +19,7 @@ CASE = {
     "source": "https://github.com/lis186/ccxray/issues/198",
 }
 TOKEN = re.compile(r"\s?\w{1,4}|\s?[^\s\w]+")
-PROMPT = "Explain, in a few words, why an event loop must not be blocked. " * 900
+PROMPT = "Explain, in a few words, why an event loop must not be blocked. " * 9000
 app = FastAPI()
 
 

@@ -39,12 +39,12 @@ class Counter:
 counter = Counter(os.environ.get("CASE_TCP", "127.0.0.1:1"))
 
 
-def rate_limit(inner: ASGIApp) -> ASGIApp:
+def rate_limit(app: ASGIApp) -> ASGIApp:
     async def limited(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             client = scope.get("client") or ("unknown", 0)
             counter.increment(client[0])
-        await inner(scope, receive, send)
+        await app(scope, receive, send)
 
     return limited
 

@@ -22,7 +22,7 @@ CASE = {
 
 
 def distance(one: int, other: int) -> int:
-    return bin(one ^ other).count("1")
+    return bin(one ^ other).count("1")  # FAULT
 
 
 def neighbours(vectors: list[int]) -> dict[int, int]:
