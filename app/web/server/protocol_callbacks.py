@@ -73,7 +73,11 @@ class Exchange:
         else:
             self.body = part
 
-    def end_body(self) -> None:
+    def end_body(self, *, last: bool) -> None:
+        """Completes the body. `last`: the parser reads no further request, which it sometimes finds out by trailers."""
+        self.more_body = False
+        if last:
+            self.keep_alive = False
         if self._parts is not None:
             self.body = bytes(self._parts)
 
@@ -190,11 +194,8 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
             super()._body_complete()
             return
         self._since_body = 0
-        exchange.more_body = False
-        if not self.parser.should_keep_alive():
-            exchange.keep_alive = False  # after trailers, llhttp sometimes parses no further request
         self._limits.clear_body_deadline(self)
-        exchange.end_body()
+        exchange.end_body(last=not self.parser.should_keep_alive())
         exchange.body_complete()
 
     def expect_body(self, seconds: float, late: Callable[[], None]) -> None:
