@@ -107,7 +107,9 @@ def test_whole_stops(see: See, disturb: Callable[[], None]) -> None:
 @pytest.mark.timeout(2400)
 def test_ten_thousand_events(see: See) -> None:
     """Workers are killed, evicted and rolled all the time; each invoice is closed once, and has each charge once."""
-    whole.deploy(patches=(variant.pod_patch("worker", shareProcessNamespace=True),))
+    in_memory = {"resources": {"limits": {"memory": "3Gi"}}}  # all webhooks, and the stand-ins' records of them
+    larger = [variant.pod_patch(name, containers=[{"name": name, **in_memory}]) for name in ("chargebee", "dynamodb")]
+    whole.deploy(patches=(variant.pod_patch("worker", shareProcessNamespace=True), *larger))
     disturbed: Counter[str] = Counter()
     with whole.delivering(_EVENTS, _RATE) as delivery:
         end = monotonic() + _EVENTS / _RATE
