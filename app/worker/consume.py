@@ -66,7 +66,7 @@ class Consumer:
         self._handler.release(self._handler.order.clear())
 
     async def finish(self, seconds: float) -> None:
-        """Waits at most `seconds` for the tasks to end. Then cancels all others, which releases their messages."""
+        """Waits at most `seconds` for the tasks to end. Cancels those that still run, which releases their messages."""
         if self._working:
             await asyncio.wait(self._working, timeout=seconds)
         for task in self._working:

@@ -58,7 +58,7 @@ def _restart(process: str) -> None:
 
 
 def _restart_both() -> None:
-    """One after the other: a node of two cores has no room for both."""
+    """Rolls out one process after the other, because a node of two cores has no room for both."""
     _restart("worker")
     _restart("web")
 
@@ -69,7 +69,7 @@ def _delete_a_worker() -> None:
 
 
 def _kill_a_worker() -> None:
-    """Its claims and its messages are another's after a minute: APP_BILLING_LEASE, APP_WORKER_VISIBILITY."""
+    """Kills a worker. After a minute (APP_BILLING_LEASE, APP_WORKER_VISIBILITY), another one may do its work."""
     before = restarts("worker")
     with suppress(KubectlError):  # kubectl exec may fail when its container ends
         python(pods_of("worker")[0]["metadata"]["name"], kill("worker"))

@@ -18,7 +18,7 @@ def app(**settings: object) -> FastAPI:
 
 
 async def get(app: FastAPI, path: str) -> httpx.Response:
-    """Without its lifespan, so without what experiments open."""
+    """Requests `path` without the lifespan of the application, which opens what experiments need."""
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://lab") as client:
         return await client.get(path)
 
@@ -26,7 +26,7 @@ async def get(app: FastAPI, path: str) -> httpx.Response:
 @pytest.mark.anyio
 @pytest.mark.parametrize(("name", "times"), [("none", 0), ("asgi", 1), ("base_http", 1)])
 async def test_middleware(name: str, times: int) -> None:
-    """A header with the seconds, written either way."""
+    """Either middleware adds a header with the seconds."""
     answer = await get(app(middleware=name), "/async_endpoint_async_processing?ms=0")
     headers = answer.headers.get_list("x-process-time")
     assert len(headers) == times
@@ -34,7 +34,7 @@ async def test_middleware(name: str, times: int) -> None:
 
 
 def test_without_an_upstream() -> None:
-    """What to do about it."""
+    """The error says what to do."""
     with pytest.raises(LabUnavailable, match="APP_LAB_UPSTREAM_URL is not set: `python -m lab` starts"):
         Upstream(None, 1).after(0)
 

@@ -33,7 +33,7 @@ def test_a_question_is_asked(tmp_path: Path) -> None:
 
 
 def test_every_claim_is_about_cases_that_are_measured() -> None:
-    """And about a figure of the picture or of the table."""
+    """A claim compares figures that the picture or the table shows."""
     for question in QUESTIONS.values():
         named = {
             case

@@ -36,7 +36,7 @@ def md5(text: str | bytes) -> str:
 
 
 def md5_of_attributes(attributes: dict[str, Any]) -> str:
-    """As SQS's documentation words it; botocore checks the body's alone."""
+    """Returns the MD5 that SQS's documentation defines. botocore checks only the MD5 of the body."""
     digest = hashlib.md5(usedforsecurity=False)
     for name, value in sorted(attributes.items()):
         data = value.get("BinaryValue") or value["StringValue"].encode()
@@ -48,7 +48,7 @@ def md5_of_attributes(attributes: dict[str, Any]) -> str:
 
 @given(body=PRINTABLE, attributes=ATTRIBUTES)
 def test_the_md5s(sqs: "SQSClient", body: str, attributes: dict[str, Any]) -> None:
-    """Of the body, which botocore checks as well, and of the attributes; then the message comes back as it went."""
+    """Body and attributes have the right MD5, and the message comes back as it was sent."""
     queue_url = sqs.create_queue(QueueName="md5s")["QueueUrl"]
     answer = sqs.send_message(QueueUrl=queue_url, MessageBody=body, MessageAttributes=attributes)
     assert answer["MD5OfMessageBody"] == md5(body)

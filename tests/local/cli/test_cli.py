@@ -218,7 +218,7 @@ def test_send(local: Web, tmp_path: Path) -> None:
 
 
 def test_send_without_a_service(tmp_path: Path) -> None:
-    """Without an answer, the exit code is 1, and the output has the reason."""
+    """The exit code is 1 if there is no answer, and the output has the reason."""
     ended = run_local("send", str(DEFAULT), "--url", "http://127.0.0.1:9", run_dir=tmp_path)
     assert ended.returncode == 1
     assert "no answer: Cannot connect" in ended.stdout

@@ -19,7 +19,7 @@ class Service:
         monkeypatch.setattr(admission, "monotonic", lambda: self.now)
 
     def comes(self, number: int) -> int:
-        """How many of `number` webhooks that come now are admitted."""
+        """Returns how many of `number` webhooks that come now are admitted."""
         before = len(self.waiting)
         for _ in range(number):
             if self._admission.overload() is None:
@@ -29,7 +29,7 @@ class Service:
         return len(self.waiting) - before
 
     def answers(self, number: int) -> None:
-        """Those that have waited longest are answered."""
+        """Answers those webhooks that have waited longest."""
         for _ in range(min(number, len(self.waiting))):
             self.waiting.popleft().release()
 
