@@ -19,7 +19,7 @@ from app.web.gate.admission import Permit
 from app.web.gate.body import Arriving
 from app.web.gate.gate import Fields, Gate, refuse
 from app.web.problems import ProblemResponse, unexpected
-from app.web.server.protocol_callbacks import CallbackProtocol, Door, Exchange
+from app.web.server.exchange import Connection, Door, Exchange
 
 _JSON = (b"content-type", b"application/json")
 _SCOPE = {"method": "POST", "path": PATH}  # as in an ASGI scope
@@ -35,7 +35,7 @@ class CallbackDoor(Door):
         self.receive = receive
         self.open: dict[CallbackWebhook, None] = {}
 
-    def exchange(self, connection: CallbackProtocol, keep_alive: bool) -> "CallbackWebhook":
+    def exchange(self, connection: Connection, keep_alive: bool) -> "CallbackWebhook":
         return CallbackWebhook(self, connection, keep_alive)
 
     def stop(self) -> None:
@@ -49,7 +49,7 @@ class CallbackWebhook(Exchange):
 
     __slots__ = ("_arriving", "_counted", "_door", "_permit", "record", "state")
 
-    def __init__(self, door: CallbackDoor, connection: CallbackProtocol, keep_alive: bool) -> None:
+    def __init__(self, door: CallbackDoor, connection: Connection, keep_alive: bool) -> None:
         super().__init__(connection, keep_alive)
         self.state: Mapping[str, Any] = connection.app_state
         self._door = door

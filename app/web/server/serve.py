@@ -1,17 +1,14 @@
 """Runs an ASGI app under uvicorn, with this package's listener, protocols and graceful shutdown."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from app.settings import Settings
 from app.web.server import listener
+from app.web.server.exchange import Door
 from app.web.server.graceful import GracefulServer
-
-if TYPE_CHECKING:  # h11 needs no httptools
-    from app.web.server.protocol_callbacks import Door
 
 # The values are import strings, so that uvicorn imports only the chosen parser.
 HTTP_PROTOCOLS = {
@@ -24,7 +21,7 @@ HTTP_PROTOCOLS = {
 CALLBACKS = "app.web.server.protocol_callbacks:CallbackProtocol"
 
 
-def uvicorn_config(app: ASGIApp, settings: Settings, door: "Door | None" = None) -> uvicorn.Config:
+def uvicorn_config(app: ASGIApp, settings: Settings, door: Door | None = None) -> uvicorn.Config:
     """Returns uvicorn's configuration. Its options do not depend on the environment."""
     return uvicorn.Config(
         app,
@@ -44,7 +41,7 @@ def uvicorn_config(app: ASGIApp, settings: Settings, door: "Door | None" = None)
     )
 
 
-def serve(app: ASGIApp, settings: Settings, *, drain: Callable[[], None], door: "Door | None" = None) -> None:
+def serve(app: ASGIApp, settings: Settings, *, drain: Callable[[], None], door: Door | None = None) -> None:
     """Serves `app` until a signal stops the server. Raises ConfigurationError if the address is not available.
 
     `door` gets the requests that are served without ASGI.
