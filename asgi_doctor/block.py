@@ -49,6 +49,16 @@ class Block:
         self.collecting += sample.collecting
         self.taken += 1
 
+    def prolong(self, seconds: float, computing: float, collecting: float) -> None:
+        """Adds time after the last sample, in which the thread had a core, to what that sample stands for."""
+        if self.samples:
+            last = self.samples[-1]
+            self.samples[-1] = Sample(
+                last.stack, last.seconds + seconds, last.computing + computing, last.collecting + collecting
+            )
+            self.computing += computing
+            self.collecting += collecting
+
     def lasts_until(self, now: float) -> None:
         self.seconds = max(self.seconds, now - self.began - self.without_core)
 

@@ -62,7 +62,9 @@ class Tally:
         if self._building > most:
             return Kind.BUILDS
         # A library that makes many objects collects in between; that is a part of what it computes.
-        own = not inside(self.stack, self.location)
+        # A collection runs finalizers, which are seen inside the line that allocates.
+        inner = inside(self.stack, self.location)
+        own = not inner or inner[0].function.endswith("__del__")
         if self._collecting > (most if own else self.seconds * _NEARLY_ALL):
             return Kind.COLLECTS
         return Kind.COMPUTES if self._computing > most else Kind.WAITS

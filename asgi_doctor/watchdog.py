@@ -105,8 +105,8 @@ class Watchdog:
             self._start(passed, wanted, key, request, idle=not stack)
         elif stack and (self._block is None or self._block.callback != key):
             # The loop has gone on to another callback without answering the ping, which waits behind both.
-            self._end(passed.at - passed.seconds / 2)
-            began, without_core = _began(passed, wanted, passed.seconds / 2)
+            began, without_core = _began(passed, wanted, passed.at - passed.seconds / 2)
+            self._end(began)
             self._block = Block(key, request, began, without_core)
         if self._block is not None and stack:
             self._block.add(Sample(stack, passed.with_core, passed.computing, passed.collecting))
@@ -121,6 +121,8 @@ class Watchdog:
             if passed.late > self._interval and not passed.kept_lock:
                 self._block.without_core += max(passed.late - passed.without_core, 0)  # another thread had the lock
         if answered is not None:
+            if self._block is not None:
+                self._block.prolong(*passed.before(answered))
             self._end(answered)
             self._ping = None
             self._last_free = max(self._last_free, answered)
@@ -131,7 +133,9 @@ class Watchdog:
             self._last_free = passed.at
             return
         # The loop may have been blocked since it was last seen free; on average, it was for half of that time.
-        began, without_core = _began(passed, wanted, min(passed.at - self._last_free, self._interval) / 2)
+        half = min(passed.at - self._last_free, self._interval) / 2
+        began, without_core = _began(passed, wanted, passed.at - half)
+        began = max(began, self._last_free)
         self._block = None if idle else Block(key, request, began, without_core)
         self._last_ping = passed.at
         self._ping = Ping()
@@ -151,11 +155,11 @@ class Watchdog:
         self._block = None
 
 
-def _began(passed: Passed, wanted: float, ago: float) -> tuple[float, float]:
+def _began(passed: Passed, wanted: float, probably: float) -> tuple[float, float]:
     """Returns when a block began that is seen now for the first time, and its seconds without a core since then.
 
-    It is `ago` seconds, or longer if the loop's thread kept the interpreter lock, as a regular expression does.
+    It began at `probably`, or earlier if the loop's thread kept the interpreter lock, as a regular expression does.
     """
     if passed.late >= wanted and passed.kept_lock and passed.late > MOST_SWITCH:
         return passed.at - passed.seconds + wanted, passed.without_core
-    return passed.at - ago, 0.0
+    return probably, 0.0

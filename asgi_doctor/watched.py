@@ -37,6 +37,11 @@ class Passed(NamedTuple):
     def with_core(self) -> float:
         return max(self.seconds - self.without_core, self.computing)
 
+    def before(self, moment: float) -> tuple[float, float, float]:
+        """Returns the seconds with a core, computing and collecting that can have passed before `moment`."""
+        most = min(max(moment - (self.at - self.seconds), 0.0), self.with_core)
+        return most, min(self.computing, most), min(self.collecting, most)
+
     @property
     def kept_lock(self) -> bool:
         """Whether the watched thread itself kept the interpreter lock, as C code may do."""

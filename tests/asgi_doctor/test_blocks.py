@@ -1,0 +1,40 @@
+"""What happens between the last sample of a block and its end belongs to the block, and to no other."""
+
+import pytest
+
+from asgi_doctor.block import Block, Sample
+from asgi_doctor.finding import Kind
+from asgi_doctor.request import NO_REQUEST
+from asgi_doctor.scheduling import Interval
+from asgi_doctor.stacks import Location, Stack
+from asgi_doctor.tally import Tally
+from asgi_doctor.watched import Passed
+
+LINE = Location(__file__, 1, "fill")
+FINALIZER = Location("/usr/lib/python3/asyncio/selector_events.py", 862, "_SelectorTransport.__del__")
+SERIALIZER = Location("/usr/lib/python3/json/encoder.py", 200, "JSONEncoder.encode")
+
+
+@pytest.mark.parametrize(
+    ("answered", "before"), [(11.0, (1.0, 1.0, 0.9)), (10.4, (0.4, 0.4, 0.4)), (9.9, (0.0, 0.0, 0.0))]
+)
+def test_before_an_answer(answered: float, before: tuple[float, float, float]) -> None:
+    """A collection lasts 0.9 of the second until the sample, and the loop answers in it, or before."""
+    passed = Passed(at=11.0, interval=Interval(1.0, 1.0, 0.0, 0.0), late=0.9, collecting=0.9)
+    assert passed.before(answered) == pytest.approx(before)
+
+
+@pytest.mark.parametrize(
+    ("inner", "kind"), [((), Kind.COLLECTS), ((FINALIZER,), Kind.COLLECTS), ((SERIALIZER,), Kind.COMPUTES)]
+)
+def test_a_collection_after_the_last_sample(inner: Stack, kind: Kind) -> None:
+    """A library that computes may collect for most of the time, but a finalizer is a part of the collection."""
+    block = Block("task", NO_REQUEST, began=10.0)
+    stack = (LINE, *inner)
+    block.add(Sample(stack, seconds=0.1, computing=0.1, collecting=0.0))
+    block.prolong(seconds=0.4, computing=0.4, collecting=0.4)
+    block.lasts_until(10.5)
+    tally = Tally(LINE, stack, NO_REQUEST, short=False)
+    tally.add(LINE, block)
+    assert tally.cause == kind
+    assert len(block.samples) == 1
