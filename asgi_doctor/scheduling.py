@@ -18,10 +18,11 @@ _STOPPED = 0.03
 
 
 class SchedStat(NamedTuple):
-    """CPU time and run-queue time of a thread so far, in seconds."""
+    """CPU time and run-queue time of a thread so far, in seconds, and how often the thread got a core."""
 
     cpu: float
     run_queue: float
+    turns: int
 
 
 class ThreadTimes:
@@ -41,9 +42,9 @@ class ThreadTimes:
         """Returns the present values, in 2 µs. Raises ProcessLookupError if the thread has ended."""
         if self._file is None:
             counted = throttling(self._stat)
-            return SchedStat(0, counted.throttled_seconds if counted is not None else 0)
-        cpu, run_queue, _ = os.pread(self._file.fileno(), 100, 0).split()
-        return SchedStat(int(cpu) / 1e9, int(run_queue) / 1e9)
+            return SchedStat(0, counted.throttled_seconds if counted is not None else 0, 0)
+        cpu, run_queue, turns = os.pread(self._file.fileno(), 100, 0).split()
+        return SchedStat(int(cpu) / 1e9, int(run_queue) / 1e9, int(turns))
 
     def runnable(self) -> bool:
         """Returns whether the thread has or waits for a core now. schedstat counts a wait only when it has ended."""
@@ -57,12 +58,16 @@ class ThreadTimes:
 
 
 class Interval(NamedTuple):
-    """Time between two samples, with the watched thread's CPU and run-queue time, and the sampler's run-queue time."""
+    """Time between two samples, with the watched thread's CPU and run-queue time, and the sampler's run-queue time.
+
+    `sampler_turns`: how often the sampler got a core.
+    """
 
     seconds: float
     cpu: float
     run_queue: float
     sampler_run_queue: float
+    sampler_turns: int = 0
 
     @property
     def without_core(self) -> float:
@@ -89,6 +94,7 @@ class SchedulingSample(NamedTuple):
             self.watched.cpu - before.watched.cpu,
             self.watched.run_queue - before.watched.run_queue,
             self.sampler.run_queue - before.sampler.run_queue,
+            self.sampler.turns - before.sampler.turns,
         )
 
 

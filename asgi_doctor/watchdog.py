@@ -160,6 +160,7 @@ def _began(passed: Passed, wanted: float, probably: float) -> tuple[float, float
 
     It began at `probably`, or earlier if the loop's thread kept the interpreter lock, as a regular expression does.
     """
-    if passed.late >= wanted and passed.kept_lock and passed.late > MOST_SWITCH:
+    kept = passed.kept_lock and not passed.released_lock
+    if kept and passed.late >= wanted and passed.late > MOST_SWITCH:
         return passed.at - passed.seconds + wanted, passed.without_core
     return probably, 0.0

@@ -8,6 +8,9 @@ from typing import NamedTuple
 from asgi_doctor.garbage import GarbageTime
 from asgi_doctor.scheduling import Interval, ThreadTimes, take_sample
 
+# Measured: 1 to 2 turns in each switch interval while C code keeps the lock, and 12 to 20 while a loop iterates.
+_RELEASED = 5
+
 
 class Passed(NamedTuple):
     """The events between two samples. `at` is the time of the second sample by `time.monotonic`.
@@ -46,6 +49,15 @@ class Passed(NamedTuple):
     def kept_lock(self) -> bool:
         """Whether the watched thread itself kept the interpreter lock, as C code may do."""
         return self.interval.cpu + self.interval.run_queue >= self.late / 2
+
+    @property
+    def released_lock(self) -> bool:
+        """Whether the watched thread released the lock often, and took it again at once.
+
+        An event loop does so in each iteration. A thread that waits for the lock wakes up once in
+        `sys.getswitchinterval()`, and each time that the lock is released.
+        """
+        return self.interval.sampler_turns > _RELEASED * self.late / sys.getswitchinterval()
 
 
 class WatchedThread:

@@ -38,3 +38,11 @@ def test_a_collection_after_the_last_sample(inner: Stack, kind: Kind) -> None:
     tally.add(LINE, block)
     assert tally.cause == kind
     assert len(block.samples) == 1
+
+
+@pytest.mark.parametrize(("turns", "released"), [(50, False), (600, True)])
+def test_a_loop_that_starves_the_sampler(turns: int, released: bool) -> None:
+    """In 0.2 s, a waiting sampler wakes up some 40 times, and more often if a busy loop releases the lock."""
+    passed = Passed(11.0, Interval(0.21, 0.2, 0.0, 0.0, turns), late=0.2, collecting=0.0)
+    assert passed.kept_lock
+    assert passed.released_lock is released

@@ -37,5 +37,5 @@ def test_without_schedstat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stat
     file.write_text(stat)
     monkeypatch.setattr(scheduling, "cpu_stat", lambda: file)
     times = ThreadTimes(native_id=0)
-    assert times.read() == SchedStat(0, waiting)
+    assert times.read() == SchedStat(0, waiting, 0)
     times.close()
