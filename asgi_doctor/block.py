@@ -28,13 +28,15 @@ class Block:
     """One callback of the loop, as the watchdog's samples saw it. `began` is a time of `time.monotonic`.
 
     `callback` identifies the callback. `without_core`: seconds in which the thread was runnable and had no core.
-    `computing` and `collecting` are the sums of all samples, also of those that are no longer kept.
+    `computing` and `collecting` are the sums of all samples, also of those that are no longer kept. `kept_lock`: C code
+    kept the interpreter lock at the beginning, so that the block has perhaps a single sample.
     """
 
     callback: Hashable
     request: Request
     began: float
     without_core: float = 0.0
+    kept_lock: bool = False
     seconds: float = 0.0
     computing: float = 0.0
     collecting: float = 0.0

@@ -85,7 +85,7 @@ class Findings:
             with self._lock:
                 key, tally = self._long_tally(block, location, stack)
             self._tell_once(key, tally)
-        elif block.taken > 1 and block.seconds >= self._limit / 5 and location.in_app:
+        elif location.in_app and (block.kept_lock or (block.taken > 1 and block.seconds >= self._limit / 5)):
             key = _key_of_function(location, block.request)
             with self._lock:
                 leaking = self._short.setdefault(key, _Leaking(Tally(location, stack, block.request, short=True)))

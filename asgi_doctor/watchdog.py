@@ -105,9 +105,9 @@ class Watchdog:
             self._start(passed, wanted, key, request, idle=not stack)
         elif stack and (self._block is None or self._block.callback != key):
             # The loop has gone on to another callback without answering the ping, which waits behind both.
-            began, without_core = _began(passed, wanted, passed.at - passed.seconds / 2)
-            self._end(began)
-            self._block = Block(key, request, began, without_core)
+            block = _begun(key, request, passed, wanted, passed.at - passed.seconds / 2)
+            self._end(block.began)
+            self._block = block
         if self._block is not None and stack:
             self._block.add(Sample(stack, passed.with_core, passed.computing, passed.collecting))
             if not self._watched.waits_for_core(passed):
@@ -134,9 +134,9 @@ class Watchdog:
             return
         # The loop may have been blocked since it was last seen free; on average, it was for half of that time.
         half = min(passed.at - self._last_free, self._interval) / 2
-        began, without_core = _began(passed, wanted, passed.at - half)
-        began = max(began, self._last_free)
-        self._block = None if idle else Block(key, request, began, without_core)
+        block = _begun(key, request, passed, wanted, passed.at - half)
+        block.began = max(block.began, self._last_free)
+        self._block = None if idle else block
         self._last_ping = passed.at
         self._ping = Ping()
         try:
@@ -155,12 +155,12 @@ class Watchdog:
         self._block = None
 
 
-def _began(passed: Passed, wanted: float, probably: float) -> tuple[float, float]:
-    """Returns when a block began that is seen now for the first time, and its seconds without a core since then.
+def _begun(key: Hashable, request: Request, passed: Passed, wanted: float, probably: float) -> Block:
+    """Returns a block that is seen now for the first time.
 
     It began at `probably`, or earlier if the loop's thread kept the interpreter lock, as a regular expression does.
     """
     kept = passed.kept_lock and not passed.released_lock
     if kept and passed.late >= wanted and passed.late > MOST_SWITCH:
-        return passed.at - passed.seconds + wanted, passed.without_core
-    return probably, 0.0
+        return Block(key, request, passed.at - passed.seconds + wanted, passed.without_core, kept_lock=True)
+    return Block(key, request, probably)
