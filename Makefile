@@ -34,7 +34,7 @@ test-all: .venv/dev $(TESTED) ## all tests, the contract on every release (more 
 
 # From the root, so that the generators find `app` and `loadtest`.
 COG = $(BIN)/python -m cogapp -I .ci -p 'from parts import *' -P --verbosity=1
-GENERATED = README.md CHANGELOG.md deploy/CAPACITY.md docs/lab.md docs/questions/*.md loadtest/RESULTS.md
+GENERATED = README.md CHANGELOG.md deploy/CAPACITY.md docs/*.md docs/questions/*.md loadtest/RESULTS.md
 
 check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated docs are up to date
 	$(BIN)/ruff check
@@ -47,7 +47,7 @@ check: .venv/dev ## ruff, mypy, import-linter, assignments; locks and generated 
 	$(BIN)/python -m lab.report --check
 	$(BIN)/python .ci/locks.py --check
 
-docs: .venv/dev ## regenerate the generated parts of README.md, CHANGELOG.md and the other documents
+docs: .venv/dev ## regenerate the generated parts of all documents
 	$(COG) -r $(GENERATED)
 	$(BIN)/python -m loadtest.report
 	$(BIN)/python -m lab.report

@@ -1,5 +1,4 @@
-"""The generated parts of README, CHANGELOG, deploy/CAPACITY.md, docs/lab.md, docs/questions and loadtest/RESULTS.md
-(`make docs`), for cog's generators in them.
+"""The generated parts of the documents that the Makefile lists as GENERATED (`make docs`), for cog's generators.
 
 A generator is one line, `<!-- [[[cog show(known_as()) ]]] -->`; it sees the names in `__all__`.
 """
@@ -58,7 +57,7 @@ def releases() -> str:
 
 
 def known_as() -> str:
-    """README's map from the names that people know to the flag that switches them on."""
+    """The map of docs/local.md, from the names that people know to the flag that switches them on."""
     rows = ["| known as | `APP_RELEASE=` |", "|---|---|"]
     rows += [f"| {name} | `{release.value}` |" for release, name in lessons.KNOWN_AS.items()]
     return "\n".join(rows)

@@ -23,12 +23,12 @@ from app.settings.text import error_lines, unknown_variables, variable
 __all__ = ["NEWEST", "Release", "Settings", "load_settings"]
 
 
-# pydantic collects the fields of the base classes from right to left, so README's table begins with ServerSettings.
+# pydantic collects the fields of the base classes from right to left, so docs/settings.md begins with ServerSettings.
 class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings, ServerSettings, BaseSettings):
     """The settings, with one field per variable: `max_body_bytes` is APP_MAX_BODY_BYTES.
 
-    README's table is generated from this class. The class raises pydantic's ValidationError if a value is wrong, or if
-    two values contradict each other.
+    The tables of docs/settings.md are generated from this class. The class raises pydantic's ValidationError if a value
+    is wrong, or if two values contradict each other.
     """
 
     # Without hide_input_in_errors, pydantic's messages would contain the values, including secrets.

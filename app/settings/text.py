@@ -1,4 +1,4 @@
-"""Formats settings as text for error messages, `--help` and README's table, and hides secrets in such texts."""
+"""Formats settings as text for error messages, `--help` and docs/settings.md, and hides secrets in such texts."""
 
 import difflib
 import re

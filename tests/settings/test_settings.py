@@ -184,12 +184,12 @@ def test_a_list_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().event_types == {"pending_invoice_created", "invoice_updated"}
 
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 
 
-@pytest.mark.parametrize("text", [README.read_text(), listing(Settings)], ids=["README", "--help"])
+@pytest.mark.parametrize("text", [PAGE.read_text(), listing(Settings)], ids=["docs/settings.md", "--help"])
 def test_every_setting_is_explained(text: str) -> None:
-    """README's tables and `web --help` explain every setting."""
+    """The tables of docs/settings.md and `web --help` explain every setting."""
     for name, field in Settings.model_fields.items():
         assert f"APP_{name.upper()}" in text
         assert field.description is not None
@@ -197,7 +197,7 @@ def test_every_setting_is_explained(text: str) -> None:
 
 
 def test_few_settings_are_an_operators() -> None:
-    """README's table for a deployment stays short; settings for lessons and tips are in another table."""
+    """The table for a deployment stays short; settings for lessons and tips are in another table."""
     assert len(Settings.model_fields.keys() - ExperimentSettings.model_fields) <= 38
 
 
