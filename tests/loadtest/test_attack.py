@@ -60,14 +60,14 @@ def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
     assert ("NOT CAPPED" in ended.stdout) is not measured["used"]["limited"]
 
 
-# The variables that the README exports, and those of a rotation of passwords.
+# The variables that docs/aws.md exports, and those of a rotation of passwords.
 EXPORTED = {
     "APP_SQS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/invoice-webhooks",
     "APP_BASIC_AUTH_USERNAME": "chargebee",
     "APP_BASIC_AUTH_PASSWORD": "s3cret-current",
     "APP_BASIC_AUTH_PREVIOUS_USERNAME": "chargebee",
     "APP_BASIC_AUTH_PREVIOUS_PASSWORD": "s3cret-previous",
-    "APP_HOST": "0.0.0.0",  # noqa: S104  # as in the README
+    "APP_HOST": "0.0.0.0",  # noqa: S104  # as in docs/aws.md
     "APP_DRAIN_DELAY": "60",
     "APP_RELEASE": "v02_blocking",
     "AWS_DEFAULT_REGION": "eu-central-1",
