@@ -94,7 +94,7 @@ def test_the_version_of_an_invoice(sent: Any, version: int | None) -> None:
 
 
 def test_the_sample_of_the_load_test_is_as_long_as_the_published_body() -> None:
-    """5,686 bytes; and the collection is what README says."""
+    """5,686 bytes; and the collection has invoices of many kinds."""
     assert len(DEFAULT) == 5686
     pending = [json.loads(file.read_bytes()) for file in SAMPLES.glob("pending_invoice_created_*.json")]
     assert len(pending) == 10

@@ -60,11 +60,11 @@ def test_invoices(local: LocalRun, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_readme_has_the_words_of_the_list(local: LocalRun, tmp_path: Path) -> None:
-    """An invoice is pending, being charged, then closed: in the command, in its help and in README."""
-    readme = " ".join((ROOT / "README.md").read_text().split())
+def test_the_page_has_the_words_of_the_list(local: LocalRun, tmp_path: Path) -> None:
+    """An invoice is pending, being charged, then closed: in the command, in its help and in docs/local.md."""
+    page = " ".join((ROOT / "docs" / "local.md").read_text().split())
     for words in ("`pending`, `being charged`, and then `closed`", "`payment_due`"):
-        assert words in readme
+        assert words in page
     assert "pending, being charged or closed" in " ".join(run_local("invoices", "--help").stdout.split())
     assert run_local("send", str(default_file()), run_dir=tmp_path).returncode == 0
     assert "  pending  " in run_local("invoices", run_dir=tmp_path).stdout
