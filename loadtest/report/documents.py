@@ -5,6 +5,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from app.settings import Release
 from loadtest.record.billing import BillingAudit
 from loadtest.record.comparison import Comparison, Environment
 from loadtest.record.folders import RESULTS, ROOT
@@ -34,14 +35,14 @@ def _whole(kind: str) -> list[Path]:
     return whole
 
 
-def provenance(comparison: Comparison, repeated: bool = True) -> str:
-    """The provenance of every number: the command, the commit, the machine."""
+def provenance(comparison: Comparison, repeated: bool = True, inline: bool = True) -> str:
+    """The provenance of every number: the command, the commit, the machine; with `inline`, what v01 had as well."""
     where = comparison.environment
     sqs = behind(comparison)
     queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
     repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
     measured = f"{measured_by(comparison.command, where)}, {queue} with {latency:g} ms of added latency; {repeats}."
-    return " ".join(filter(None, [measured, of_inline(comparison) if repeated else ""]))
+    return " ".join(filter(None, [measured, of_inline(comparison) if repeated and inline else ""]))
 
 
 def behind(comparison: Comparison) -> dict[str, Any]:
@@ -88,10 +89,17 @@ def relative(folder: Path, document: Path) -> str:
 
 
 def throughput() -> str:
-    """README's picture."""
+    """Returns README's picture, and the throughput of the first and the last release that enqueues, of one run."""
     history, folder = newest("history")
     shown = picture(folder, "throughput", "Throughput of each release, published beside measured", ROOT)
-    return f"{shown}\n\n{provenance(history)} The whole report: [report.html]({folder.relative_to(ROOT)}/report.html)."
+    first, *_, last = (name for name in history.names("published") if Release(name).enqueues)
+    rates = {name: tables.of(history.of("published", name), "rps").text(".0f") for name in (first, last)}
+    sent = history.of("published", first)[0].load.rate
+    return (
+        f"{shown}\n\nIn one run, each release was sent {sent} webhooks a second. `{first}` answered {rates[first]} a"
+        f" second with 200, and `{last}` {rates[last]}. {provenance(history, inline=False)}"
+        f" [Report]({folder.relative_to(ROOT)}/report.html), [all results](loadtest/RESULTS.md)."
+    )
 
 
 def over_time() -> str:

@@ -18,7 +18,10 @@ def test_help_lists_them_in_groups() -> None:
     assert len(re.findall(r"^[A-Z]", shown, re.MULTILINE)) == 4
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/aws.md", "docs/development.md", "docs/local.md", "deploy/k8s/README.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["README.md", "CONTRIBUTING.md", "docs/aws.md", "docs/development.md", "docs/local.md", "deploy/k8s/README.md"],
+)
 def test_documents_name_targets_that_exist(name: str) -> None:
     """In code, where the generated parts with the commands of earlier measurements are left out."""
     text = re.sub(r"\[\[\[cog.*?\[\[\[end\]\]\]", "", (ROOT / name).read_text(), flags=re.DOTALL)
