@@ -18,6 +18,7 @@ LOCKS = {
     "requirements-lab.lock": ["pyproject.toml", "--group", "lab", *CONSTRAINED],
     "requirements-loadtest.lock": ["pyproject.toml", "--group", "loadtest", *CONSTRAINED],
     "requirements-local.lock": ["pyproject.toml", "--group", "local", *CONSTRAINED],
+    "requirements-docs.lock": ["--group", "docs", *CONSTRAINED],  # without the service
     "requirements.lock": ["pyproject.toml", *CONSTRAINED],
     "requirements-uv.lock": ["--group", "uv", *CONSTRAINED],  # alone: it installs the others
 }
