@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo race test test-all check docs lock history images kind-load k8s-test
+.PHONY: help run demo race test test-all check docs docs-site docs-serve lock history images kind-load k8s-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@ /{print "\n" substr($$0, 5)} /^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,12 @@ docs: .venv/dev ## regenerate the generated parts of all documents
 	$(BIN)/python -m loadtest.report
 	$(BIN)/python -m lab.report
 
+docs-site: .venv/docs ## build the documentation site into .run/docs, and follow each of its links
+	@$(BIN)/python .ci/docs.py $(ARGS)
+
+docs-serve: .venv/docs ## the same, and serve it on http://127.0.0.1:8002 (another port: ARGS="--port 8003")
+	@$(BIN)/python .ci/docs.py --serve $(ARGS)
+
 lock: .venv/dev ## resolve pyproject.toml into requirements*.lock (newer versions: make lock UPGRADE=--upgrade)
 	$(BIN)/python .ci/locks.py $(UPGRADE)
 
@@ -85,12 +91,14 @@ k8s-test: .venv/dev ## test deploy/k8s on the cluster of KUBECONFIG (one section
 .venv/local: requirements-local.lock
 .venv/loadtest: requirements-loadtest.lock
 .venv/lab: requirements-lab.lock
+.venv/docs: requirements-docs.lock
 .venv/dev: requirements-dev.lock
 .venv/local: SIZE := 160 MB
 .venv/loadtest: SIZE := 285 MB
 .venv/lab: SIZE := 555 MB
-.venv/dev: SIZE := 1,055 MB
-.venv/local .venv/loadtest .venv/lab .venv/dev:
+.venv/docs: SIZE := 75 MB
+.venv/dev: SIZE := 1,125 MB
+.venv/local .venv/loadtest .venv/lab .venv/docs .venv/dev:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: Python 3.11 or newer is required, $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \

@@ -1,0 +1,71 @@
+"""Builds the documentation site, follows all its links, and fails if one is broken. It needs no network.
+
+python .ci/docs.py [--folder FOLDER] [--serve [--port PORT]]
+"""
+
+import argparse
+import sys
+import time
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+try:
+    from docs_site.build import SiteError, build
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing.name} is missing; `make docs-site` installs it")
+from docs_site.check import check
+
+ROOT = Path(__file__).parents[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=ROOT / ".run" / "docs", help="where to build it")
+    parser.add_argument("--serve", action="store_true", help="serve it on loopback, until Ctrl-C")
+    parser.add_argument("--port", type=int, default=8002)
+    options = parser.parse_args()
+    pages = built(options.folder.resolve())
+    if options.serve:
+        serve(pages, options.port)
+
+
+def built(folder: Path) -> Path:
+    """Builds and checks the site; returns the folder of its pages. Exits with what is wrong."""
+    started = time.monotonic()
+    say("building the site …")
+    try:
+        pages = build(ROOT, folder)
+    except SiteError as error:
+        sys.exit(f"error: the site cannot be built:\n{error}")
+    checked = check(pages)
+    if checked.broken:
+        sys.exit("\n".join(["error: broken links:", *checked.broken]))
+    say(f"{checked.pages} pages, {checked.links:,} links followed, in {time.monotonic() - started:.1f} s")
+    say(f"file://{pages}/index.html")
+    return pages
+
+
+def serve(pages: Path, port: int) -> None:
+    """Serves the pages until Ctrl-C."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(pages))
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    except OSError as error:
+        sys.exit(f"error: port {port} of 127.0.0.1: {error.strerror}; another one: make docs-serve ARGS='--port 8003'")
+    with server:
+        say(f"Serving on http://127.0.0.1:{server.server_port} (Ctrl-C ends it)")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            say("")
+
+
+def say(text: str) -> None:
+    """Shows one line at once, also where the output is a file."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

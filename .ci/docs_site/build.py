@@ -1,0 +1,72 @@
+"""Builds the site: its sources in one folder, and from them the pages in another one."""
+
+import io
+import shutil
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.util.console import nocolor
+
+from docs_site.course import read_course
+from docs_site.links import Links
+from docs_site.markdown import without_comments
+from docs_site.navigation import with_contents
+from docs_site.pages import CHANGELOG, read_pages
+
+STATIC = Path(__file__).with_name("static")
+CONFIGURATION: dict[str, Any] = {
+    "extensions": ["myst_parser"],
+    "html_theme": "furo",
+    "html_static_path": [str(STATIC)],
+    "html_css_files": ["site.css"],
+    "html_copy_source": False,
+    "html_show_sphinx": False,
+    "html_use_index": False,
+    "pygments_style": "friendly",
+    "highlight_language": "none",
+    # Links to headings are checked, and their anchors are GitHub's.
+    "myst_heading_anchors": 6,
+    # What GitHub shows as it is written.
+    "myst_disable_syntax": ["myst_block_break", "myst_line_comment", "myst_role", "myst_target"],
+}
+
+
+class SiteError(Exception):
+    """Links are broken, or Sphinx warned; `str()` has a line for each."""
+
+
+def build(root: Path, folder: Path) -> Path:
+    """Builds the site into `folder`, and returns the folder of its pages. Raises SiteError."""
+    shutil.rmtree(folder, ignore_errors=True)
+    sources, pages = folder / "source", folder / "html"
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    files = _write_sources(root, sources, project.get("urls", {}).get("Repository"))
+    nocolor()
+    warnings = io.StringIO()
+    title = f"{project['name']} {project['version']}"
+    settings = CONFIGURATION | {"project": project["name"], "html_title": title}
+    sphinx = Sphinx(sources, None, pages, folder / "doctrees", "html", settings, status=None, warning=warnings)
+    sphinx.build()
+    if lines := dict.fromkeys(warnings.getvalue().splitlines()):  # Sphinx repeats some for each page
+        raise SiteError("\n".join(lines).replace(f"{sources}/", ""))
+    for name in files:
+        (pages / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / name, pages / name)
+    return pages
+
+
+def _write_sources(root: Path, folder: Path, repository: str | None) -> set[str]:
+    """Writes the pages' Markdown; returns the files that the pages show or link to. Raises SiteError."""
+    course = read_course((root / CHANGELOG).read_text())
+    pages = read_pages(root)
+    links = Links(root, {page.source: page.target for page in pages}, course.anchors, repository)
+    rewritten = [replace(page, text=without_comments(links.rewritten(page))) for page in (*pages, *course.pages)]
+    if links.broken:
+        raise SiteError("\n".join(links.broken))
+    for target, text in with_contents(rewritten).items():
+        (folder / target).parent.mkdir(parents=True, exist_ok=True)
+        (folder / target).write_text(text)
+    return links.files

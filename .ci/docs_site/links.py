@@ -1,0 +1,96 @@
+"""Links and pictures of a page: written for its place in the repository, rewritten for its place on the site."""
+
+import html
+import posixpath
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import imagesize
+
+from docs_site.markdown import in_prose
+from docs_site.pages import CHANGELOG, Page
+
+# Inline code comes first: a bracket in it opens no link.
+LINK = re.compile(r"(?P<code>`[^`]+`)|(?P<image>!?)\[(?P<text>(?:[^][]|\[[^]]*\])*)\]\((?P<target>[^)\s]+)\)")
+PICTURE = re.compile(r'<picture><source [^>]*srcset="(\S+)"><img alt="([^"]*)" src="(\S+)"></picture>')
+SHOWN = (".html", ".png", ".svg")  # files that a browser shows; all others are sources
+
+
+class Links:
+    """Rewrites the links of pages, and collects in `files` what the site must have besides its pages.
+
+    `broken` has a line for each link to what is not in the repository; the anchors of pages are checked by MyST.
+    `pages` are targets by source, `anchors` those of the changelog. Without the address of a repository, a link to a
+    source file becomes the file's path.
+    """
+
+    def __init__(
+        self, root: Path, pages: Mapping[str, str], anchors: Mapping[str, str], repository: str | None
+    ) -> None:
+        self.files: set[str] = set()
+        self.broken: list[str] = []
+        self._root, self._pages, self._anchors, self._repository = root, pages, anchors, repository
+
+    def rewritten(self, page: Page) -> str:
+        """Returns the page's text for the site."""
+
+        def change(prose: str) -> str:
+            prose = PICTURE.sub(lambda found: self._pair(page, found[3], found[1], found[2]), prose)
+            return LINK.sub(lambda found: found[0] if found["code"] else self._link(page, found), prose)
+
+        return in_prose(page.text, change)
+
+    def _link(self, page: Page, found: re.Match[str]) -> str:
+        text, target = found["text"], found["target"]
+        if re.match(r"[a-z]+:", target):
+            return found[0]
+        path, _, anchor = target.partition("#")
+        source = posixpath.normpath(posixpath.join(posixpath.dirname(page.source), path)) if path else page.source
+        if found["image"]:
+            return self._image(page, source, html.escape(text, quote=True))
+        if source == CHANGELOG or source in self._pages:
+            return f"[{text}]({self._page(page, source, anchor)})"
+        if source.endswith(SHOWN):
+            return f'<a href="{self._file(page, source)}">{text}</a>'
+        return self._source(page, text, source)
+
+    def _page(self, page: Page, source: str, anchor: str) -> str:
+        if source != CHANGELOG:
+            return _relative(page, self._pages[source] + (f"#{anchor}" if anchor else ""))
+        if anchor not in self._anchors:
+            self.broken.append(f"{page.source}: {CHANGELOG} has no heading or anchor {anchor!r}")
+        return _relative(page, self._anchors.get(anchor, self._anchors[""]))
+
+    def _source(self, page: Page, text: str, source: str) -> str:
+        if not (self._root / source).exists():
+            self.broken.append(f"{page.source}: there is no {source}")
+        if self._repository is not None:
+            return f"[{text}]({self._repository}/blob/HEAD/{source})"
+        return f"`{source}`" if source.endswith(text.strip("`")) else f"{text} (`{source}`)"
+
+    def _pair(self, page: Page, light: str, dark: str, alt: str) -> str:
+        """Both of a picture's variants, of which the theme shows one."""
+        folder = posixpath.dirname(page.source)
+        both = {"only-light": light, "only-dark": dark}
+        sources = {name: posixpath.normpath(posixpath.join(folder, path)) for name, path in both.items()}
+        return "".join(self._image(page, source, alt, f' class="{name}"') for name, source in sources.items())
+
+    def _image(self, page: Page, source: str, alt: str, attributes: str = "") -> str:
+        """A picture that leads to itself in full size; its size is set, so that the page keeps its place for it."""
+        address = self._file(page, source)
+        width, height = imagesize.get(self._root / source) if source in self.files else (0, 0)
+        size = f' width="{width:.0f}" height="{height:.0f}"' if width > 0 else ""
+        return f'<a href="{address}"{attributes}><img loading="lazy"{size} alt="{alt}" src="{address}"></a>'
+
+    def _file(self, page: Page, source: str) -> str:
+        if (self._root / source).is_file():
+            self.files.add(source)
+        else:
+            self.broken.append(f"{page.source}: there is no {source}")
+        return _relative(page, source)
+
+
+def _relative(page: Page, target: str) -> str:
+    path, hash_, anchor = target.partition("#")
+    return posixpath.relpath(path, posixpath.dirname(page.target) or ".") + hash_ + anchor

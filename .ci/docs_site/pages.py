@@ -1,0 +1,36 @@
+"""The pages: each tracked Markdown file is one, but for the changelog, which is the chapters of a course."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CHANGELOG = "CHANGELOG.md"
+
+
+@dataclass(frozen=True)
+class Page:
+    """`source` is a path in the repository, `target` one in the site's sources."""
+
+    source: str
+    target: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The page's name in a table of contents."""
+        return self.target.removesuffix(".md")
+
+
+def target_of(source: str) -> str:
+    """Returns the site's path of a Markdown file: a README is the index of its folder."""
+    path = Path(source)
+    return path.with_name("index.md").as_posix() if path.name == "README.md" else source
+
+
+def read_pages(root: Path) -> list[Page]:
+    """Returns the pages of all Markdown files of the repository but the changelog; new files need not be committed."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "*.md"]
+    names = subprocess.run(listed, cwd=root, capture_output=True, text=True, check=True).stdout.split("\0")
+    found = sorted({name for name in names if name and (root / name).is_file()} - {CHANGELOG})
+    return [Page(name, target_of(name), (root / name).read_text()) for name in found]

@@ -1,0 +1,97 @@
+"""The documentation site as a reader gets it: each link followed, and its pages in a browser."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from docs_site.pages import CHANGELOG, target_of
+from tests.harness.browser import chromium, needs_chromium
+
+ROOT = Path(__file__).parents[2]
+PHONE = 375
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the overridden one's name
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Building fails for a broken link."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, str(ROOT / ".ci" / "docs.py"), "--folder", str(folder)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+def test_every_markdown_file_is_a_page(site: Path) -> None:
+    """The changelog is several."""
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    targets = {target_of(name) for name in listed.split() if name != CHANGELOG} | {"course/v01_inline.md"}
+    assert [target for target in targets if not (site / target).with_suffix(".html").is_file()] == []
+
+
+@needs_chromium
+def test_search_and_themes(address: str, browser: Browser) -> None:
+    """No request leaves the site; a picture follows the theme that the reader has chosen."""
+    page = browser.new_page(color_scheme="dark")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}/index.html")
+    pictures = {name: page.locator(f"a.only-{name} img").first for name in ("light", "dark")}
+    expect(pictures["dark"]).to_be_visible()
+    expect(pictures["light"]).to_be_hidden()
+    page.locator(".theme-toggle:visible").first.click()
+    expect(pictures["light"]).to_be_visible()
+    page.get_by_placeholder("Search").fill("SendMessageBatch")
+    page.get_by_placeholder("Search").press("Enter")
+    expect(page.locator("#search-results a", has_text="v09_group_commit").first).to_be_visible()
+    assert {url for url in asked if not url.startswith((address, "data:"))} == set()
+
+
+@needs_chromium
+def test_chapters_lead_to_each_other(address: str, browser: Browser) -> None:
+    """Back to the older one, on to the newer one."""
+    page = browser.new_page()
+    page.goto(f"{address}/course/v02_blocking.html")
+    neighbours = [link.get_attribute("href") for link in page.locator(".related-pages a").all()]
+    assert neighbours == ["v03_threadpool.html", "v01_inline.html"]
+
+
+@needs_chromium
+def test_no_page_is_wider_than_a_phone(site: Path, address: str, browser: Browser) -> None:
+    """Tables and code scroll by themselves."""
+    page = browser.new_page(viewport={"width": PHONE, "height": 812})
+    pages = [path.relative_to(site) for path in site.rglob("*.html") if "results" not in path.relative_to(site).parts]
+    assert [name for name in pages if _width(page, f"{address}/{name}") > PHONE] == []
+
+
+def _width(page: Page, address: str) -> int:
+    page.goto(address)
+    width: int = page.evaluate("document.documentElement.scrollWidth")
+    return width
