@@ -23,6 +23,7 @@ CONFIGURATION: dict[str, Any] = {
     "html_static_path": [str(STATIC)],
     "html_css_files": ["site.css"],
     "html_copy_source": False,
+    "html_show_copyright": False,
     "html_show_sphinx": False,
     "html_use_index": False,
     "pygments_style": "friendly",

@@ -68,6 +68,8 @@ def test_search_and_themes(address: str, browser: Browser) -> None:
     expect(pictures["light"]).to_be_hidden()
     page.locator(".theme-toggle:visible").first.click()
     expect(pictures["light"]).to_be_visible()
+    scheme = "getComputedStyle(document.querySelector('article img')).colorScheme"
+    assert page.evaluate(scheme) == page.evaluate("document.body.dataset.theme") == "light"
     page.get_by_placeholder("Search").fill("SendMessageBatch")
     page.get_by_placeholder("Search").press("Enter")
     expect(page.locator("#search-results a", has_text="v09_group_commit").first).to_be_visible()
