@@ -6,6 +6,7 @@ python .ci/docs.py [--folder FOLDER] [--serve [--port PORT]]
 import argparse
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -25,13 +26,19 @@ def main() -> None:
     parser.add_argument("--serve", action="store_true", help="serve it on loopback, until Ctrl-C")
     parser.add_argument("--port", type=int, default=8002)
     options = parser.parse_args()
-    pages = built(options.folder.resolve())
-    if options.serve:
-        serve(pages, options.port)
+    folder = options.folder.resolve()
+    if not options.serve:
+        built(folder)
+        return
+    with opened(options.port, folder / "html") as server:  # first: a port in use is no reason to wait for the build
+        built(folder)
+        say(f"Serving on http://127.0.0.1:{server.server_port} (Ctrl-C ends it)")
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
-def built(folder: Path) -> Path:
-    """Builds and checks the site; returns the folder of its pages. Exits with what is wrong."""
+def built(folder: Path) -> None:
+    """Builds and checks the site. Exits with what is wrong."""
     started = time.monotonic()
     say("building the site …")
     try:
@@ -43,22 +50,15 @@ def built(folder: Path) -> Path:
         sys.exit("\n".join(["error: broken links:", *checked.broken]))
     say(f"{checked.pages} pages, {checked.links:,} links followed, in {time.monotonic() - started:.1f} s")
     say(f"file://{pages}/index.html")
-    return pages
 
 
-def serve(pages: Path, port: int) -> None:
-    """Serves the pages until Ctrl-C."""
+def opened(port: int, pages: Path) -> ThreadingHTTPServer:
+    """Returns a server of the pages, which it reads for each request. Exits if the port is taken."""
     handler = partial(SimpleHTTPRequestHandler, directory=str(pages))
     try:
-        server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        return ThreadingHTTPServer(("127.0.0.1", port), handler)
     except OSError as error:
         sys.exit(f"error: port {port} of 127.0.0.1: {error.strerror}; another one: make docs-serve ARGS='--port 8003'")
-    with server:
-        say(f"Serving on http://127.0.0.1:{server.server_port} (Ctrl-C ends it)")
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            say("")
 
 
 def say(text: str) -> None:
