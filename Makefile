@@ -55,7 +55,7 @@ docs: .venv/dev ## regenerate the generated parts of all documents
 docs-site: .venv/docs ## build the documentation site into .run/docs, and follow each of its links
 	@$(BIN)/python .ci/docs.py $(ARGS)
 
-docs-serve: .venv/docs ## the same, and serve it on http://127.0.0.1:8002 (another port: ARGS="--port 8003")
+docs-serve: .venv/docs ## the same, and serve it on http://127.0.0.1:8003 (another port: ARGS="--port 8004")
 	@$(BIN)/python .ci/docs.py --serve $(ARGS)
 
 lock: .venv/dev ## resolve pyproject.toml into requirements*.lock (newer versions: make lock UPGRADE=--upgrade)

@@ -24,7 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=ROOT / ".run" / "docs", help="where to build it")
     parser.add_argument("--serve", action="store_true", help="serve it on loopback, until Ctrl-C")
-    parser.add_argument("--port", type=int, default=8002)
+    parser.add_argument("--port", type=int, default=8003)
     options = parser.parse_args()
     folder = options.folder.resolve()
     if not options.serve:
@@ -58,7 +58,7 @@ def opened(port: int, pages: Path) -> ThreadingHTTPServer:
     try:
         return ThreadingHTTPServer(("127.0.0.1", port), handler)
     except OSError as error:
-        sys.exit(f"error: port {port} of 127.0.0.1: {error.strerror}; another one: make docs-serve ARGS='--port 8003'")
+        sys.exit(f"error: port {port} of 127.0.0.1: {error.strerror}; another one: make docs-serve ARGS='--port 8004'")
 
 
 def say(text: str) -> None:
