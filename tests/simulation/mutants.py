@@ -13,6 +13,7 @@ VERSIONS, LATER, OVERLAPPING, LIMIT = (
     "two invoices, one period",
     "a low rate limit",
 )
+SILENT, THRICE, LATE = "longer than a lease, no heartbeat", "three deliveries, no heartbeat", "a late billable event"
 POISON, MACHINE = "poison", "the random runs"
 
 
@@ -244,5 +245,26 @@ MUTANTS = (
         "    async for messages in _received(dead, total):\n"
         "        await dead.delete([message.receipt_handle for message in messages])\n",
         MACHINE,
+    ),
+    Mutant(
+        "a lost lease counts as renewed",
+        "billing/leases.py",
+        "                self._ends = 0.0\n                raise lost() from None\n",
+        "                pass\n",
+        SILENT,
+    ),
+    Mutant(
+        "a worker that loses its claim releases that of the other",
+        "billing/items.py",
+        'change, owned = "SET #lease_until = :ended", "#owner = :owner"',
+        'change, owned = "SET #lease_until = :ended", "attribute_exists(#pk) OR #owner = :owner"',
+        THRICE,
+    ),
+    Mutant(
+        "a closed invoice is not recognised",
+        "billing/attempt.py",
+        "if found is not None and not found.is_pending:",
+        "if False and found is not None:",
+        LATE,
     ),
 )

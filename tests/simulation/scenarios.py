@@ -18,12 +18,13 @@ from app.telemetry.observers import Observers
 from app.telemetry.record import unobserved
 from app.worker.consumed_queue import ConsumedQueue
 from app.worker.work import Worker, WorkerLimits
+from local.chargebee.invoice import StoredInvoice
 from tests.simulation.audit import Audit, Expected
 from tests.simulation.calls import Fault
 from tests.simulation.processes import EPOCH, QUEUE_DEADLINE, TABLE_DEADLINE, Process
 from tests.simulation.queues import Choose as ChooseMessages
 from tests.simulation.queues import MemoryQueue, MemorySqs, oldest
-from tests.simulation.site import KEY_SECONDS, MemorySite, SiteSession
+from tests.simulation.site import KEY_SECONDS, MemorySite, Request, SiteSession
 from tests.simulation.world import World
 
 SOURCE, DEAD = "invoices", "dead-letters"
@@ -50,6 +51,8 @@ class Scenario:
     - `faults`: the kinds of faults; `key_seconds`: how long Chargebee keeps idempotency keys.
     - `overlapping`: all invoices are of one customer and one period.
     - `delay`: seconds until SQS delivers an invoice's second event.
+    - `visibility`: the visibility timeout of a received message, which the heartbeat extends.
+    - `late_billable`: when Chargebee closes an invoice, another billable event of its period is stored.
     - `poison`: Chargebee has no invoice, and SQS has a body that is no event; `extra_poison`: only the latter.
     """
 
@@ -63,6 +66,8 @@ class Scenario:
     key_seconds: float = KEY_SECONDS
     overlapping: bool = False
     delay: float = 0.0
+    visibility: int = VISIBILITY
+    late_billable: bool = False
     poison: bool = False
     extra_poison: bool = False
 
@@ -78,7 +83,7 @@ class Run:
         source = MemoryQueue(SOURCE, dead)
         expected = [_expected(number, len(events), scenario) for number, events in enumerate(scenario.invoices)]
         self.audit = Audit(world, {one.invoice_id: one for one in expected}, source, dead)
-        world.site = MemorySite(scenario.rate, world.unix, self.audit.changed, self.audit.limited, scenario.key_seconds)
+        world.site = MemorySite(scenario.rate, world.unix, self._changed, self.audit.limited, scenario.key_seconds)
         world.sqs = MemorySqs(lambda: world.now, self.audit.deleted, choose)
         self.source, self.dead = world.sqs.add(source), world.sqs.add(dead)
         for one, versions in zip(expected, scenario.invoices, strict=True):
@@ -91,7 +96,7 @@ class Run:
     def start_worker(self, name: str, skew: float = 0.0, draw: Callable[[float, float], float] = middle) -> Process:
         process = Process(self.world, name, skew, draw)
         self.world.processes.append(process)
-        process.start(lambda process: work(process, self.scenario.rate))
+        process.start(lambda process: work(process, self.scenario))
         return process
 
     def check(self) -> None:
@@ -109,6 +114,14 @@ class Run:
             or any(process.is_working() for process in world.awake())
         )
 
+    def _changed(self, request: Request, invoice: StoredInvoice) -> None:
+        """Checks an invoice that Chargebee has changed, and stores the late billable event when it is closed."""
+        self.audit.changed(request, invoice)
+        if self.scenario.late_billable and request.operation == "close":
+            late = Billable(f"late-{invoice.id}", 1, "Late usage", START + 500)
+            if not self.world.table.find(billable_key(invoice.customer_id, late)):
+                self.world.table.put(_item(invoice.customer_id, late))
+
     def _deliver(self, expected: Expected, versions: tuple[int, ...]) -> None:
         world = self.world
         for billable in expected.billables:
@@ -122,13 +135,15 @@ class Run:
                 self.source.send(self.bodies[-1], {}, world.now).visible_at += number * self.scenario.delay
 
 
-async def work(process: Process, rate: int) -> None:
+async def work(process: Process, scenario: Scenario) -> None:
     """The composition root of a simulated worker: production code on the world's clients."""
     world = process.world
     client = process.client(world.sqs, QUEUE_DEADLINE)
     queues = [ConsumedQueue(client, QueueAddress(name, None), QUEUE_DEADLINE, unobserved) for name in (SOURCE, DEAD)]
-    limits = WorkerLimits(concurrency=1, prefetch=0, visibility=VISIBILITY, first_retry=30.0, idle=100.0, grace=30.0)
-    process_event = billing(process, rate).process
+    limits = WorkerLimits(
+        concurrency=1, prefetch=0, visibility=scenario.visibility, first_retry=30.0, idle=100.0, grace=30.0
+    )
+    process_event = billing(process, scenario.rate).process
     observers: Observers[Any] = Observers()
     worker = Worker(limits, (queues[0], queues[1]), process_event, frozenset({PENDING_INVOICE_CREATED}), observers)
     process.is_working = lambda: bool(worker.consumer.working)
@@ -208,6 +223,26 @@ SCENARIOS = (
     TWICE,
     Scenario("without idempotency keys", faults=SAFE_WITHOUT_KEYS, key_seconds=1e-6),
     Scenario("work longer than a lease", charges=6, rate=4, faults=SAFE_WITHOUT_KEYS, key_seconds=1e-6),
+    # Without a heartbeat, a worker learns from the table alone that it has lost the event.
+    Scenario(
+        "longer than a lease, no heartbeat",
+        charges=6,
+        rate=4,
+        faults=SAFE_WITHOUT_KEYS,
+        key_seconds=1e-6,
+        visibility=300,
+    ),
+    # A worker that has lost its claim receives the third copy, while the other worker processes the second one.
+    Scenario(
+        "three deliveries, no heartbeat",
+        copies=3,
+        charges=6,
+        rate=30,
+        faults=STALLS & SAFE_WITHOUT_KEYS,
+        key_seconds=1e-6,
+        visibility=300,
+    ),
+    Scenario("a late billable event", late_billable=True),
     Scenario("two versions of an invoice", ((1, 2),), copies=1, faults=SAFE_WITH_OTHER_KEYS),
     Scenario("a second version, later", ((1, 2),), copies=1, delay=12.0, faults=SAFE_WITH_OTHER_KEYS),
     Scenario("two invoices, one period", ((1,), (1,)), copies=1, overlapping=True),
