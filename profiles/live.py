@@ -63,23 +63,23 @@ def main(names: tuple[str, ...]) -> None:
 
 
 def _take(browser: Browser, name: str, picture: Picture) -> None:
-    with _served(picture) as url:
+    with served(picture) as url:
         page = browser.new_page(viewport={"width": WIDTH, "height": 800})
         page.goto(url)
-        _press(page)
+        _press_all(page)
         _photograph(page, name)
         page.close()
 
 
-def _press(page: Page) -> None:
+def _press_all(page: Page) -> None:
     """Twenty at once, then 500/s, on a queue with 100 ms of latency; photographed while some still wait."""
     page.locator(".totals b").first.wait_for()
-    _click(page, "SQS slower by 100 ms", 2)
-    _click(page, "20 webhooks at once", 8)
-    _click(page, "500/s for 5 s", 12)
+    press(page, "SQS slower by 100 ms", 2)
+    press(page, "20 webhooks at once", 8)
+    press(page, "500/s for 5 s", 12)
 
 
-def _click(page: Page, name: str, seconds: float) -> None:
+def press(page: Page, name: str, seconds: float) -> None:
     page.get_by_role("button", name=name, exact=True).click()
     page.wait_for_timeout(seconds * 1000)
 
@@ -93,7 +93,7 @@ def _photograph(page: Page, name: str) -> None:
 
 
 @contextmanager
-def _served(picture: Picture) -> Iterator[str]:
+def served(picture: Picture) -> Iterator[str]:
     """The address of the page, which the process prints or logs."""
     command = [sys.executable, "-m", "local", *picture.command]
     # Into a file: a pipe that nobody reads would fill, and block the service.
