@@ -160,7 +160,10 @@ def _begun(key: Hashable, request: Request, passed: Passed, wanted: float, proba
 
     It began at `probably`, or earlier if the loop's thread kept the interpreter lock, as a regular expression does.
     """
-    kept = passed.kept_lock and not passed.released_lock
-    if kept and passed.late >= wanted and passed.late > MOST_SWITCH:
-        return Block(key, request, passed.at - passed.seconds + wanted, passed.without_core, kept_lock=True)
+    if passed.released_lock:  # then only a collection can have kept it for long
+        kept, began = passed.collecting > MOST_SWITCH, passed.at - passed.collecting
+    else:
+        kept, began = passed.kept_lock and passed.late > MOST_SWITCH, passed.at - passed.seconds + wanted
+    if kept and passed.late >= wanted:
+        return Block(key, request, began, passed.without_core, kept_lock=True)
     return Block(key, request, probably)
