@@ -11,7 +11,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import NamedTuple
 
-from tests.simulation.mutants import MACHINE, Mutant
+from tests.simulation.mutants import MACHINE, PATH, Mutant
 
 APP = Path(__file__).parents[2] / "app"
 # The modules that are imported again, since they are the production code, or have imported it.
@@ -57,6 +57,8 @@ def hunt(mutant: Mutant) -> Hunted:
     sys.meta_path.insert(0, _Planter(module, planted(mutant)))
     if mutant.run == MACHINE:
         violation, runs = importlib.import_module("tests.simulation.machine").first_violation()
+    elif mutant.run == PATH:
+        violation, runs = importlib.import_module("tests.simulation.webhooks.search").first_violation()
     else:
         violation, runs = _first_violation(mutant.run)
     return Hunted(mutant, violation, runs, time.perf_counter() - began)

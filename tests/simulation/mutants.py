@@ -14,7 +14,7 @@ VERSIONS, LATER, OVERLAPPING, LIMIT = (
     "a low rate limit",
 )
 SILENT, THRICE, LATE = "longer than a lease, no heartbeat", "three deliveries, no heartbeat", "a late billable event"
-POISON, MACHINE = "poison", "the random runs"
+POISON, MACHINE, PATH = "poison", "the random runs", "the webhook's path"
 
 
 class Mutant(NamedTuple):

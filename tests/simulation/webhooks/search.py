@@ -1,0 +1,104 @@
+"""Searches all runs of the webhook's path within a bound, each from its start."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from loguru import logger
+
+from tests.simulation.steps import Violation
+from tests.simulation.webhooks.choices import Step, steps
+from tests.simulation.webhooks.path import PathRun
+
+
+class Bound(NamedTuple):
+    """At most this number of faults of SQS, and of special events (a sender leaves, a late body, the process stops).
+
+    `slots`: the calls to SQS at the same time.
+    """
+
+    slots: int
+    faults: int
+    specials: int
+
+
+@dataclass
+class Found:
+    """The numbers of a search, and the first violation with its steps."""
+
+    runs: int = 0
+    steps: int = 0
+    violation: str | None = None
+    trace: list[str] = field(default_factory=list)
+
+
+def search(bound: Bound, show: Callable[[Found], None] = lambda _: None) -> Found:
+    """Explores the runs depth-first, until one violates an invariant. Calls `show` after each run."""
+    with _unexpected_errors() as errors:
+        return _search(bound, show, errors)
+
+
+@contextmanager
+def _unexpected_errors() -> Iterator[list[str]]:
+    """Yields a list to which each error in the log is added. The service logs an unexpected exception and goes on."""
+    errors: list[str] = []
+    sink = logger.add(lambda message: errors.append(message.record["message"]), level="ERROR")
+    try:
+        yield errors
+    finally:
+        logger.remove(sink)
+
+
+def _search(bound: Bound, show: Callable[[Found], None], errors: list[str]) -> Found:
+    found = Found()
+    path: list[tuple[int, int]] = []  # for each choice, the number of options and the chosen one
+    while True:
+        found.runs += 1
+        trace: list[str] = []
+        run = PathRun(bound.slots)
+        try:
+            _follow(run, bound, path, trace)
+            if errors:
+                raise Violation(f"logged: {errors[0]}")
+        except Violation as violation:
+            found.violation, found.trace = str(violation), trace
+            return found
+        finally:
+            found.steps += len(trace)
+            run.loop.end()
+        show(found)
+        while path and path[-1][1] + 1 == path[-1][0]:
+            path.pop()
+        if not path:
+            return found
+        options, chosen = path.pop()
+        path.append((options, chosen + 1))
+
+
+def _follow(run: PathRun, bound: Bound, path: list[tuple[int, int]], trace: list[str]) -> None:
+    """Takes the chosen steps, then the first ones, to the end of the run."""
+    _, faults, specials = bound
+    depth = 0
+    while options := [one for one in steps(run) if one.fault <= faults and one.special <= specials]:
+        chosen = 0
+        if len(options) > 1:
+            if depth == len(path):
+                path.append((len(options), 0))
+            chosen = path[depth][1]
+            depth += 1
+        step: Step = options[chosen]
+        trace.append(str(step))
+        faults, specials = faults - step.fault, specials - step.special
+        step.take()
+        run.check()
+    run.end()
+
+
+def first_violation() -> tuple[str | None, int]:
+    """Returns the first violation within a small bound, and the number of runs. Used to hunt planted faults."""
+    for bound in (Bound(2, 1, 0), Bound(1, 1, 0), Bound(2, 0, 1), Bound(1, 2, 0)):
+        found = search(bound)
+        if found.violation:
+            return found.violation, found.runs
+    return None, found.runs

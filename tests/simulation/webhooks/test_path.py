@@ -1,0 +1,13 @@
+"""The webhook's path keeps its invariants in every run within a bound."""
+
+import pytest
+
+from tests.simulation.webhooks.search import Bound, search
+
+
+@pytest.mark.parametrize("bound", [Bound(2, 1, 0), Bound(1, 1, 0), Bound(2, 0, 1), Bound(1, 0, 1)])
+def test_every_run_within_a_bound(bound: Bound) -> None:
+    """One fault of SQS, or one sender that leaves, one late body or one stop."""
+    found = search(bound)
+    assert found.violation is None, "\n".join(found.trace)
+    assert found.runs > 100
