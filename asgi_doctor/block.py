@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from asgi_doctor.request import Request
 from asgi_doctor.stacks import Stack
+from asgi_doctor.watched import Passed
 
+# A thread that asks for the interpreter lock gets it within `sys.getswitchinterval()`, 5 ms, and a core a bit later.
+MOST_SWITCH = 0.015
 MOST_SAMPLES = 100  # per block; the latest ones
 
 
@@ -70,3 +73,18 @@ class Ping:
     """A callback that the watchdog schedules on the loop; the loop runs it as soon as it is free."""
 
     answered: float | None = None
+
+
+def begun(key: Hashable, request: Request, passed: Passed, wanted: float, times: tuple[float, float]) -> Block:
+    """Returns a block that is seen now for the first time. `times`: its earliest and its most probable begin.
+
+    It began earlier than probable if the loop's thread kept the interpreter lock, as a regular expression does.
+    """
+    earliest, probably = times
+    if passed.released_lock:  # then only a collection can have kept it for long
+        kept, began = passed.collecting > MOST_SWITCH, passed.at - passed.collecting
+    else:
+        kept, began = passed.kept_lock and passed.late > MOST_SWITCH, passed.at - passed.seconds + wanted
+    if kept and passed.late >= wanted:
+        return Block(key, request, max(began, earliest), passed.without_core, kept_lock=True)
+    return Block(key, request, max(probably, earliest))

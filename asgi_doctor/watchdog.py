@@ -15,7 +15,7 @@ from collections.abc import Hashable
 from contextlib import suppress
 from typing import Self
 
-from asgi_doctor.block import Block, Ping, Sample
+from asgi_doctor.block import Block, Ping, Sample, begun
 from asgi_doctor.finding import Finding
 from asgi_doctor.findings import Findings, OnFinding, OnFound
 from asgi_doctor.pools import Pools
@@ -25,8 +25,6 @@ from asgi_doctor.watched import Passed, WatchedThread
 
 SAMPLES = 5  # in the seconds after which a loop counts as blocked
 FINE = 4  # times as many while a ping is not answered, until the loop counts as blocked
-# A thread that asks for the interpreter lock gets it within `sys.getswitchinterval()`, 5 ms, and a core a bit later.
-MOST_SWITCH = 0.015
 PING_SECONDS = 1.0  # between two pings while the loop seems to be idle
 
 
@@ -91,6 +89,10 @@ class Watchdog:
         return self._interval / FINE if fine else self._interval
 
     def _sample(self, wanted: float) -> None:
+        if self._loop.is_closed():  # it will not answer a ping any more
+            self._block = None
+            self._ended.set()
+            return
         answered = self._ping.answered if self._ping is not None else None
         # The stack comes first: while this thread reads a file, the loop's thread continues.
         frame = self._watched.frame()
@@ -105,7 +107,8 @@ class Watchdog:
             self._start(passed, wanted, key, request, idle=not stack)
         elif stack and (self._block is None or self._block.callback != key):
             # The loop has gone on to another callback without answering the ping, which waits behind both.
-            block = _begun(key, request, passed, wanted, passed.at - passed.seconds / 2)
+            earliest = self._block.began if self._block is not None else self._last_free
+            block = begun(key, request, passed, wanted, (earliest, passed.at - passed.seconds / 2))
             self._end(block.began)
             self._block = block
         if self._block is not None and stack:
@@ -134,8 +137,7 @@ class Watchdog:
             return
         # The loop may have been blocked since it was last seen free; on average, it was for half of that time.
         half = min(passed.at - self._last_free, self._interval) / 2
-        block = _begun(key, request, passed, wanted, passed.at - half)
-        block.began = max(block.began, self._last_free)
+        block = begun(key, request, passed, wanted, (self._last_free, passed.at - half))
         self._block = None if idle else block
         self._last_ping = passed.at
         self._ping = Ping()
@@ -153,17 +155,3 @@ class Watchdog:
         if self._block is not None:
             self.collected.end(self._block, now)
         self._block = None
-
-
-def _begun(key: Hashable, request: Request, passed: Passed, wanted: float, probably: float) -> Block:
-    """Returns a block that is seen now for the first time.
-
-    It began at `probably`, or earlier if the loop's thread kept the interpreter lock, as a regular expression does.
-    """
-    if passed.released_lock:  # then only a collection can have kept it for long
-        kept, began = passed.collecting > MOST_SWITCH, passed.at - passed.collecting
-    else:
-        kept, began = passed.kept_lock and passed.late > MOST_SWITCH, passed.at - passed.seconds + wanted
-    if kept and passed.late >= wanted:
-        return Block(key, request, began, passed.without_core, kept_lock=True)
-    return Block(key, request, probably)
