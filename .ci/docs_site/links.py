@@ -13,8 +13,12 @@ from docs_site.pages import CHANGELOG, Page
 
 # Inline code comes first: a bracket in it opens no link.
 LINK = re.compile(r"(?P<code>`[^`]+`)|(?P<image>!?)\[(?P<text>(?:[^][]|\[[^]]*\])*)\]\((?P<target>[^)\s]+)\)")
-PICTURE = re.compile(r'<picture><source [^>]*srcset="(\S+)"><img alt="([^"]*)" src="(\S+)"></picture>')
-SHOWN = (".html", ".png", ".svg")  # files that a browser shows; all others are sources
+_STILL = r'<source media="\(prefers-reduced-motion: reduce\)'
+PICTURE = re.compile(
+    rf'<picture>(?:{_STILL} and [^>]*srcset="(?P<still_dark>\S+)">{_STILL}" srcset="(?P<still_light>\S+)">)?'
+    r'<source [^>]*srcset="(?P<dark>\S+)"><img alt="(?P<alt>[^"]*)" src="(?P<light>\S+)"></picture>'
+)
+SHOWN = (".html", ".png", ".svg", ".webp")  # files that a browser shows; all others are sources
 
 
 class Links:
@@ -36,7 +40,7 @@ class Links:
         """Returns the page's text for the site."""
 
         def change(prose: str) -> str:
-            prose = PICTURE.sub(lambda found: self._pair(page, found[3], found[1], found[2]), prose)
+            prose = PICTURE.sub(lambda found: self._pair(page, found), prose)
             return LINK.sub(lambda found: found[0] if found["code"] else self._link(page, found), prose)
 
         return in_prose(page.text, change)
@@ -51,6 +55,8 @@ class Links:
             return self._image(page, source, html.escape(text, quote=True))
         if source == CHANGELOG or source in self._pages:
             return f"[{text}]({self._page(page, source, anchor)})"
+        if source.startswith(".."):  # a page of GitHub that is beside the files, such as the issues
+            return f"[{text}]({self._repository}/{posixpath.basename(source)})" if self._repository else text
         if source.endswith(SHOWN):
             return f'<a href="{self._file(page, source)}">{text}</a>'
         return self._source(page, text, source)
@@ -69,19 +75,31 @@ class Links:
             return f"[{text}]({self._repository}/blob/HEAD/{source})"
         return f"`{source}`" if source.endswith(text.strip("`")) else f"{text} (`{source}`)"
 
-    def _pair(self, page: Page, light: str, dark: str, alt: str) -> str:
+    def _pair(self, page: Page, found: re.Match[str]) -> str:
         """Both of a picture's variants, of which the theme shows one."""
-        folder = posixpath.dirname(page.source)
-        both = {"only-light": light, "only-dark": dark}
-        sources = {name: posixpath.normpath(posixpath.join(folder, path)) for name, path in both.items()}
-        return "".join(self._image(page, source, alt, f' class="{name}"') for name, source in sources.items())
+        return "".join(
+            self._image(page, self._path(page, found[scheme]), found["alt"], scheme, found[f"still_{scheme}"])
+            for scheme in ("light", "dark")
+        )
 
-    def _image(self, page: Page, source: str, alt: str, attributes: str = "") -> str:
-        """A picture that leads to itself in full size; its size is set, so that the page keeps its place for it."""
+    @staticmethod
+    def _path(page: Page, target: str) -> str:
+        return posixpath.normpath(posixpath.join(posixpath.dirname(page.source), target))
+
+    def _image(self, page: Page, source: str, alt: str, scheme: str | None = None, still: str | None = None) -> str:
+        """A picture that leads to itself in full size; its size is set, so that the page keeps its place for it.
+
+        `still`: the file for readers who prefer no motion.
+        """
         address = self._file(page, source)
         width, height = imagesize.get(self._root / source) if source in self.files else (0, 0)
         size = f' width="{width:.0f}" height="{height:.0f}"' if width > 0 else ""
-        return f'<a href="{address}"{attributes}><img loading="lazy"{size} alt="{alt}" src="{address}"></a>'
+        shown = f'<img loading="lazy"{size} alt="{alt}" src="{address}">'
+        if still is not None:
+            other = self._file(page, self._path(page, still))
+            shown = f'<picture><source media="(prefers-reduced-motion: reduce)" srcset="{other}">{shown}</picture>'
+        attributes = f' class="only-{scheme}"' if scheme else ""
+        return f'<a href="{address}"{attributes}>{shown}</a>'
 
     def _file(self, page: Page, source: str) -> str:
         if (self._root / source).is_file():
