@@ -8,12 +8,12 @@ from asgi_doctor.stacks import Location, Stack, short
 
 Explain = Callable[[Finding], Iterable[str]]
 _WHAT = {
-    Kind.WAITS: "waits",
-    Kind.COMPUTES: "computes",
+    Kind.WAITS: "uses no CPU meanwhile",
+    Kind.COMPUTES: "uses the CPU all the time",
     Kind.BUILDS: "builds what should exist once",
     Kind.STARVES: "keeps the threads of the pool, and calls wait for one",
     Kind.COLLECTS: "collects garbage",
-    Kind.MANY_SHORT: "blocks often, and shortly",
+    Kind.MANY_SHORT: "blocks often, each time for less than the limit",
     Kind.STARTUP: "blocks the start",
 }
 
