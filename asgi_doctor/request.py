@@ -60,6 +60,8 @@ class Request(NamedTuple):
 
 
 NO_REQUEST = Request(None, None)
+# Stands for a callback that has ended since its frame was read.
+ENDED: Hashable = "ended"
 
 
 def request_of(context: Context | None) -> Request:
@@ -78,7 +80,7 @@ def current_task(loop: asyncio.AbstractEventLoop) -> "asyncio.Task[Any] | None":
 
 
 def callback_of(loop: asyncio.AbstractEventLoop, innermost: FrameType, depth: int) -> tuple[Hashable, Request]:
-    """Identifies the callback that the loop runs now, and the request that it belongs to.
+    """Identifies the callback that the loop runs now, and the request that it belongs to. ENDED if it has ended.
 
     `depth` is the number of the loop's own frames.
     """
@@ -86,7 +88,10 @@ def callback_of(loop: asyncio.AbstractEventLoop, innermost: FrameType, depth: in
     if task is not None:
         request = request_of(context_of(task))
         return (id(task), task.get_name()), request if request.scope else request.in_stack(innermost)
-    for outermost in frames_of(innermost)[depth:]:
+    frames = frames_of(innermost)[depth:]
+    if any(frame.f_code.co_flags & inspect.CO_COROUTINE for frame in frames):
+        return ENDED, NO_REQUEST  # only a task runs a coroutine
+    for outermost in frames:
         callback = (outermost.f_code, id(outermost.f_locals.get("self")))
         return callback, NO_REQUEST.in_stack(innermost)  # a server may handle requests in callbacks, without tasks
     return None, NO_REQUEST

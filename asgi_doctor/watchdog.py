@@ -19,7 +19,7 @@ from asgi_doctor.block import Block, Ping, Sample, begun
 from asgi_doctor.finding import Finding
 from asgi_doctor.findings import Findings, OnFinding, OnFound
 from asgi_doctor.pools import Pools
-from asgi_doctor.request import NO_REQUEST, Request, callback_of
+from asgi_doctor.request import ENDED, NO_REQUEST, Request, callback_of
 from asgi_doctor.stacks import depth_of_loop, is_idle, stack_of
 from asgi_doctor.watched import Passed, WatchedThread
 
@@ -101,6 +101,8 @@ class Watchdog:
             callback_of(self._loop, frame, self._depth) if frame is not None and stack else (None, NO_REQUEST)
         )
         del frame
+        if key == ENDED:
+            stack = ()
         passed = self._watched.passed(wanted)
         self._account(passed, answered)
         if self._ping is None:

@@ -233,10 +233,13 @@ def _line(file: str, code: str) -> int:
     ids=str,
 )
 def test_a_release_that_blocks(event: bytes, release: Release, action: str, code: str, function: str) -> None:
-    """The line in app/sqs/blocking.py is logged while SQS has not answered, once for three webhooks."""
+    """The line in app/sqs/blocking.py is logged while SQS has not answered, once for three webhooks.
+
+    APP_BLOCK_WARN is 1 s here, because on a slow machine with coverage v05 builds a client for longer than WARN.
+    """
     with (
         SqsStandIn() as sqs,
-        Service(sqs.endpoint, sqs.queue_url, release=release, block_warn=WARN, sqs_timeout=60, max_wait=0) as service,
+        Service(sqs.endpoint, sqs.queue_url, release=release, block_warn=1, sqs_timeout=60, max_wait=0) as service,
     ):
         sqs.hold(action)
         place = f"app/sqs/blocking.py:{_line('app/sqs/blocking.py', code)} in BlockingQueue.{function}"
@@ -249,7 +252,7 @@ def test_a_release_that_blocks(event: bytes, release: Release, action: str, code
                 assert sending.result(60).status_code == 200
         service.stop()
     assert line["level"] == "WARNING"
-    assert line["held_ms"] > WARN * 1000
+    assert line["held_ms"] > 1000
     assert f"app/web/releases/{release.value}.py:" in line["stack"]
     assert sum(line.get("place") == place for line in service.lines) == 1
 
