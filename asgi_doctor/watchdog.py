@@ -102,7 +102,7 @@ class Watchdog:
         )
         del frame
         if key == ENDED:
-            stack = ()
+            stack = ()  # the stack belongs to no callback that still runs
         passed = self._watched.passed(wanted)
         self._account(passed, answered)
         if self._ping is None:

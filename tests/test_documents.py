@@ -253,7 +253,7 @@ def test_the_proof_is_summed_up_as_recorded() -> None:
 
 
 def test_the_summary_has_the_worst_values() -> None:
-    """Of two attacks the lower success and rate and the slower 99th percentile, and all that was lost."""
+    """The summary of two attacks has the lower success and rate, the slower 99th percentile, and all losses."""
     where = {"date": "2026-11-21 15:30", "kubernetes": "v1.34.3", "commit": "f3d2ce7"}
     audit = "audit: holds: 2 got 200, 0 of them lost"
     seen = [
@@ -309,7 +309,7 @@ def test_terms_are_explained_where_they_are_first_used() -> None:
 
 
 def test_pictures_exist() -> None:
-    """Those of all documents."""
+    """The pictures of all documents are in the repository."""
     for name in ("README.md", "CHANGELOG.md", "docs/lab.md", "docs/local.md", "loadtest/RESULTS.md"):
         document = ROOT / name
         for picture in re.findall(r"!\[[^]]+\]\((\S+)\)|(?:src|srcset)=\"(\S+)\"", document.read_text()):
@@ -340,7 +340,7 @@ def test_the_course_is_complete() -> None:
 
 
 def test_the_version_is_the_changelog_s() -> None:
-    """Of its first section; some versions have no release of the history."""
+    """The version is that of the first section. Some versions have no release of the history."""
     newest = re.search(r"^## (\d\S+) – ", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert newest is not None
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -277,7 +277,7 @@ def test_a_release_that_does_not_block(event: bytes, release: Release) -> None:
 
 
 def test_off_by_default() -> None:
-    """Without APP_BLOCK_WARN there is no watchdog, and its module is not even imported."""
+    """The service has no watchdog without APP_BLOCK_WARN, and does not even import its module."""
     code = (
         "import sys; from app.settings import Settings; from app.web.main import create_app;"
         "from app.telemetry.observers import make_observers; observers = make_observers(Settings(), 'POST', '/');"

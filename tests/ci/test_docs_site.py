@@ -92,7 +92,7 @@ def test_links_to_sources_lead_to_the_repository(root: Path) -> None:
 
 @pytest.mark.parametrize("link", ["[x](nowhere.py)", "![x](nowhere.svg)", "[x](../CHANGELOG.md#nowhere)"])
 def test_a_broken_link_is_named(root: Path, link: str) -> None:
-    """With the page that has it."""
+    """The message names the page that has the link."""
     links = links_of(root)
     rewritten(links, link)
     [broken] = links.broken

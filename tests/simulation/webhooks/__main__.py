@@ -29,6 +29,8 @@ def main(faults: int, specials: int) -> None:
         began = time.perf_counter()
         found = search(Bound(slots, faults, specials), _show)
         took = time.perf_counter() - began
+        if sys.stderr.isatty():
+            click.echo("\r" + " " * 20 + "\r", nl=False, err=True)
         figures = f"{slots} | {faults} | {specials} | {found.runs:,} | {found.steps:,} | {took:.0f}"
         click.echo(f"| {figures} | {int(found.violation is not None)} |")
         if found.violation is not None:
