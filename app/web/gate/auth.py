@@ -39,21 +39,32 @@ def is_loopback(host: str) -> bool:
     return all(ip_address(str(address[0])).is_loopback for *_, address in found)
 
 
-def accepted_pairs(settings: GateSettings) -> list[bytes]:
-    """Returns each accepted pair as `user:password`: the current pair, and the previous pair if it is configured."""
-    pairs = (
-        (settings.basic_auth_username, settings.basic_auth_password),
-        (settings.basic_auth_previous_username, settings.basic_auth_previous_password),
-    )
-    return [f"{user}:{password.get_secret_value()}".encode() for user, password in pairs if user and password]
+class Accepted:
+    """The accepted pairs of credentials: the current pair, and the previous pair if it is configured."""
 
+    def __init__(self, settings: GateSettings) -> None:
+        pairs = (
+            (settings.basic_auth_username, settings.basic_auth_password),
+            (settings.basic_auth_previous_username, settings.basic_auth_previous_password),
+        )
+        self._pairs = [f"{user}:{password.get_secret_value()}".encode() for user, password in pairs if user and password]
+        self._headers = [b"Basic " + base64.b64encode(pair) for pair in self._pairs]
 
-def authorized(header: bytes, pairs: list[bytes]) -> bool:
-    """Returns True if the Authorization header contains one of `pairs`."""
-    scheme, _, token = header.partition(b" ")
-    try:
-        given = base64.b64decode(token.strip(), validate=True) if scheme.lower() == b"basic" else b""
-    except binascii.Error:
-        given = b""
-    # The list compares all pairs. With any(), the response time would show which pair matches.
-    return True in [compare_digest(given, pair) for pair in pairs]
+    def accepts(self, header: bytes) -> bool:
+        """Returns True if the Authorization header contains an accepted pair.
+
+        Most clients send the header in the usual form, which needs no decoding. All pairs are compared, so that the
+        response time does not show which pair matches.
+        """
+        accepted = False
+        for usual in self._headers:
+            accepted |= compare_digest(header, usual)
+        return accepted or self._decoded(header)
+
+    def _decoded(self, header: bytes) -> bool:
+        scheme, _, token = header.partition(b" ")
+        try:
+            given = base64.b64decode(token.strip(), validate=True) if scheme.lower() == b"basic" else b""
+        except binascii.Error:
+            given = b""
+        return True in [compare_digest(given, pair) for pair in self._pairs]

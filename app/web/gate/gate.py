@@ -12,7 +12,7 @@ from app.settings.gate import GateSettings
 from app.telemetry.observers import Observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.web.gate.admission import Admission, Permit
-from app.web.gate.auth import accepted_pairs, authorized
+from app.web.gate.auth import Accepted
 from app.web.gate.body import declared_length
 from app.web.gate.shed import Shedding
 from app.web.problems import REFUSALS, ProblemResponse, problem
@@ -32,7 +32,7 @@ class Gate:
     ) -> None:
         self.limits = limits
         self._admission = admission
-        self._pairs = accepted_pairs(limits)
+        self._accepted = Accepted(limits)
         self._begin_trace = observers.begin_trace
         self._shedding = Shedding(observers.of_records())
         self._observe = observers.of_records(log)
@@ -53,7 +53,7 @@ class Gate:
             raise Unauthorized("Basic credentials are missing or wrong")
 
     def _authorized(self, fields: Fields) -> bool:
-        return authorized(fields.get(b"authorization", b""), self._pairs)
+        return self._accepted.accepts(fields.get(b"authorization", b""))
 
     def admit(self, fields: Fields) -> Permit:
         """Admits a webhook, and reserves as many bytes as its Content-Length. The caller must release the permit.
