@@ -11,6 +11,9 @@ _WINDOW, _KEPT = 0.1, 0.9
 # SQS counts as paused if no answer has come for this share of the observation time. The gaps between the answers of a
 # busy service are shorter.
 _PAUSE = 0.8
+# An answer that follows the previous one within this share of the observation time is only counted. Group commit
+# receives up to ten answers at once, and a change of the rate shows only after much longer.
+_STEP = 0.001
 
 
 class Estimate:
@@ -41,6 +44,9 @@ class Estimate:
     def end(self, webhook: object, now: float) -> None:
         """Ends the wait of `webhook`, which has been answered or whose client has disconnected."""
         if (waiting := self._waiting.pop(webhook, None)) is None:
+            return
+        if now - self._last_answer < _STEP * self._observation:
+            self._answered += 1
             return
         self._note_pause(min(waiting, next(iter(self._waiting.values()), waiting))[0], now)
         self._last_answer = now
