@@ -8,7 +8,9 @@ itself shows which differences can be told apart, and with its telemetry on, wha
 loadtest/results/<date>-<commit>.
 
 With --against, each release runs beside the same release of another commit, and beside itself. Writes
-bench-against-<that commit>.json.
+bench-against-<that commit>.json. With --python, each release runs beside itself under another Python interpreter.
+Writes
+bench-against-Python-<that version>.json.
 """
 
 from dataclasses import replace
@@ -25,7 +27,7 @@ from loadtest.record import folders
 from loadtest.record.shapes import Load
 from loadtest.report import ratios
 from loadtest.stage import subject, trial
-from loadtest.stage.checkout import Checkout, checkout
+from loadtest.stage.checkout import Checkout, checkout, other_python
 from loadtest.stage.collector import collector
 from loadtest.stage.peers import peers
 from loadtest.stage.subject import AttackSubject
@@ -39,13 +41,20 @@ TITLE = "bench: CPU per accepted webhook"
 @click.option("--seconds", type=click.FloatRange(1, 600), default=5, show_default=True, help="Of each attack.")
 @click.option("--only", multiple=True, help="Only this subject: v09, go, … (repeatable).")
 @click.option("--against", metavar="COMMIT", help=f"Beside this commit's releases: those of --only, or {NEWEST}.")
-def main(repeats: int, seconds: float, only: tuple[str, ...], against: str | None) -> None:
+@click.option("--python", "base", metavar="FILE", help="Beside another interpreter: the same releases.")
+def main(repeats: int, seconds: float, only: tuple[str, ...], against: str | None, base: str | None) -> None:
     with exit_on_failure():
         load = interleaved.closed_loop(USERS, seconds)
-        if against is None:
-            _bench(only, load, repeats)
+        if against is not None and base is not None:
+            raise ConfigurationError("--against and --python exclude each other")
+        if against is not None:
+            with checkout(against) as there:
+                _bench_against(there, there.commit, _releases(only), load, repeats)
+        elif base is not None:
+            there, version = other_python(base)
+            _bench_against(there, version, _releases(only), load, repeats)
         else:
-            _bench_against(against, _releases(only), load, repeats)
+            _bench(only, load, repeats)
 
 
 def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
@@ -57,19 +66,19 @@ def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
     interleaved.finish(comparison, file, ratios.bench(comparison))
 
 
-def _bench_against(commit: str, releases: list[Release], load: Load, repeats: int) -> None:
+def _bench_against(there: Checkout, other: str, releases: list[Release], load: Load, repeats: int) -> None:
+    """Measures each release beside the same release `there`. `other` names what differs: a commit, or a Python."""
     where = interleaved.environment()
-    with checkout(commit) as there:
-        file = folders.comparison(where, quick=repeats < FEWEST) / f"bench-against-{there.commit}.json"
-        comparison = duet.run(
-            f"{TITLE}, {where.commit} against {there.commit}",
-            pairs=_beside_themselves(releases, there),
-            load=load,
-            repeats=repeats,
-            file=file,
-            where=where,
-            against=there.commit,
-        )
+    file = folders.comparison(where, quick=repeats < FEWEST) / f"bench-against-{other.replace(' ', '-')}.json"
+    comparison = duet.run(
+        f"{TITLE}, {where.commit} against {other}",
+        pairs=_beside_themselves(releases, there, other),
+        load=load,
+        repeats=repeats,
+        file=file,
+        where=where,
+        against=other,
+    )
     interleaved.finish(comparison, file, ratios.against(comparison))
 
 
@@ -96,13 +105,13 @@ def _releases(only: tuple[str, ...]) -> list[Release]:
     return releases
 
 
-def _beside_themselves(releases: list[Release], there: Checkout) -> list[Pair]:
+def _beside_themselves(releases: list[Release], there: Checkout, other: str) -> list[Pair]:
     """Each release beside itself here and `there`, where it must start."""
     pairs = []
     for release in releases:
         ours = subject.release(release)
         command = [str(there.python), *ours.command[1:]]
-        theirs = replace(ours, name=f"{release} at {there.commit}", command=command, folder=there.folder)
+        theirs = replace(ours, name=f"{release} at {other}", command=command, folder=there.folder)
         trial.start(theirs)
         pairs += [*duet.pairs(ours, []), (ours, theirs)]
     return pairs

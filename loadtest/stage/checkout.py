@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.errors import ConfigurationError
+from loadtest.record import meta
 from loadtest.record.folders import ROOT
 from loadtest.stage import environments
 
@@ -43,6 +44,20 @@ def checkout(commit: str, root: Path = ROOT) -> Iterator[Checkout]:
             yield Checkout(full[:7], folder, environments.python(_lock(folder, commit), cache / "environments"))
         finally:
             _remove(root, folder)
+
+
+def other_python(base: str) -> tuple[Checkout, str]:
+    """Returns this tree with an environment that the interpreter `base` has made, and the interpreter's version.
+
+    Raises ConfigurationError if `base` is no Python interpreter, CalledProcessError if the installation fails.
+    """
+    asked = [base, "-c", "import platform; print(platform.python_version(), end='')"]
+    try:
+        version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        raise ConfigurationError(f"--python={base}: this is no Python interpreter") from None
+    python = environments.python(ROOT / LOCKS[0], ROOT / ".run" / "pythons", base)
+    return Checkout(meta.commit(), ROOT, python), f"Python {version}"
 
 
 def _command(root: Path) -> list[str]:

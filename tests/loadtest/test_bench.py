@@ -81,6 +81,8 @@ def test_a_release_that_the_other_commit_lacks() -> None:
     ("arguments", "reason"),
     [
         (("--against", "nope"), f"error: --against=nope: {ROOT} has no such commit\n"),
+        (("--python", "/bin/false"), "error: --python=/bin/false: this is no Python interpreter\n"),
+        (("--python", "python3", "--against", "HEAD"), "error: --against and --python exclude each other\n"),
         (("--against", "HEAD", "--only", "v99"), "error: --only=v99: allowed with --against is v02_blocking, "),
     ],
 )
