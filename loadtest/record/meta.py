@@ -4,6 +4,8 @@ import os
 import platform
 import re
 import subprocess
+import sys
+import sysconfig
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,10 +24,20 @@ def environment(*tools: str) -> Environment:
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
             "cpu": _cpu(),
             "cores": str(os.cpu_count()),
-            "python": platform.python_version(),
+            "python": _python(),
         },
         tools={tool: _version(tool) for tool in tools},
     )
+
+
+def _python() -> str:
+    """The version, and whether Python was built without optimisations, as pyenv does by default.
+
+    Python of a Linux distribution and of Docker's images is optimised. Debian does not record its options.
+    """
+    options = sysconfig.get_config_var("CONFIG_ARGS") or ""
+    optimised = "--enable-optimizations" in options or sys.base_prefix == "/usr"
+    return platform.python_version() + ("" if optimised else " (built without optimisations)")
 
 
 def commit() -> str:
