@@ -47,7 +47,9 @@ class Accepted:
             (settings.basic_auth_username, settings.basic_auth_password),
             (settings.basic_auth_previous_username, settings.basic_auth_previous_password),
         )
-        self._pairs = [f"{user}:{password.get_secret_value()}".encode() for user, password in pairs if user and password]
+        self._pairs = [
+            f"{user}:{password.get_secret_value()}".encode() for user, password in pairs if user and password
+        ]
         self._headers = [b"Basic " + base64.b64encode(pair) for pair in self._pairs]
 
     def accepts(self, header: bytes) -> bool:
