@@ -67,6 +67,14 @@ class ExperimentSettings(BaseModel):
         description="Adds a middleware for request ids and timing, written as pure ASGI or with Starlette's"
         " BaseHTTPMiddleware. The talk's tip: pure ASGI.",
     )
+    request_overhead_ms: float = Field(
+        0,
+        ge=0,
+        le=100,
+        allow_inf_nan=False,
+        description="CPU time in ms that a BaseHTTPMiddleware spends on each webhook, besides its own (v01 to v10)."
+        " Used for the published figures of the lessons v02 to v07 (`python -m loadtest calibrated`).",
+    )
     response: Literal["json", "orjson", "model"] = Field(
         "model",
         description="Serialiser of the body of a 200 response (v01 to v10). json: json.dumps; orjson: orjson;"
@@ -92,7 +100,7 @@ class ExperimentSettings(BaseModel):
 
     def require_no_asgi(self) -> None:
         """Raises ConfigurationError if an option has been chosen that has no effect on a release without ASGI."""
-        for name in ("http", "middleware", "response", "access_log", "limit_concurrency"):
+        for name in ("http", "middleware", "request_overhead_ms", "response", "access_log", "limit_concurrency"):
             chosen, usual = getattr(self, name), type(self).model_fields[name].default
             if chosen != usual:
                 allowed = "an unset variable" if usual is None else default(usual)

@@ -1,10 +1,10 @@
-"""Options for load tests: two kinds of middleware (APP_MIDDLEWARE), and three ways to serialise a 200 (APP_RESPONSE).
+"""Options for load tests: kinds of middleware (APP_MIDDLEWARE, APP_REQUEST_OVERHEAD_MS) and of a 200 (APP_RESPONSE).
 
 They measure the effect of two tips from a talk. CHANGELOG.md describes the talk, and rebuilds its service step by step.
 """
 
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 from uuid import uuid4
 
@@ -49,6 +49,20 @@ class BaseHttpTiming(BaseHTTPMiddleware):
         response = await call_next(request)
         _mark(response.headers, started)
         return response
+
+
+class Overhead(BaseHTTPMiddleware):
+    """Spends `seconds` of CPU time on each request, as access logs, instrumentation and other middleware do."""
+
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
+        super().__init__(app)
+        self._seconds = seconds
+
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        end = thread_time() + self._seconds
+        while thread_time() < end:
+            pass
+        return await call_next(request)
 
 
 # The middleware for each value of APP_MIDDLEWARE.

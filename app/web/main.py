@@ -17,7 +17,7 @@ from app.telemetry.observers import Observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.web import docs, health, releases
 from app.web.endpoint import PATH
-from app.web.experiments import MIDDLEWARE, response_as_named
+from app.web.experiments import MIDDLEWARE, Overhead, response_as_named
 from app.web.gate.admission import Admission
 from app.web.gate.gate import Gate
 from app.web.openapi import described
@@ -54,6 +54,8 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
 def _serve_over_asgi(service: Service, release: ReleaseModule) -> None:
     settings = service.settings
     middleware = list(MIDDLEWARE[settings.middleware])
+    if settings.request_overhead_ms:
+        middleware.append(partial(Overhead, seconds=settings.request_overhead_ms / 1000))
     if settings.profile is not None:
         from app.telemetry.profiling import Profiling  # imported only if APP_PROFILE is set
 

@@ -59,6 +59,14 @@ def test_middleware(aws: QueueProcess, queue_url: str, event: bytes, middleware:
     assert len({answer.headers.get("x-request-id") for answer in answers}) == (1 if middleware == "none" else 3)
 
 
+def test_request_overhead(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+    """APP_REQUEST_OVERHEAD_MS: each webhook takes that much more CPU time."""
+    with Service(aws.endpoint, queue_url, release=ASGI, request_overhead_ms=50) as service:
+        before = sum(psutil.Process(service.process.pid).cpu_times()[:2])
+        assert [service.post(event).status_code for _ in range(4)] == [200] * 4
+        assert sum(psutil.Process(service.process.pid).cpu_times()[:2]) - before >= 4 * 0.05 - 0.02  # its resolution
+
+
 @pytest.mark.parametrize(
     ("response", "response_class", "model"),
     [("json", JSONResponse, None), ("orjson", OrjsonResponse, None), ("model", None, Answer)],
