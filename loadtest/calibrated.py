@@ -6,10 +6,15 @@ v02_blocking ÷ the one measured here first. v02 because it sends one webhook at
 throughput depends least on threads, pools and the queue's concurrency (threads of its dependency connect meanwhile).
 The CA bundle is the second parameter, and fixed as well: as many CAs as load in the time that all of them took under
 OpenSSL 1.1.1. (That the published image had it is inferred from its time, not known.)
+The third one is the overhead of each request. A handler that does nothing reached 461 of 500 requests a second on the
+published pod, and so took 2.2 ms of its core. What it takes more than here is spent in a middleware
+(APP_REQUEST_OVERHEAD_MS), before the releases are compared. f is then measured again, with the overhead. v11 has no
+middleware, and runs without the overhead. --overhead 0 compares without it.
 
 Writes calibrated.json (with --plain: calibrated-plain.json) to loadtest/results/<date>-<commit>.
 """
 
+from pathlib import Path
 from statistics import median
 
 import click
@@ -19,12 +24,17 @@ from loadtest import interleaved
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import SQS_LATENCY_S, Case, Sqs
 from loadtest.record import folders
+from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Load
 from loadtest.report import tables
 from loadtest.report.figures import PUBLISHED
 from loadtest.stage import subject
+from loadtest.stage.peers import do_nothing
+from loadtest.stage.subject import AttackSubject
 
 SPEED = Release.V02_BLOCKING
+OVERHEAD = "APP_REQUEST_OVERHEAD_MS"
+FITS = 3  # attacks of which the median counts
 
 
 def dilated(factor: float) -> Load:
@@ -32,22 +42,52 @@ def dilated(factor: float) -> Load:
     return Load(rate=round(500 / factor), duration_s=5 * factor, timeout_s=30 * factor)
 
 
+class Fit:
+    """Measures the parameters. `file` gets the last measurement, whose raw results are beside it."""
+
+    def __init__(self, file: Path, where: Environment, sqs: Sqs) -> None:
+        self._file = file
+        self._where = where
+        self._sqs = sqs
+
+    def factor(self, flags: dict[str, str]) -> float:
+        """Returns f: the published throughput of SPEED, divided by its throughput here with `flags`."""
+        return PUBLISHED[SPEED]["rps"] / self._rps("speed", subject.release(SPEED, **flags), dilated(1))
+
+    def overhead(self, factor: float) -> float:
+        """Returns how many ms of this machine's time a request that does nothing takes less here than published."""
+        here = self._rps("nothing", do_nothing(), interleaved.closed_loop(interleaved.USERS, 5))
+        return max(0.0, 1000 * (factor / PUBLISHED["do_nothing"]["rps"] - 1 / here))
+
+    def _rps(self, kind: str, what: AttackSubject, load: Load) -> float:
+        case = Case(kind, what, "burst", load)
+        found = interleaved.run(f"calibrated: {kind}", [case], FITS, self._file, self._where, sqs=self._sqs)
+        return median(run.measurement.rps for run in found.runs)
+
+
+def _release(release: Release, timeout: dict[str, str], overhead: dict[str, str]) -> AttackSubject:
+    """Returns the release in dilated time, with the overhead if a middleware can be added to the release."""
+    return subject.release(release, **timeout, **(overhead if release < Release.V11_WITHOUT_ASGI else {}))
+
+
 @click.command(help=__doc__)
 @click.option("--repeats", type=click.IntRange(1, 50), default=5, show_default=True)
 @click.option("--plain", is_flag=True, help="SQS without TLS.")
-@click.option("--factor", type=click.FloatRange(0.2, 5), help="Instead of measuring it.")
-def main(repeats: int, plain: bool, factor: float | None) -> None:
+@click.option("--factor", type=click.FloatRange(0.2, 5), help="f, instead of measuring it.")
+@click.option("--overhead", type=click.FloatRange(0, 50), help="In ms of this machine, instead of measuring it.")
+def main(repeats: int, plain: bool, factor: float | None, overhead: float | None) -> None:
     with exit_on_failure():
         where = interleaved.environment()
         file = folders.comparison(where) / ("calibrated-plain.json" if plain else "calibrated.json")
         sqs = Sqs(SQS_LATENCY_S, plain, "openssl-1.1")
-        if factor is None:
-            case = Case("speed", subject.release(SPEED), "burst", dilated(1))
-            speed = interleaved.run("calibrated: speed", [case], 3, file.with_suffix(".speed.json"), where, sqs=sqs)
-            factor = PUBLISHED[SPEED]["rps"] / median(run.measurement.rps for run in speed.runs)
-            print(f"f = {factor:.3f}")
+        fit = Fit(file.with_suffix(".fit.json"), where, sqs)
+        if overhead is None:
+            overhead = fit.overhead(factor or fit.factor({}))
+        flags = {OVERHEAD: f"{overhead:.2f}"} if overhead else {}
+        factor = factor or fit.factor(flags)
+        print(f"f = {factor:.3f}, overhead of a request {overhead:.2f} ms")
         timeout = {"APP_SQS_TIMEOUT": f"{10 * factor:.2f}", "APP_BODY_TIMEOUT": f"{10 * factor:.2f}"}
-        subjects = [subject.release(release, **timeout) for release in subject.QUEUEING]
+        subjects = [do_nothing(**flags), *(_release(release, timeout, flags) for release in subject.QUEUEING)]
         cases = [Case("calibrated", what, "burst", dilated(factor)) for what in subjects]
         slow = sqs._replace(latency_s=SQS_LATENCY_S * factor)
         comparison = interleaved.run("calibrated: published time", cases, repeats, file, where, sqs=slow, factor=factor)

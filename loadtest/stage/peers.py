@@ -15,6 +15,11 @@ def floor() -> AttackSubject:
     return AttackSubject("asgi_noop", [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
 
 
+def do_nothing(**flags: str) -> AttackSubject:
+    """A FastAPI service that does nothing in a thread, with `flags`."""
+    return AttackSubject("do_nothing", [sys.executable, "-m", "loadtest.peers.do_nothing"], flags, enqueues=False)
+
+
 def peers() -> list[AttackSubject]:
     """The floor, and the peers in Go if Go is installed to build them. Raises CalledProcessError."""
     if shutil.which("go") is None:
