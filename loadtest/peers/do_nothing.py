@@ -7,18 +7,18 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import anyio.to_thread
 import uvicorn
 from fastapi import FastAPI
 
 from app.web.experiments import Overhead
+from app.web.threads import set_tokens
 
 TOKENS = 200
 
 
 @asynccontextmanager
 async def _lifespan(_: FastAPI) -> AsyncIterator[None]:
-    anyio.to_thread.current_default_thread_limiter().total_tokens = TOKENS
+    set_tokens(TOKENS)
     yield
 
 
