@@ -17,6 +17,12 @@ from app.telemetry.timestamps import Timestamps
 
 FLUSH_SECONDS = 0.1
 MOST_LINES = 64
+# The line of a webhook with an event and without a trace. No value needs an escape sequence: see the patterns in
+# `app.events`.
+_USUAL = (
+    '{"time":"%s","level":"INFO","message":"webhook %s","duration_ms":%.2f,"event_id":"%s","event_type":"%s",'
+    '"retry":%s,"outcome":"%s"}\n'
+)
 
 
 class WebhookLines:
@@ -26,7 +32,7 @@ class WebhookLines:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._lines: list[bytes] = []
+        self._lines: list[str] = []
         self._flushing: asyncio.TimerHandle | None = None
         self._timestamps = Timestamps()
         self._by_loguru = not as_json(settings) or settings.log_level not in ("DEBUG", "INFO")
@@ -37,13 +43,7 @@ class WebhookLines:
         if self._by_loguru or record.status is not None or record.outcome == UNANSWERED:
             log_webhook(record)
             return
-        line = {
-            "time": self._timestamps.now(),
-            "level": "INFO",
-            "message": f"webhook {record.outcome}",
-            **fields(record),
-        }
-        self._lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+        self._lines.append(_line(record, self._timestamps.now()))
         if len(self._lines) >= MOST_LINES:
             self.flush()
         elif self._flushing is None:
@@ -56,5 +56,17 @@ class WebhookLines:
             self._flushing = None
         lines, self._lines = self._lines, []
         if lines:
-            sys.stderr.write(b"".join(lines).decode())
+            sys.stderr.write("".join(lines))
             sys.stderr.flush()
+
+
+def _line(record: WebhookRecord, now: str) -> str:
+    """Returns the line of `record`, with the fields of `log_webhook`. A usual line is formatted without a dict."""
+    event, answered = record.event, record.answered
+    if event is None or answered is None or record.trace is not None:
+        line = {"time": now, "level": "INFO", "message": f"webhook {record.outcome}", **fields(record)}
+        return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE).decode()
+    retry = "true" if event.is_retry else "false"
+    milliseconds = (answered - record.began) * 1000
+    outcome = record.outcome
+    return _USUAL % (now, outcome, milliseconds, event.id, event.event_type, retry, outcome)
