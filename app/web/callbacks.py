@@ -4,7 +4,6 @@ The rules are those of `endpoint`, the door over ASGI: this module only calls th
 """
 
 from collections.abc import Callable, Mapping
-from http import HTTPStatus
 from typing import Any, Literal
 
 from loguru import logger
@@ -76,17 +75,18 @@ class CallbackWebhook(Exchange):
         self._guard(self._count, True)
 
     def body_complete(self) -> None:
-        self._guard(self._receive)
+        self._guard(self._receive, False)
 
     def _count(self, more: bool) -> None:
-        size, self._counted = self.received - self._counted, self.received
-        self._arriving.add(size, more=more)
+        received = self.received
+        self._arriving.add(received - self._counted, more=more)
+        self._counted = received
 
     def _late(self) -> None:
         self._end(refuse(self._arriving.too_late(), self.record))
 
-    def _receive(self) -> None:
-        self._count(False)
+    def _receive(self, more: bool) -> None:
+        self._count(more)
         if self.record.trace is None:
             self._door.receive(self)
             return
@@ -109,7 +109,7 @@ class CallbackWebhook(Exchange):
 
     def _accept(self, status: Literal["queued", "ignored"]) -> None:
         body = plain(status, gate_event.accept(self.record, status))
-        self._end(Plain(HTTPStatus.OK, [(b"content-length", b"%d" % len(body)), _JSON], body))
+        self._end(Plain(200, [(b"content-length", b"%d" % len(body)), _JSON], body))
 
     def abandoned(self) -> None:
         if self.more_body and self in self._door.open:
@@ -119,10 +119,10 @@ class CallbackWebhook(Exchange):
         if (response := self._door.gate.stopped(self.record)) is not None:
             self._end(response)
 
-    def _guard(self, step: Callable[..., None], *arguments: object, scope: Mapping[str, str] = _SCOPE) -> None:
+    def _guard(self, step: Callable[[Any], None], argument: Any, scope: Mapping[str, str] = _SCOPE) -> None:
         """Answers the errors of `step`. The watchdog reads `scope`."""
         try:
-            step(*arguments)
+            step(argument)
         except WebhookRefused as error:
             self._end(refuse(error, self.record))
         except Exception:

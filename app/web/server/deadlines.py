@@ -124,11 +124,16 @@ class Deadlines:
         if self.flow.write_paused or self.transport.is_closing() or self.rest_expected():
             self._limits.set_deadline(self, LINGER_SECONDS, self.transport.abort)
         elif not self.busy():
-            self._head_begun, self._between_requests = False, True
-            self._limits.release_head(self)
-            self._limits.set_deadline(self, self._limits.keep_alive_timeout, self._expire)
+            self.await_next()
         else:
             self._limits.clear_deadline(self)
+
+    def await_next(self) -> None:
+        """Sets the deadline for the next request of a connection without a request."""
+        self._head_begun, self._between_requests = False, True
+        limits = self._limits
+        limits.release_head(self)
+        limits.set_deadline(self, limits.keep_alive_timeout, self._expire)
 
     def pause_writing(self) -> None:
         super().pause_writing()  # type: ignore[misc]

@@ -31,6 +31,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     _since_body = 0  # number of bytes received since the last part of a body
     _upgrading = False
     _body_left = 0  # bytes still missing from the body of a request for an upgrade, which llhttp does not parse
+    _method, _version = b"", ""  # of the newest request whose head is complete
     _stopped = False  # the server ignores all further bytes from this client
     _earlier: RequestResponseCycle | None = None  # the previous request; `cycle` is the newest
 
@@ -93,7 +94,8 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         size = heads.size(self.url, self.headers)
         if size > heads.MAX_BYTES:
             raise HeadRefused(heads.TOO_LARGE)
-        fields = heads.check(self.parser.get_method(), self.url, self.parser.get_http_version(), self.headers)
+        method, version = self._method, self._version = self.parser.get_method(), self.parser.get_http_version()
+        fields = heads.check(method, self.url, version, self.headers)
         if len(self.pipeline) >= MAX_PIPELINED:
             raise HeadRefused(f"More than {MAX_PIPELINED} request waits for the response to an earlier request.")
         if not self.reserves_head(size):

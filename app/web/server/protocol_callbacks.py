@@ -35,7 +35,7 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
 
     def begin_request(self, fields: Mapping[bytes, bytes]) -> None:
         if self._is_for_the_door():
-            keep_alive = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
+            keep_alive = self._version != "1.0" and self.parser.should_keep_alive()
             self.cycle = self._exchange = exchange = self._door.exchange(self, keep_alive)
             self.head_complete()
             exchange.head_complete(fields)
@@ -50,7 +50,7 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
     def _is_for_the_door(self) -> bool:
         return (
             self.url == self._door.path
-            and self.parser.get_method() == b"POST"
+            and self._method == b"POST"
             and not (self._upgrading or self.expect_100_continue or self.busy() or self.flow.write_paused)
         )
 
@@ -92,8 +92,13 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
             self._limits.clear_body_deadline(self)
         elif not exchange.keep_alive:
             self.transport.close()
-        if self.pipeline or self._half_closed or self.flow.read_paused or self.transport.is_closing():
+        flow = self.flow
+        if self.pipeline or self._half_closed or flow.read_paused or flow.write_paused or self.transport.is_closing():
             self.on_response_complete()
-        else:  # does the same, without uvicorn's timer for the keep-alive deadline, which is in `_limits`
-            self.server_state.total_requests += 1
+            return
+        # Does the same, without uvicorn's timer for the keep-alive deadline, which is in `_limits`.
+        self.server_state.total_requests += 1
+        if exchange.more_body:
             self.reset_deadline()
+        else:
+            self.await_next()
