@@ -61,7 +61,8 @@ class GroupCommit:
         pending = PendingSend(message, asyncio.get_running_loop().time() + self._deadline)
         self._pending.add(pending, on_settled)
         self._waiting.append(pending)
-        self._fill_slots()
+        if len(self._sending) < self._slots:
+            self._fill_slots()
 
     async def close(self, seconds: float) -> None:
         """Sends the waiting messages for at most `seconds`. Then rejects the remaining ones with QueueUnavailable."""
