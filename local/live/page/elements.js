@@ -18,7 +18,7 @@ function heading(service) {
   }
   const place = element("section", { className: "service" },
     element("h2", { textContent: service.name }),
-    element("p", { className: "change" }, ...withCode(service.change)),
+    element("p", { className: "change" }, ...withCode(service.change && `The change: ${service.change}`)),
     element("p", { className: "cost" }, ...withCode(service.cost && `Its cost: ${service.cost}`)),
     element("p", { className: "state" }, parts.health, parts.totals, parts.sentHere))
   document.getElementById("services").append(place)

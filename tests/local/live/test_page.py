@@ -34,6 +34,16 @@ def test_it_draws(tab: Page, url: str, service: Pretended) -> None:
     assert [address for address in asked if not address.startswith((f"{url}/", "data:"))] == []
 
 
+def test_code_keeps_its_case(tab: Page, page_of: Callable[..., str], service: Pretended) -> None:
+    """A change that begins with code is shown as it is written, because names in code have a case."""
+    service.change = "`await send(…)` waits."
+    tab.goto(page_of(service))
+    expect(tab.locator(".change")).to_have_text("The change: await send(…) waits.")
+    expect(tab.locator(".change code")).to_have_text("await send(…)")
+    transform = "text => getComputedStyle(text, '::first-letter').textTransform"
+    assert tab.locator(".change").evaluate(transform) == "none"
+
+
 def test_the_latency_is_shown_as_pressed(tab: Page, url: str, service: Pretended) -> None:
     """The buttons work by keyboard: the focus is visible, and Space presses."""
     tab.goto(url)
