@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -17,7 +18,7 @@ from app.settings import Settings, load_settings
 from app.telemetry.logging import configure_logging
 from local.chargebee.sender import open_session, post
 from local.live import page_process
-from local.live.firing import Post
+from local.live.firing import Answer, Post
 from local.live.page_config import PageConfig, ShownService
 from local.live.site import create_site
 from local.sample_events import default_file, fresh_events_of
@@ -46,16 +47,19 @@ def _site(settings: Settings, config: PageConfig, port: int) -> Starlette:
     return create_site(config, port, _bodies, open_post)
 
 
-async def _post(chargebee: str | None, client: aiohttp.ClientSession, body: bytes) -> int:
-    """Posts the webhook to the service, and returns the status of the response.
+async def _post(chargebee: str | None, client: aiohttp.ClientSession, body: bytes) -> Answer:
+    """Posts the webhook to the service, and returns the response's status and how long the response took.
 
-    If `chargebee` is the URL of a Chargebee stand-in, registers the webhook's invoice there before posting.
+    If `chargebee` is the URL of a Chargebee stand-in, registers the webhook's invoice there before posting. The time of
+    this call does not count.
     """
     if chargebee is not None:
         invoices = [{"event": json.loads(body)}]
         with suppress(aiohttp.ClientError, TimeoutError):
             await client.put(f"{chargebee}/_/invoices", json=invoices, headers={"Authorization": ""})
-    return (await post(client, body)).status
+    began = time.perf_counter()
+    reply = await post(client, body)
+    return Answer(reply.status, time.perf_counter() - began)
 
 
 def _bodies(count: int) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ import aiohttp
 
 from local.live.firing import Post, fire
 from local.live.page_config import ShownService
+from local.live.sender_times import Milliseconds
 from local.live.tally import Tally
 
 # A function that generates the given number of webhooks.
@@ -56,10 +57,15 @@ class Buttons:
     def extras(self) -> dict[str, object]:
         """Returns SQS's latency in ms, the buttons pressed since the previous call, and the counts of each service.
 
-        The counts are the number of webhooks that the buttons have sent, and the number of answers by status.
+        The counts are the number of webhooks that the buttons have sent, and the number of answers by status. The times
+        that the sender waited for all these answers are beside them.
         """
         pressed, self._pressed = self._pressed, []
         return {"delay": self._delay, "pressed": pressed, "sent_here": [tally.shown() for tally in self._tallies]}
+
+    def sender_times(self) -> list[Milliseconds]:
+        """Returns, for each service, how long the sender waited for the answers of the last second."""
+        return [tally.times.recent() for tally in self._tallies]
 
     def send(self, name: str) -> bool:
         """Begins to send the webhooks of the button `name`, and returns True.

@@ -3,9 +3,18 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from typing import NamedTuple
 
-# A function that sends one webhook to a service, and returns the status of the answer, or 0 if no answer came.
-Post = Callable[[bytes], Awaitable[int]]
+
+class Answer(NamedTuple):
+    """The status of a service's answer, or 0 if no answer came, and the seconds from sending the webhook to its end."""
+
+    status: int
+    seconds: float
+
+
+# A function that sends one webhook to a service, and returns the answer.
+Post = Callable[[bytes], Awaitable[Answer]]
 
 
 async def fire(bodies: Iterable[bytes], posts: list[Post], rate: float | None) -> None:

@@ -12,16 +12,18 @@ from local.live.health_probe import HealthProbe
 from local.live.page_config import ShownService
 from local.live.ring import Ring
 from local.live.scraper import Scraper
+from local.live.sender_times import Milliseconds
 
 INTERVAL = 0.5
 Extras = Callable[[], dict[str, object]]
+SenderTimesOfEach = Callable[[], list[Milliseconds]]
 
 
-async def sample(services: list[ShownService], ring: Ring, extras: Extras) -> None:
+async def sample(services: list[ShownService], ring: Ring, extras: Extras, sender_times: SenderTimesOfEach) -> None:
     """Adds the current figures of the services to `ring` every INTERVAL seconds, until the task is cancelled.
 
     `extras` returns further figures: SQS's latency, the buttons that viewers pressed, and the number of webhooks that
-    the buttons sent.
+    the buttons sent. `sender_times` returns, for each service, how long the buttons' sender waited for answers.
     """
     async with aiohttp.ClientSession() as session, AsyncExitStack() as stack:
         probes = [HealthProbe(service.url) for service in services]
@@ -31,7 +33,9 @@ async def sample(services: list[ShownService], ring: Ring, extras: Extras) -> No
             running.create_task(probe.run())
         due = time.monotonic()
         while True:
-            ring.add(json.dumps({"t": round(time.time(), 2), **extras(), "services": await _moment(probes, scrapers)}))
+            figures = await _moment(probes, scrapers)
+            measured = [own | sent for own, sent in zip(figures, sender_times(), strict=True)]
+            ring.add(json.dumps({"t": round(time.time(), 2), **extras(), "services": measured}))
             # After a pause of the whole machine, the next sample follows at once. Samples that the pause prevented are
             # left out.
             due = max(due + INTERVAL, time.monotonic())

@@ -32,7 +32,7 @@ def create_site(config: PageConfig, port: int, bodies: Bodies, open_post: OpenPo
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with buttons:
-            sampling = asyncio.create_task(sample(config.services, ring, buttons.extras))
+            sampling = asyncio.create_task(sample(config.services, ring, buttons.extras, buttons.sender_times))
             yield
             sampling.cancel()
             with suppress(asyncio.CancelledError):

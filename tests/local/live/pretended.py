@@ -1,6 +1,7 @@
 """A fake service: /healthz, webhooks, and metrics with the names of the real ones."""
 
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
@@ -15,7 +16,8 @@ SECONDS = (0.001, 0.01, 0.1, 1, 10)
 class Pretended:
     """A fake service, which runs inside the context.
 
-    A test clears `answering` to stop the answers; `delay` is the latency that the queue was set to.
+    A test clears `answering` to stop the answers; `delay` is the latency that the queue was set to. `accept_after` is
+    the time in seconds that a webhook waits before the service accepts it.
     """
 
     def __init__(self, name: str = "v09_group_commit") -> None:
@@ -25,6 +27,7 @@ class Pretended:
         self.answering.set()
         self.webhooks: list[bytes] = []
         self.delay: float | None = None
+        self.accept_after = 0.0
         self._arrived = threading.Condition()
         registry = CollectorRegistry()
         self.counted = Counter("invoice_webhook_webhooks", "-", ["outcome"], registry=registry)
@@ -72,6 +75,7 @@ def _handler(service: Pretended) -> type[BaseHTTPRequestHandler]:
             self._end(200)
 
         def do_POST(self) -> None:
+            time.sleep(service.accept_after)
             service.take(self._body())
             self._end(200)
 

@@ -44,7 +44,19 @@ def test_only_its_own_webhooks(url: str, service: Pretended) -> None:
     assert _press(url, "send/burst") == 202
     with viewing(url) as events:
         own = (event.moment["sent_here"][0] for event in events)
-        assert next(one for one in own if one["answers"].get("200") == 20) == {"sent": 20, "answers": {"200": 20}}
+        counted = next(one for one in own if one["answers"].get("200") == 20)
+    assert (counted["sent"], counted["answers"]) == (20, {"200": 20})
+
+
+def test_the_time_of_the_sender(url: str, service: Pretended) -> None:
+    """The sender's time has the wait before the service's own time begins; without a webhook there is no time."""
+    service.accept_after = 0.2
+    with viewing(url) as events:
+        assert not {"sender_p50", "sender_p99"} & next(events).moment["services"][0].keys()
+        assert _press(url, "send/burst") == 202
+        moments = (event.moment for event in events)
+        assert next(one for one in moments if "sender_p50" in one["services"][0])["services"][0]["sender_p50"] > 180
+        assert next(one for one in moments if sum(one["sent_here"][0]["answers"].values()) == 20)
 
 
 def test_the_latency_of_sqs(url: str, service: Pretended) -> None:
