@@ -1,6 +1,7 @@
 // The charts, each with its lines (`series`). `name` is the name of a line's number in the data. Lines for normal work
 // are blue (`main`), and lines that need attention are orange (`warn`). Charts with `any` suit every app, not only one
-// that takes webhooks. Lines with `rare` are hidden while all their numbers are 0.
+// that takes webhooks. Lines with `rare` are hidden while all their numbers are 0. Charts with the same `axis` have the
+// same scale. Charts with `sender` show what the page's buttons measure, and say so if nobody has pressed one.
 
 const ALL_CHARTS = [
   { id: "answers", title: "Answers", unit: "webhooks per second", format: perSecond, least: 10, marks: true, series: [
@@ -9,9 +10,12 @@ const ALL_CHARTS = [
     { name: "overloaded", label: "overloaded", tone: "shed", rare: true },
     { name: "unanswered", label: "unanswered", tone: "ink", rare: true },
     { name: "ignored", label: "ignored", tone: "quiet", rare: true } ] },
-  { id: "times", title: "Response time", unit: "in the service; log scale", format: duration, log: true, series: [
+  { id: "times", axis: "times", title: "Response time in the service", unit: "after accept; log scale", format: duration, log: true, series: [
     { name: "p50", label: "median", tone: "main" },
     { name: "p99", label: "99th percentile", tone: "warn" } ] },
+  { id: "sender", axis: "times", sender: true, title: "Response time at the sender", unit: "this page; log scale", format: duration, log: true, series: [
+    { name: "sender_p50", label: "median", tone: "main" },
+    { name: "sender_p99", label: "99th percentile", tone: "warn" } ] },
   { id: "loop", any: true, title: "Event loop delay", unit: "log scale", format: duration, log: true, series: [
     { name: "loop_p99", label: "99th percentile", tone: "main" },
     { name: "loop_max", label: "longest in 10 s", tone: "warn" } ] },

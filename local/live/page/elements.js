@@ -35,8 +35,9 @@ function figure(chart, service) {
   const readouts = chart.series.map(readout)
   const plot = element("div", { className: "plot", role: "img" })
   const who = services.length > 1 ? [element("span", { className: "who", textContent: service.name })] : []
-  const caption = element("figcaption", {}, ...who, ...readouts.map(one => one.place))
-  return { place: element("figure", {}, caption, plot), plot, readouts }
+  const unsent = element("span", { className: "unsent", textContent: NOBODY_SENT, hidden: true })
+  const caption = element("figcaption", {}, ...who, unsent, ...readouts.map(one => one.place))
+  return { place: element("figure", {}, caption, plot), plot, readouts, unsent }
 }
 
 function panel(chart) {

@@ -44,17 +44,21 @@ function readouts() {
   const moment = moments[hovered ?? moments.length - 1] ?? moments.at(-1)
   if (!moment) return
   for (const { chart, figures } of panels)
-    figures.forEach((one, at) => one.readouts.forEach(({ name, rare, value, place }) => {
-      value.textContent = formatted(chart, moment.services[at][name])
-      place.hidden = absent(rare, at, name)
-    }))
+    figures.forEach((one, at) => {
+      one.unsent.hidden = !unsent(chart, at)
+      one.readouts.forEach(({ name, rare, value, place }) => {
+        value.textContent = formatted(chart, moment.services[at][name])
+        place.hidden = unsent(chart, at) || absent(rare, at, name)
+      })
+    })
 }
 
 function redraw() {
   if (!moments.length) return
   const times = moments.map(moment => moment.t - now())
   for (const { chart, figures } of panels) {
-    axisEnds[chart.id] = axisEnd(chart, Math.max(...services.flatMap((_, at) => chart.series.map(one => highest(at, one.name)))))
+    const lines = CHARTS.filter(one => one === chart || (chart.axis && one.axis === chart.axis)).flatMap(one => one.series)
+    axisEnds[chart.id] = axisEnd(chart, Math.max(...services.flatMap((_, at) => lines.map(line => highest(at, line.name)))))
     figures.forEach(({ uplot, plot }, at) => {
       const values = ordered(chart).map(({ name, rare }) => moments.map(({ services: all }) => {
         const value = absent(rare, at, name) ? null : all[at][name] ?? null

@@ -1,10 +1,14 @@
 // Describes the charts in words, for screen readers, the heading and the table.
 const SUMMARY_SECONDS = 15
+const NOBODY_SENT = "Nobody has sent webhooks from this page."
 let announced = ""
 let announcedAt = 0
 
 const latest = (at, name) => moments.at(-1)?.services[at][name]
 const highest = (at, name) => moments.reduce((most, moment) => Math.max(most, moment.services[at][name] ?? -1), -1)
+
+// Returns true if the chart shows what this page's buttons measure, and nobody has pressed one of the buttons.
+const unsent = (chart, at) => Boolean(chart.sender) && !moments.at(-1)?.sent_here[at].sent
 
 function secondsUnanswered(at) {
   const since = moments.findLastIndex(moment => !moment.services[at].timed_out) + 1
@@ -43,21 +47,23 @@ function totals(at) {
 
 // Returns the number of webhooks that this page has sent, and the numbers of their answers by status.
 function sentHere(at) {
-  const { sent, answers } = moments.at(-1).sent_here[at]
+  const { sent, answers, p50, p99 } = moments.at(-1).sent_here[at]
   if (!sent) return []
   const { 0: none = 0, ...statuses } = answers
   const parts = Object.entries(statuses).map(([status, count]) => `${number(count)} answered ${status}`)
   if (none) parts.push(`${number(none)} got no answer`)
   const waiting = sent - sum(answers)
   if (waiting) parts.push(`${number(waiting)} still waiting`)
+  if (p50 != null) parts.push(`response time at the sender ${duration(p50)} (median) and ${duration(p99)} (99th percentile)`)
   return [strong(sent), ` sent from this page: ${parts.join(", ")}`]
 }
 
 function throughput(at) {
-  const times = ALL_CHARTS.find(chart => chart.id === "times")
-  return webhooks
-    ? `, ${number(latest(at, "queued") ?? 0)} webhooks a second queued, response time ${formatted(times, latest(at, "p99"))} at the 99th percentile`
-    : ""
+  const [service, sender] = ["times", "sender"].map(id => ALL_CHARTS.find(chart => chart.id === id))
+  if (!webhooks) return ""
+  const waited = unsent(sender, at) ? "" : ` and ${formatted(sender, latest(at, "sender_p99"))} at the sender`
+  return `, ${number(latest(at, "queued") ?? 0)} webhooks a second queued, 99th percentile of the response time `
+    + `${formatted(service, latest(at, "p99"))} in the service${waited}`
 }
 
 // Tells screen readers at once if a service stops answering or answers again, and every 15 s while webhooks are queued.
@@ -72,7 +78,7 @@ function announce() {
 }
 
 function describe(chart, at, plot) {
-  const parts = chart.series.map(({ name, label }) => {
+  const parts = unsent(chart, at) ? [NOBODY_SENT] : chart.series.map(({ name, label }) => {
     const most = highest(at, name)
     return `${label} ${formatted(chart, latest(at, name))}${most < 0 ? "" : `, at most ${chart.format(most)}`}`
   })
@@ -83,7 +89,7 @@ function fillTable({ details, rows }, at) {
   if (!details.open) return
   for (const { chart, name, now, highest: cell } of rows) {
     const most = highest(at, name)
-    now.textContent = formatted(chart, latest(at, name))
+    now.textContent = unsent(chart, at) ? "nothing sent from this page" : formatted(chart, latest(at, name))
     cell.textContent = most < 0 ? "–" : chart.format(most)
   }
 }

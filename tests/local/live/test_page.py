@@ -1,5 +1,6 @@
 """Tests the page in a real browser."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def _wait_for_drawing(tab: Page) -> None:
 
 
 def test_it_draws(tab: Page, url: str, service: Pretended) -> None:
-    """The page shows release, lesson and nine charts; the button works; no other host gets a request."""
+    """The page shows release, lesson and ten charts; the button works; no other host gets a request."""
     asked: list[str] = []
     tab.on("request", lambda request: asked.append(request.url))
     tab.goto(url)
@@ -28,8 +29,8 @@ def test_it_draws(tab: Page, url: str, service: Pretended) -> None:
     tab.get_by_role("button", name="20 webhooks at once").click()
     service.wait_for(20)
     expect(tab.locator(".totals")).to_contain_text("20 queued since the service started")
-    expect(tab.locator(".sent-here")).to_have_text("20 sent from this page: 20 answered 200")
-    assert tab.locator("canvas").count() == 9
+    expect(tab.locator(".sent-here")).to_contain_text("20 sent from this page: 20 answered 200")
+    assert tab.locator("canvas").count() == 10
     assert tab.locator("#answers canvas").evaluate(DRAWN)
     assert [address for address in asked if not address.startswith((f"{url}/", "data:"))] == []
 
@@ -67,6 +68,21 @@ def test_the_same_in_words(tab: Page, url: str, service: Pretended) -> None:
     expect(row.get_by_role("cell").first).to_have_text("0")
     service.answering.clear()
     expect(tab.locator("[aria-live]")).to_contain_text("no answer")
+
+
+def test_the_response_time_at_the_sender(tab: Page, url: str, service: Pretended) -> None:
+    """The service's time is after accept; the sender's stands beside it, in words until somebody has sent webhooks."""
+    tab.goto(url)
+    expect(tab.locator("#times h3")).to_have_text("Response time in the service after accept; log scale")
+    expect(tab.locator("#times + #sender h3")).to_contain_text("Response time at the sender")
+    expect(tab.locator("#sender .unsent")).to_have_text("Nobody has sent webhooks from this page.")
+    expect(tab.locator("#sender figcaption b").first).to_be_hidden()
+    expect(tab.get_by_role("img", name="at the sender: Nobody has sent webhooks")).to_be_visible()
+    tab.get_by_role("button", name="20 webhooks at once").click()
+    expect(tab.locator("#sender .unsent")).to_be_hidden()
+    expect(tab.locator("#sender figcaption b").first).to_be_visible()
+    times = r"response time at the sender [\d.]+ m?s \(median\) and [\d.]+ m?s \(99th percentile\)"
+    expect(tab.locator(".sent-here")).to_have_text(re.compile(f"20 answered 200, {times}$"))
 
 
 def test_two_columns_have_the_same_axis(tab: Page, page_of: Callable[..., str], service: Pretended) -> None:
