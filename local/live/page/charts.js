@@ -10,10 +10,10 @@ const ALL_CHARTS = [
     { name: "overloaded", label: "overloaded", tone: "shed", rare: true },
     { name: "unanswered", label: "unanswered", tone: "ink", rare: true },
     { name: "ignored", label: "ignored", tone: "quiet", rare: true } ] },
-  { id: "times", axis: "times", title: "Response time in the service", unit: "after accept; log scale", format: duration, log: true, series: [
+  { id: "times", axis: "times", title: "Service’s response time", unit: "after accept; log scale", format: duration, log: true, series: [
     { name: "p50", label: "median", tone: "main" },
     { name: "p99", label: "99th percentile", tone: "warn" } ] },
-  { id: "sender", axis: "times", sender: true, title: "Response time at the sender", unit: "this page; log scale", format: duration, log: true, series: [
+  { id: "sender", axis: "times", sender: true, title: "Sender’s response time", unit: "from this page; log scale", format: duration, log: true, series: [
     { name: "sender_p50", label: "median", tone: "main" },
     { name: "sender_p99", label: "99th percentile", tone: "warn" } ] },
   { id: "loop", any: true, title: "Event loop delay", unit: "log scale", format: duration, log: true, series: [

@@ -54,16 +54,16 @@ function sentHere(at) {
   if (none) parts.push(`${number(none)} got no answer`)
   const waiting = sent - sum(answers)
   if (waiting) parts.push(`${number(waiting)} still waiting`)
-  if (p50 != null) parts.push(`response time at the sender ${duration(p50)} (median) and ${duration(p99)} (99th percentile)`)
+  if (p50 != null) parts.push(`sender’s response time ${duration(p50)} (median) and ${duration(p99)} (99th percentile)`)
   return [strong(sent), ` sent from this page: ${parts.join(", ")}`]
 }
 
 function throughput(at) {
   const [service, sender] = ["times", "sender"].map(id => ALL_CHARTS.find(chart => chart.id === id))
   if (!webhooks) return ""
-  const waited = unsent(sender, at) ? "" : ` and ${formatted(sender, latest(at, "sender_p99"))} at the sender`
-  return `, ${number(latest(at, "queued") ?? 0)} webhooks a second queued, 99th percentile of the response time `
-    + `${formatted(service, latest(at, "p99"))} in the service${waited}`
+  const waited = unsent(sender, at) ? "" : `, of the sender’s ${formatted(sender, latest(at, "sender_p99"))}`
+  return `, ${number(latest(at, "queued") ?? 0)} webhooks a second queued, 99th percentile of the service’s response time `
+    + `${formatted(service, latest(at, "p99"))}${waited}`
 }
 
 // Tells screen readers at once if a service stops answering or answers again, and every 15 s while webhooks are queued.

@@ -73,15 +73,15 @@ def test_the_same_in_words(tab: Page, url: str, service: Pretended) -> None:
 def test_the_response_time_at_the_sender(tab: Page, url: str, service: Pretended) -> None:
     """The service's time is after accept; the sender's stands beside it, in words until somebody has sent webhooks."""
     tab.goto(url)
-    expect(tab.locator("#times h3")).to_have_text("Response time in the service after accept; log scale")
-    expect(tab.locator("#times + #sender h3")).to_contain_text("Response time at the sender")
+    expect(tab.locator("#times h3")).to_have_text("Service’s response time after accept; log scale")
+    expect(tab.locator("#times + #sender h3")).to_contain_text("Sender’s response time")
     expect(tab.locator("#sender .unsent")).to_have_text("Nobody has sent webhooks from this page.")
     expect(tab.locator("#sender figcaption b").first).to_be_hidden()
-    expect(tab.get_by_role("img", name="at the sender: Nobody has sent webhooks")).to_be_visible()
+    expect(tab.get_by_role("img", name="Sender’s response time: Nobody has sent webhooks")).to_be_visible()
     tab.get_by_role("button", name="20 webhooks at once").click()
     expect(tab.locator("#sender .unsent")).to_be_hidden()
     expect(tab.locator("#sender figcaption b").first).to_be_visible()
-    times = r"response time at the sender [\d.]+ m?s \(median\) and [\d.]+ m?s \(99th percentile\)"
+    times = r"sender’s response time [\d.]+ m?s \(median\) and [\d.]+ m?s \(99th percentile\)"
     expect(tab.locator(".sent-here")).to_have_text(re.compile(f"20 answered 200, {times}$"))
 
 
