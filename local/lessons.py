@@ -19,6 +19,13 @@ KNOWN_AS: dict[Release, str] = {
     Release.V06_SHARED_QUEUE: "singleton queue",
     Release.V07_SYNC_HANDLER: "sync handler with async body dependency",
 }
+# The reason why webhooks wait under these releases, although `receive` never blocks the event loop.
+_BUSY_THREADS = (
+    "for each webhook, a thread builds a client (over TLS, it also loads the CA bundle). Building computes, and the"
+    " threads and the event loop share one interpreter lock, so only one of them at a time runs Python code. Without a"
+    " free thread token, a webhook waits before its thread starts."
+)
+WAITS: dict[Release, str] = {Release.V03_THREADPOOL: _BUSY_THREADS, Release.V04_MORE_TOKENS: _BUSY_THREADS}
 
 
 def find(name: str) -> Release:

@@ -20,6 +20,7 @@ def _service(run: LocalRun, release: Release, settings: Settings, options: Local
         name=release.value,
         change=lessons.change(release),
         cost=lessons.cost(release),
+        waits=lessons.WAITS.get(release, ""),
         url=run.url,
         metrics=run.metrics,
         sqs=run.endpoint + delay.PATH,

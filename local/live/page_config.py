@@ -12,6 +12,7 @@ class ShownService:
     is the URL that sets the latency of the service's queue (see `local.delay`), and `ca_bundle` is the file of CAs for
     this URL, or None without TLS. Before the page's buttons send webhooks, they register the webhooks' invoices at
     `chargebee`, the URL of a stand-in, unless it is None. `user` and `password` are the Basic auth of these webhooks.
+    `waits` is the reason why webhooks wait although nothing blocks the event loop, or empty.
     """
 
     name: str
@@ -24,10 +25,12 @@ class ShownService:
     chargebee: str | None = None
     user: str = "demo"
     password: str = field(default="demo", repr=False)
+    waits: str = ""
 
     def shown(self) -> dict[str, str]:
         """Returns the fields that the page's script in the browser gets. The password must not be among them."""
-        return {"name": self.name, "change": self.change, "cost": self.cost, "url": self.url}
+        names = ("name", "change", "cost", "waits", "url")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ function withCode(text) {
   return text.split("`").map((part, i) => (i % 2 ? element("code", { textContent: part }) : part))
 }
 
+const WHY_WAITING = "Why webhooks wait although nothing blocks the event loop:"
+
 function heading(service) {
   const parts = {
     health: element("span", { className: "health", textContent: "not known yet" }),
@@ -20,6 +22,7 @@ function heading(service) {
     element("h2", { textContent: service.name }),
     element("p", { className: "change" }, ...withCode(service.change && `The change: ${service.change}`)),
     element("p", { className: "cost" }, ...withCode(service.cost && `Its cost: ${service.cost}`)),
+    element("p", { className: "waits" }, ...(service.waits ? [element("b", { textContent: WHY_WAITING }), ` ${service.waits}`] : [])),
     element("p", { className: "state" }, parts.health, parts.totals, parts.sentHere))
   document.getElementById("services").append(place)
   return { place, ...parts }

@@ -115,6 +115,14 @@ def test_neighbours_differ_in_one_lesson(old: Release, new: Release) -> None:
     assert len(code) <= 60
 
 
+@pytest.mark.parametrize("release", Release)
+def test_the_reason_why_webhooks_wait(release: Release) -> None:
+    """The live page gives the reason for the releases that build a client in a thread, and send in a thread."""
+    code = "\n".join(lessons.code(release))
+    builds_in_a_thread = "\ndef open_queue(" in code and "build_queue(service.queue" in code
+    assert (release in lessons.WAITS) == (builds_in_a_thread and "run_in_threadpool(" in code)
+
+
 # demo
 
 

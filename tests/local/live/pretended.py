@@ -23,6 +23,7 @@ class Pretended:
     def __init__(self, name: str = "v09_group_commit") -> None:
         self.name = name
         self.change = "a change."
+        self.waits = ""
         self.answering = threading.Event()
         self.answering.set()
         self.webhooks: list[bytes] = []
@@ -49,7 +50,7 @@ class Pretended:
     def shown(self) -> ShownService:
         url = f"http://127.0.0.1:{self._server.server_port}"
         metrics = f"http://127.0.0.1:{self._exporter.server_port}/metrics"
-        return ShownService(self.name, self.change, "a cost.", url, metrics, sqs=f"{url}/_delay")
+        return ShownService(self.name, self.change, "a cost.", url, metrics, sqs=f"{url}/_delay", waits=self.waits)
 
     def __enter__(self) -> Self:
         self._exporter, self._exporting = start_http_server(0, "127.0.0.1", self._registry)

@@ -45,6 +45,17 @@ def test_code_keeps_its_case(tab: Page, page_of: Callable[..., str], service: Pr
     assert tab.locator(".change").evaluate(transform) == "none"
 
 
+def test_why_webhooks_wait(tab: Page, page_of: Callable[..., str], service: Pretended) -> None:
+    """Between the release's cost and its state, the page says why webhooks wait, if the release has such a reason."""
+    with Pretended("v03_threadpool") as other:
+        other.waits = "a reason."
+        tab.goto(page_of(service, other))
+        both = [
+            *zip(tab.locator(".waits").all_inner_texts(), tab.locator(".cost + .waits + .state").all(), strict=True)
+        ]
+    assert [text for text, _ in both] == ["", "Why webhooks wait although nothing blocks the event loop: a reason."]
+
+
 def test_the_latency_is_shown_as_pressed(tab: Page, url: str, service: Pretended) -> None:
     """The buttons work by keyboard: the focus is visible, and Space presses."""
     tab.goto(url)
