@@ -27,6 +27,7 @@ def race(releases: tuple[str, ...]) -> None:
     a free port.
     """
     settings, options = load_settings(), load_local_settings()
+    options = options.model_copy(update={"worker": False})  # a race starts no worker, so no invoice would be closed
     if "live_port" not in options.model_fields_set:  # the default port may be in use by the live page of `make run`
         options = options.model_copy(update={"live_port": 0})
     chosen = [lessons.find(name) for name in releases]

@@ -11,8 +11,9 @@ class ShownService:
     `metrics` is the URL of the service's metrics. Without this URL, the page shows only the probes of /healthz. `sqs`
     is the URL that sets the latency of the service's queue (see `local.delay`), and `ca_bundle` is the file of CAs for
     this URL, or None without TLS. Before the page's buttons send webhooks, they register the webhooks' invoices at
-    `chargebee`, the URL of a stand-in, unless it is None. `user` and `password` are the Basic auth of these webhooks.
-    `waits` is the reason why webhooks wait although nothing blocks the event loop, or empty.
+    `chargebee`, the URL of a stand-in, unless it is None. The page links to this URL, at which the stand-in shows the
+    invoices. `user` and `password` are the Basic auth of these webhooks. `waits` is the reason why webhooks wait
+    although nothing blocks the event loop, or empty.
     """
 
     name: str
@@ -27,9 +28,9 @@ class ShownService:
     password: str = field(default="demo", repr=False)
     waits: str = ""
 
-    def shown(self) -> dict[str, str]:
+    def shown(self) -> dict[str, str | None]:
         """Returns the fields that the page's script in the browser gets. The password must not be among them."""
-        names = ("name", "change", "cost", "waits", "url")
+        names = ("name", "change", "cost", "waits", "url", "chargebee")
         return {name: getattr(self, name) for name in names}
 
 

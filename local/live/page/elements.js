@@ -10,6 +10,12 @@ function withCode(text) {
   return text.split("`").map((part, i) => (i % 2 ? element("code", { textContent: part }) : part))
 }
 
+// Returns a link to the stand-in for Chargebee, which opens in another tab. A saved page has none: the stand-in has ended.
+function invoices({ chargebee }) {
+  if (!chargebee || saved) return []
+  return [element("a", { className: "invoices", href: chargebee, target: "_blank", rel: "noopener", textContent: "Invoices, from pending to closed" })]
+}
+
 const WHY_WAITING = "Why webhooks wait although nothing blocks the event loop:"
 
 function heading(service) {
@@ -23,7 +29,7 @@ function heading(service) {
     element("p", { className: "change" }, ...withCode(service.change && `The change: ${service.change}`)),
     element("p", { className: "cost" }, ...withCode(service.cost && `Its cost: ${service.cost}`)),
     element("p", { className: "waits" }, ...(service.waits ? [element("b", { textContent: WHY_WAITING }), ` ${service.waits}`] : [])),
-    element("p", { className: "state" }, parts.health, parts.totals, parts.sentHere))
+    element("p", { className: "state" }, parts.health, parts.totals, ...invoices(service), parts.sentHere))
   document.getElementById("services").append(place)
   return { place, ...parts }
 }

@@ -17,13 +17,14 @@ class Pretended:
     """A fake service, which runs inside the context.
 
     A test clears `answering` to stop the answers; `delay` is the latency that the queue was set to. `accept_after` is
-    the time in seconds that a webhook waits before the service accepts it.
+    the time in seconds that a webhook waits before the service accepts it. `chargebee` is the URL of a stand-in.
     """
 
     def __init__(self, name: str = "v09_group_commit") -> None:
         self.name = name
         self.change = "a change."
         self.waits = ""
+        self.chargebee: str | None = None
         self.answering = threading.Event()
         self.answering.set()
         self.webhooks: list[bytes] = []
@@ -50,7 +51,16 @@ class Pretended:
     def shown(self) -> ShownService:
         url = f"http://127.0.0.1:{self._server.server_port}"
         metrics = f"http://127.0.0.1:{self._exporter.server_port}/metrics"
-        return ShownService(self.name, self.change, "a cost.", url, metrics, sqs=f"{url}/_delay", waits=self.waits)
+        return ShownService(
+            self.name,
+            self.change,
+            "a cost.",
+            url,
+            metrics,
+            sqs=f"{url}/_delay",
+            chargebee=self.chargebee,
+            waits=self.waits,
+        )
 
     def __enter__(self) -> Self:
         self._exporter, self._exporting = start_http_server(0, "127.0.0.1", self._registry)

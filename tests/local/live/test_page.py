@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from local.chargebee.start import start as start_chargebee
 from tests.harness.browser import needs_chromium
 from tests.harness.commands import LocalRunProcess
 from tests.local.live.pretended import Pretended
@@ -96,6 +97,20 @@ def test_the_response_time_at_the_sender(tab: Page, url: str, service: Pretended
     expect(tab.locator(".sent-here")).to_have_text(re.compile(f"20 answered 200, {times}$"))
 
 
+def test_the_link_to_the_invoices(tab: Page, page_of: Callable[..., str], service: Pretended) -> None:
+    """The page links to the stand-in's page, which opens in the browser and shows the invoices of the webhooks."""
+    with start_chargebee() as api:
+        service.chargebee = api.url
+        tab.goto(page_of(service))
+        tab.get_by_role("button", name="20 webhooks at once").click()
+        with tab.expect_popup() as opened:
+            tab.get_by_role("link", name="Invoices").click()
+        invoices = opened.value
+        expect(invoices.get_by_role("heading", name="Invoices at the Chargebee stand-in")).to_be_visible()
+        expect(invoices.locator("#pending")).to_have_text("20")
+        invoices.close()
+
+
 def test_two_columns_have_the_same_axis(tab: Page, page_of: Callable[..., str], service: Pretended) -> None:
     """Two services have charts side by side with one scale, or below each other on a narrow screen."""
     with Pretended("v02_blocking") as other:
@@ -110,9 +125,11 @@ def test_two_columns_have_the_same_axis(tab: Page, page_of: Callable[..., str], 
         assert tab.evaluate("document.documentElement.scrollWidth") == 375
 
 
-def test_save(tab: Page, browser: Browser, url: str, service: Pretended, tmp_path: Path) -> None:
-    """The saved file opens from the disk, draws its data, and sends no request."""
-    tab.goto(url)
+def test_save(tab: Page, browser: Browser, page_of: Callable[..., str], service: Pretended, tmp_path: Path) -> None:
+    """The saved file opens from the disk, draws its data, and sends no request; the stand-in's link is not in it."""
+    service.chargebee = "http://127.0.0.1:9"
+    tab.goto(page_of(service))
+    expect(tab.get_by_role("link", name="Invoices")).to_have_attribute("href", service.chargebee)
     tab.get_by_role("button", name="20 webhooks at once").click()
     expect(tab.locator(".totals")).to_contain_text("20 queued")
     with tab.expect_download() as download:
@@ -129,6 +146,7 @@ def test_save(tab: Page, browser: Browser, url: str, service: Pretended, tmp_pat
     expect(opened.get_by_role("button")).to_have_count(0)
     assert opened.locator("#answers canvas").evaluate(DRAWN)
     assert [address for address in asked if not address.startswith(("data:", file.as_uri()))] == []
+    expect(opened.get_by_role("link", name="Invoices")).to_have_count(0)
     opened.close()
 
 
