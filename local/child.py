@@ -34,13 +34,17 @@ class Child(NamedTuple):
 
 @contextmanager
 def child_process(
-    command: list[str], environment: Mapping[str, str], patience: float, output: int | None = None
+    command: list[str],
+    environment: Mapping[str, str],
+    patience: float,
+    output: int | None = None,
+    errors: int | None = None,
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """Runs `python -m` with the arguments `command` inside the context, as a child process.
 
     The child gets only the environment variables in `environment`. When the context ends, this function makes the child
-    stop, and kills the child if it still runs `patience` seconds later. `output` is the `stdout` argument of
-    `subprocess.Popen`.
+    stop, and kills the child if it still runs `patience` seconds later. `output` and `errors` are the arguments
+    `stdout` and `stderr` of `subprocess.Popen`.
     """
     # The child runs in a session of its own, so Ctrl-C reaches only the parent. The parent then stops its children one
     # after the other.
@@ -49,6 +53,7 @@ def child_process(
         env=environment,
         stdin=subprocess.PIPE,
         stdout=output,
+        stderr=errors,
         start_new_session=True,
     ) as process:
         assert process.stdin is not None

@@ -53,12 +53,13 @@ def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
 
 @contextmanager
 def start_web(
-    run: LocalRun, given: Mapping[str, str], settings: Settings
+    run: LocalRun, given: Mapping[str, str], settings: Settings, log: int | None = None
 ) -> Iterator[tuple[LocalRun, "subprocess.Popen[bytes]"]]:
     """Runs `python -m app web` inside the context. Yields `run` with the service's address, and the service's process.
 
     `given` are the user's environment variables. `settings` are the settings that the caller has read from these
-    variables. Raises ConfigurationError if the service does not become ready.
+    variables. `log` is the file descriptor to which the service writes its log, or None for standard error. Raises
+    ConfigurationError if the service does not become ready.
     """
     port = settings.port or free_port()
     variables = run.environment(given) | defaults(given, settings.release) | {"APP_PORT": str(port)}
@@ -72,7 +73,7 @@ def start_web(
         url=http_url(host, port),
         metrics=f"{http_url(settings.metrics_host, metrics)}/metrics" if metrics else None,
     )
-    with child_process(["app", "web"], variables, patience=0) as process:
+    with child_process(["app", "web"], variables, patience=0, output=log, errors=log) as process:
         try:
             _wait(process, run)
             yield run, process
@@ -99,18 +100,18 @@ def start_worker(
 
 
 @contextmanager
-def start_service(run_dir: Path, variables: Mapping[str, str] = NONE) -> Iterator[LocalRun]:
+def start_service(run_dir: Path, variables: Mapping[str, str] = NONE, log: int | None = None) -> Iterator[LocalRun]:
     """Runs the stand-ins and the service on free ports inside the context.
 
-    The environment is that of this process, and `variables` replace some of its values. Raises ConfigurationError if a
-    setting is wrong, or if a stand-in or the service does not start.
+    The environment is that of this process, and `variables` replace some of its values. `start_web` describes `log`.
+    Raises ConfigurationError if a setting is wrong, or if a stand-in or the service does not start.
     """
     with changed_environment({"APP_PORT": "0", **variables}, REPLACED):
         settings, options = load_settings(), load_local_settings()
         given = {"APP_LOG_LEVEL": "ERROR", **os.environ}
     with (
         start_stand_ins(with_run_dir(options, run_dir), settings.chargebee_rate) as run,
-        start_web(run, given, settings) as web,
+        start_web(run, given, settings, log) as web,
     ):
         started, _ = web
         started.write(run_dir)

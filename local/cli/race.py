@@ -1,5 +1,6 @@
 """`python -m local race v02 v09`: runs two releases side by side, with one live page for both releases."""
 
+import os
 import tempfile
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from local.cli.shown_services import page_config
 from local.launch import no_rate_limit, start_service
 from local.live.start import start
 from local.local_run import LocalRun
+from local.log_lines import prefixed
 from local.settings import load_local_settings
 
 MOST = 2  # the live page has at most two columns
@@ -23,8 +25,8 @@ MOST = 2  # the live page has at most two columns
 def race(releases: tuple[str, ...]) -> None:
     """Serve two RELEASES, each with its own queue, and one live page for both releases, until Ctrl-C.
 
-    The page's buttons send the same webhooks to both releases. APP_LOCAL_LIVE_PORT sets the page's port; the default is
-    a free port.
+    The page's buttons send the same webhooks to both releases. The terminal shows both services' logs, each line with
+    its release. APP_LOCAL_LIVE_PORT sets the page's port; the default is a free port.
     """
     settings, options = load_settings(), load_local_settings()
     options = options.model_copy(update={"worker": False})  # a race starts no worker, so no invoice would be closed
@@ -44,5 +46,15 @@ def race(releases: tuple[str, ...]) -> None:
 def _started(stack: ExitStack, release: Release) -> LocalRun:
     click.echo(f"Starting {release.value} and its queue", err=True)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-    variables = {"APP_RELEASE": release.value, "APP_METRICS_PORT": "0", **no_rate_limit()}
-    return stack.enter_context(start_service(folder, variables))
+    variables = {"APP_RELEASE": release.value, "APP_METRICS_PORT": "0", **_log_settings(), **no_rate_limit()}
+    log = stack.enter_context(prefixed(release.value.partition("_")[0]))
+    return stack.enter_context(start_service(folder, variables, log))
+
+
+def _log_settings() -> dict[str, str]:
+    """Returns the settings of the services' logs, as the user has set them, or else those of `make run` in a terminal.
+
+    With `auto`, a service would write JSON lines, because its log goes to this process instead of a terminal.
+    """
+    defaults = {"APP_LOG_LEVEL": "INFO", "APP_LOG_FORMAT": "text"}
+    return {name: os.environ.get(name) or default for name, default in defaults.items()}

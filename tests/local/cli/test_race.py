@@ -15,12 +15,21 @@ from tests.local.live.viewer import viewing
 
 @pytest.mark.slow
 def test_two_services_and_one_page() -> None:
-    """Both services have metrics and answer; Ctrl-C ends all processes, with exit code 0."""
+    """Both services have metrics and answer; Ctrl-C ends all processes, with exit code 0.
+
+    Each line of a service's log begins with its release, until the last line.
+    """
     command = [sys.executable, "-m", "local", "race", "v09", "v10"]
     with subprocess.Popen(
-        command, env=clean_environment(), stdout=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as race:
         assert race.stdout is not None
+        assert race.stderr is not None
         line = race.stdout.readline()
         assert line.startswith("v09_group_commit against v10_lean_client: http://127.0.0.1:")
         started = psutil.Process(race.pid).children(recursive=True)
@@ -32,3 +41,8 @@ def test_two_services_and_one_page() -> None:
         gone, alive = psutil.wait_procs(started, timeout=60)
         assert len(gone) >= 5
         assert alive == []
+        log = race.stderr.read()
+    for name, release in (("v09", "v09_group_commit"), ("v10", "v10_lean_client")):
+        lines = [line for line in log.splitlines() if line.startswith(f"{name} │ ")]
+        assert any(re.search(rf"INFO +Listening on http://127\.0\.0\.1:\d+ with {release}", line) for line in lines)
+        assert "Finished server process" in lines[-1]
