@@ -54,8 +54,8 @@ function sentHere(at) {
   if (none) parts.push(`${number(none)} got no answer`)
   const waiting = sent - sum(answers)
   if (waiting) parts.push(`${number(waiting)} still waiting`)
-  if (p50 != null) parts.push(`sender’s response time ${duration(p50)} (median) and ${duration(p99)} (99th percentile)`)
-  return [strong(sent), ` sent from this page: ${parts.join(", ")}`]
+  const waited = p50 == null ? "" : `; sender’s response time ${duration(p50)} (median) and ${duration(p99)} (99th percentile)`
+  return [strong(sent), ` sent from this page: ${parts.join(", ")}${waited}`]
 }
 
 function throughput(at) {

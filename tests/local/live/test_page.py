@@ -94,7 +94,7 @@ def test_the_response_time_at_the_sender(tab: Page, url: str, service: Pretended
     expect(tab.locator("#sender .unsent")).to_be_hidden()
     expect(tab.locator("#sender figcaption b").first).to_be_visible()
     times = r"sender’s response time [\d.]+ m?s \(median\) and [\d.]+ m?s \(99th percentile\)"
-    expect(tab.locator(".sent-here")).to_have_text(re.compile(f"20 answered 200, {times}$"))
+    expect(tab.locator(".sent-here")).to_have_text(re.compile(f"20 answered 200; {times}$"))
 
 
 def test_the_link_to_the_invoices(tab: Page, page_of: Callable[..., str], service: Pretended) -> None:

@@ -78,6 +78,6 @@ def test_another_sender_and_its_own_button(tab: Page, tmp_path: Path, event: byt
         expect(tab.locator(".totals")).to_have_text(f"{len(took)} queued since the service started")
         expect(tab.locator(".sent-here")).to_be_empty()
         tab.get_by_role("button", name="20 webhooks at once").click()
-        expect(tab.locator(".sent-here")).to_contain_text("20 sent from this page: 20 answered 200,")
+        expect(tab.locator(".sent-here")).to_contain_text("20 sent from this page: 20 answered 200;")
         expect(tab.locator(".totals")).to_have_text(f"{len(took) + 20} queued since the service started")
         tab.goto("about:blank")  # otherwise it would complain of the end
