@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from contextvars import Context
 from functools import partial
 from time import perf_counter
 
@@ -87,7 +88,8 @@ class GroupCommit:
     def _fill_slots(self) -> None:
         self._drop_late()
         while self._waiting and len(self._sending) < self._slots:
-            task = asyncio.create_task(self._send(self._take()))
+            # A context of its own, because `on_settled` must not see the trace of the webhook that has filled the slot.
+            task = asyncio.create_task(self._send(self._take()), context=Context())
             self._sending.add(task)
             task.add_done_callback(self._free_slot)
 

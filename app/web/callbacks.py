@@ -10,7 +10,7 @@ from loguru import logger
 
 from app.errors import WebhookRefused
 from app.events import Event
-from app.telemetry.trace import traced
+from app.telemetry.trace import current, traced
 from app.web.answers import Plain, plain
 from app.web.endpoint import PATH
 from app.web.gate import event as gate_event
@@ -87,10 +87,11 @@ class CallbackWebhook(Exchange):
 
     def _receive(self, more: bool) -> None:
         self._count(more)
-        if self.record.trace is None:
+        trace = self.record.trace
+        if trace is None and current.get() is None:
             self._door.receive(self)
             return
-        with traced(self.record.trace):
+        with traced(trace):
             self._door.receive(self)
 
     def read_event(self) -> Event | None:

@@ -38,8 +38,9 @@ class WebhookEndpoint:
     async def _receive(self, scope: Scope, receive: Receive, send: Send, fields: Fields) -> None:
         gate = self._gate
         record = scope["state"]["record"] = gate.begin(fields)
-        if record.trace is not None:
-            current.set(record.trace)  # for this task, and for the threads that it waits for
+        # For this task, and for the threads that it waits for. Without a trace as well, because a pipelined request's
+        # task inherits the context of an earlier request.
+        current.set(record.trace)
         responding = False
 
         async def respond(message: Message) -> None:

@@ -1,0 +1,88 @@
+"""Two requests on one connection, of which the second arrives before the first is answered (pipelining)."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from local.sample_events import fresh_events
+from tests.harness.raw import BASIC, RawSender
+from tests.harness.service import READERS, Service
+from tests.harness.sqs_stand_in import SqsStandIn
+
+TRACEPARENT = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+HEAD = "POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\n"
+MALFORMED = f"{HEAD}Authorization: {BASIC}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n".encode()
+WITHOUT_CREDENTIALS = f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode()
+VARIANTS = [(reader, loop) for reader in ("callbacks", "httptools") for loop in ("uvloop", "asyncio")]
+
+
+@pytest.fixture(scope="module")
+def sqs() -> Iterator[SqsStandIn]:
+    with SqsStandIn() as stand_in:
+        yield stand_in
+
+
+@pytest.fixture(scope="module", params=VARIANTS, ids="-".join)
+def service(sqs: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
+    reader, loop = request.param
+    with Service(sqs.endpoint, sqs.queue_url, loop=loop, **READERS[reader], sqs_timeout=60) as service:
+        yield service
+
+
+@pytest.fixture(autouse=True)
+def _held(sqs: SqsStandIn) -> Iterator[None]:
+    """A stand-in whose answers wait until a test releases them."""
+    sqs.calls.clear()
+    sqs.messages.clear()
+    sqs.hold("SendMessageBatch")
+    yield
+    sqs.release()
+
+
+def webhook(body: bytes, *headers: str) -> bytes:
+    lines = [f"{HEAD}Authorization: {BASIC}", *headers, f"Content-Length: {len(body)}", "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+def test_a_trace_belongs_to_one_webhook(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+    """The messages of the webhooks behind a webhook with a trace have no traceparent."""
+    first, second, third = fresh_events(event, 3)
+    with RawSender(service.address) as sender:
+        sender.send(webhook(first, TRACEPARENT) + webhook(second))
+        sqs.wait_for("SendMessageBatch", 1)
+        sqs.release()
+        assert [sender.answer()[:13] for _ in range(2)] == [b"HTTP/1.1 200 "] * 2
+        sender.send(webhook(third))
+        assert sender.answer().startswith(b"HTTP/1.1 200 ")
+    entries = [entry for call in sqs.calls for entry in call.data.get("Entries", [])]
+    traced = {entry["MessageBody"]: "traceparent" in entry["MessageAttributes"] for entry in entries}
+    assert traced == {first.decode(): True, second.decode(): False, third.decode(): False}
+
+
+def test_a_malformed_body_behind_a_webhook(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+    """The webhook gets its 200, the malformed request nothing, and the connection is closed."""
+    with RawSender(service.address) as sender:
+        sender.send(webhook(event) + MALFORMED)
+        sqs.wait_for("SendMessageBatch", 1)
+        assert not sender.is_answered(within=0)
+        sqs.release()
+        answers = sender.rest()
+    assert answers.startswith(b"HTTP/1.1 200 ")
+    assert answers.count(b"HTTP/1.1 ") == 1
+    assert len(sqs.messages) == 1
+
+
+@pytest.mark.parametrize("request_line", ["POST /webhooks/chargebee", "POST /nowhere", "GET /healthz"])
+def test_a_malformed_body_gets_one_answer(service: Service, request_line: str) -> None:
+    """A request that has been answered before its body was malformed gets no second answer."""
+    head = WITHOUT_CREDENTIALS.replace(b"POST /webhooks/chargebee", request_line.encode())
+    with RawSender(service.address) as sender:
+        sender.send(head)
+        answer = sender.answer()
+        sender.send(b"zz\r\n")
+        assert sender.rest() == b""
+    assert answer.startswith(
+        {"POST /webhooks/chargebee": b"HTTP/1.1 401 ", "POST /nowhere": b"HTTP/1.1 404 "}.get(
+            request_line, b"HTTP/1.1 200 "
+        )
+    )
