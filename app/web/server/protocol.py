@@ -147,16 +147,21 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     def _refuse(self, reason: str) -> None:
         """Answers 400 and closes the connection.
 
-        If an earlier request waits for its response, sends that response instead of the 400.
+        If a complete request waits for its response, sends that response instead of the 400. A request whose response
+        has begun gets no second one.
         """
         self._stopped = True
-        cycle = self.cycle
-        if not self.busy() or (cycle.more_body and not cycle.response_started):
+        cycle, earlier = self.cycle, self._earlier
+        if self.busy() and not cycle.more_body:
+            close_after(cycle)
+        elif earlier is not None and not earlier.response_complete:
+            self.pipeline.clear()  # the newest request, whose body is malformed
+            self.cycle = earlier
+            close_after(earlier)
+        elif cycle is not None and cycle.more_body and cycle.response_started:
+            self.transport.close()
+        else:
             self._limits.count_refusal(reason)
             self.send_400_response(reason)
             self.abandon_request()
-        elif cycle.more_body:
-            self.transport.close()  # the response has begun, and the rest of the request's body is malformed
-        else:
-            close_after(cycle)
         self.reset_deadline()
