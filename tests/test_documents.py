@@ -39,9 +39,11 @@ NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?")
 def pattern_of(line: str) -> str:
     """Returns the pattern of the lines that a document's line of sample output stands for."""
     pieces = []
-    for piece in re.split(rf"({NUMBER.pattern}|…)", line):
+    for piece in re.split(rf"({NUMBER.pattern}|…|[ ]+)", line.strip()):
         if piece == "…":
             pieces.append(".*")
+        elif piece.isspace():
+            pieces.append(" +")
         elif NUMBER.fullmatch(piece) and piece not in ("0", "200"):
             pieces.append(NUMBER.pattern)
         else:
@@ -85,8 +87,8 @@ class Terminal:
     def compare(self, example: Example) -> None:
         """Asserts that each line stands in the output, in this order; … is anything.
 
-        A number stands for any number, because a sample shows one run. Words match exactly, as do the numbers 0 (no
-        webhook is lost) and 200 (the status).
+        A number stands for any number, because a sample shows one run, and spaces for any spaces, because columns are
+        aligned. Words match exactly, as do the numbers 0 (no webhook is lost) and 200 (the status).
         """
         rest = self._log.read_text() if self._output == "" and self._server else self._output
         for line in self._here(example).strip().splitlines():
@@ -246,6 +248,7 @@ def test_generated_parts_are_all_there(name: str) -> None:
     ("output", "matches"),
     [
         ("200: 20 in 1.05 s (19/s); fastest 1,080 ms, v03_threadpool, 0 lost", True),
+        ("200:  2 in 1.05 s (19/s); fastest 1,080 ms, v03_threadpool, 0 lost", True),
         ("503: 20 in 1.05 s (19/s); fastest 1,080 ms, v03_threadpool, 0 lost", False),
         ("200: 20 in 1.05 s (19/s); slowest 1,080 ms, v03_threadpool, 0 lost", False),
         ("200: 20 in 1.05 s (19/s); fastest 1,080 ms, v04_threadpool, 0 lost", False),
@@ -253,7 +256,7 @@ def test_generated_parts_are_all_there(name: str) -> None:
     ],
 )
 def test_a_sample_matches_other_runs(output: str, matches: bool) -> None:
-    """Numbers match any number but for 0 and 200; words match exactly."""
+    """Numbers match any number but for 0 and 200, and spaces any spaces; words match exactly."""
     sample = "200: 20 in 0.46 s (43/s); fastest 360 ms, v03_threadpool, 0 lost"
     assert bool(re.search(pattern_of(sample), output)) is matches
 
