@@ -43,8 +43,8 @@ def releases() -> str:
     calibrated, _ = documents.newest("calibrated")
     history, _ = documents.newest("history")
     rows = [
-        "| version | release | change | published: success, throughput, p50, p99 | measured, in that machine's time |",
-        "|---|---|---|---|---|",
+        "| release | change | published: success, throughput, p50, p99 | measured, in that machine's time |",
+        "|---|---|---|---|",
     ]
     for release in Release:
         link = f"[{release.value}](#{release.value})"
@@ -52,7 +52,7 @@ def releases() -> str:
         shown = "–" if figures is None else tables.short(**figures)
         of_release = tables.calibrated_short if release.enqueues else tables.inline_short
         measured = of_release(calibrated if release.enqueues else history, release.value)
-        rows.append(f"| {release.version} | {link} | {lessons.change(release)} | {shown} | {measured} |")
+        rows.append(f"| {link} | {lessons.change(release)} | {shown} | {measured} |")
     return "\n".join(rows)
 
 
