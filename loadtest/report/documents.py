@@ -61,10 +61,10 @@ def of_inline(comparison: Comparison) -> str:
     audits = [one.audit for one in measured if one.audit is not None]
     late = median(audit.late for audit in audits) if audits else 0
     return (
-        f"0.1.0 got {load.rate * load.duration_s:,.0f} webhooks, {load.rate} a second, since the script of its"
-        f" published figure is not published. It had DynamoDB with {latency:g} ms of added latency, and a stand-in of"
-        f" Chargebee that takes {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and"
-        f" {chargebee['rate']:,} calls a minute; {late:,.0f} invoices were closed for webhooks that got no 200."
+        f"The load script of v01 was not published. v01 was sent {load.rate * load.duration_s:,.0f} webhooks,"
+        f" {load.rate} a second. v01 had DynamoDB with {latency:g} ms of added latency, and a stand-in of Chargebee"
+        f" that takes {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and {chargebee['rate']:,} calls"
+        f" a minute; {late:,.0f} invoices were closed for webhooks that got no 200."
     )
 
 
