@@ -137,7 +137,7 @@ def tune_gc() -> None:
     """Makes Python collect garbage less often: freezes the objects that exist now, and raises the thresholds.
 
     A full collection visits every object that is not frozen, so its pause grows with the number of waiting requests.
-    CHANGELOG.md, 0.9.0, shows what CPython's own thresholds (700, 10, 10) cost under overload.
+    loadtest/RESULTS.md shows what CPython's own thresholds (700, 10, 10) cost under overload.
 
     By default, the server calls this function for v08 and later. v01 to v07 keep CPython's thresholds, as the service
     of the talk did. v02 to v05 need frequent collections, because each request leaves a boto3 client that only the
