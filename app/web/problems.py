@@ -90,7 +90,9 @@ def problem(error: WebhookRefused) -> ProblemResponse:
 async def _http_error(request: Request, error: HTTPException) -> ProblemResponse:
     """Returns the response to a request that the router rejects with 404 or 405."""
     path = request.url.path[:LONGEST_PATH]
-    return ProblemResponse(error.status_code, f"{request.method} {path}: {error.detail}", error.headers)
+    # Starlette writes Allow from a set, whose order changes with each start.
+    headers = {name: ", ".join(sorted(value.split(", "))) for name, value in (error.headers or {}).items()}
+    return ProblemResponse(error.status_code, f"{request.method} {path}: {error.detail}", headers)
 
 
 def unexpected() -> ProblemResponse:
