@@ -80,6 +80,8 @@ class Gate:
         """
         if not self._admission.draining or record.outcome != UNANSWERED:
             return None
+        if record.event is not None:  # the release has begun its work
+            record.delivery = "may have been enqueued"
         return refuse(Draining("This process has stopped; send this webhook again"), record)
 
 
