@@ -44,7 +44,9 @@ class ExperimentSettings(BaseModel):
         " all for v08 and later; for v01 to v07, one with uvloop and all with asyncio. Lesson v06.",
     )
     loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop. The talk's tip: uvloop.")
-    http: Literal["httptools", "h11"] = Field("httptools", description="HTTP parser. The talk's tip: httptools.")
+    http: Literal["httptools", "h11"] = Field(
+        "httptools", description="HTTP parser (v01 to v10). The talk's tip: httptools."
+    )
     backlog: int = Field(
         2048,
         ge=1,
@@ -54,18 +56,18 @@ class ExperimentSettings(BaseModel):
     limit_concurrency: int | None = Field(
         None,
         ge=1,
-        description="uvicorn's own limit of connections and requests; above it, uvicorn answers 503 as text/plain, even"
-        " to probes. The talk's tip: --limit-concurrency.",
+        description="uvicorn's own limit of connections and requests (v01 to v10); above it, uvicorn answers 503 as"
+        " text/plain, even to probes. The talk's tip: --limit-concurrency.",
     )
     access_log: bool = Field(
         False,
-        description="1: log uvicorn's line for each request, in addition to the service's line for each webhook."
-        " The talk's tip: --no-access-log.",
+        description="1: log uvicorn's line for each request, in addition to the service's line for each webhook (v01 to"
+        " v10). The talk's tip: --no-access-log.",
     )
     middleware: Literal["none", "asgi", "base_http"] = Field(
         "none",
         description="Adds a middleware for request ids and timing, written as pure ASGI or with Starlette's"
-        " BaseHTTPMiddleware. The talk's tip: pure ASGI.",
+        " BaseHTTPMiddleware (v01 to v10). The talk's tip: pure ASGI.",
     )
     request_overhead_ms: float = Field(
         0,
