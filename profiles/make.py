@@ -16,7 +16,7 @@ from functools import reduce
 from pathlib import Path
 
 import click
-from pyinstrument.frame import Frame
+from pyinstrument.frame import SELF_TIME_FRAME_IDENTIFIER, Frame
 from pyinstrument.processors import aggregate_repeated_calls
 from pyinstrument.session import Session
 
@@ -59,17 +59,34 @@ def _profile(release: str) -> dict[str, str]:
         sessions = [Session.load(profiles / f"{n}.{SESSION}") for n in range(2, WEBHOOKS + 1)]
     together = reduce(Session.combine, sessions)
     texts = {ending: renderer.render(together) for ending, renderer in RENDERERS.items()}
-    title = f"{release}: the event loop's time for a webhook"
-    texts["flame.svg"] = flame.draw(title, _requests(together), len(sessions))
+    requests = _requests(together)
+    shown = "a webhook" if _holds_requests(requests) else "a webhook and its call to SQS"
+    texts["flame.svg"] = flame.draw(f"{release}: the event loop's time for {shown}", requests, len(sessions))
     return {ending: _relative(text) for ending, text in texts.items()}
 
 
 def _requests(session: Session) -> Frame:
-    """All requests, merged: without the idle event loop above them."""
+    """Returns the frame of all requests, merged, without the idle event loop above them."""
     frame = aggregate_repeated_calls(session.root_frame(trim_stem=False), {})
-    while frame is not None and "run_asgi" not in frame.function:
-        frame = max(frame.children, key=lambda child: (_holds_requests(child), child.time), default=None)
     assert frame is not None
+    if not _holds_requests(frame):
+        return _callbacks(frame)
+    while "run_asgi" not in frame.function:
+        frame = max(frame.children, key=lambda child: (_holds_requests(child), child.time))
+    return frame
+
+
+def _callbacks(frame: Frame) -> Frame:
+    """Returns the frame whose children are the event loop's callbacks, for a release whose webhooks have no task.
+
+    The frame has lost the time in which the event loop was idle.
+    """
+    while len(frame.children) == 1:
+        frame = frame.children[0]
+    for child in frame.children:
+        if child.identifier == SELF_TIME_FRAME_IDENTIFIER:
+            child.remove_from_parent()  # type: ignore[no-untyped-call]
+            frame.time -= child.time
     return frame
 
 

@@ -23,6 +23,8 @@ from pyinstrument.session import Session
 # Maximum number of profiles in the folder. A new profile replaces the oldest one.
 KEPT = 20
 INTERVAL_SECONDS = 0.0005
+# Without a task, a webhook takes less than INTERVAL_SECONDS before its call to SQS, and that part would have no sample.
+CALLBACK_INTERVAL_SECONDS = 0.0001
 SESSION = "pyisession"
 RENDERERS: dict[str, Renderer] = {
     "html": HTMLRenderer(),
@@ -92,7 +94,7 @@ class CallbackProfiling:
     def begin(self, webhook: object) -> None:
         if not self._profiles.busy:
             self._profiles.busy, self._webhook = True, webhook
-            self._profiler = Profiler(interval=INTERVAL_SECONDS, async_mode="disabled")
+            self._profiler = Profiler(interval=CALLBACK_INTERVAL_SECONDS, async_mode="disabled")
             self._profiler.start()
 
     def end(self, webhook: object) -> None:
