@@ -1,9 +1,11 @@
 """A profile as an icicle: each frame as wide as its share of the time, below the frame that called it."""
 
 from collections.abc import Iterator
-from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.etree.ElementTree import Element
 
 from pyinstrument.frame import Frame
+
+from profiles import shapes
 
 WIDTH, HEIGHT, MARGIN = 1160, 17, 10
 TOP = 44
@@ -48,11 +50,8 @@ def draw(title: str, root: Frame, webhooks: int) -> str:
         if heaviest.time < STEM * root.time:
             break
         root = heaviest
-    svg = Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(WIDTH))
-    SubElement(svg, "title").text = title
-    SubElement(svg, "style").text = STYLE
-    SubElement(svg, "rect", {"class": "paper", "width": "100%", "height": "100%"})
-    SubElement(svg, "text", {"class": "bold", "x": str(MARGIN), "y": "18"}).text = title
+    svg = shapes.document(WIDTH, title, STYLE)
+    shapes.text(svg, (MARGIN, 18), title, "bold")
     _legend(svg)
     scale = (WIDTH - 2 * MARGIN) / root.time
     depth = 0
@@ -60,10 +59,7 @@ def draw(title: str, root: Frame, webhooks: int) -> str:
         words = f"{frame.function} {1000 * frame.time / webhooks:,.2f} ms"
         _draw(svg, frame, words, (x, TOP + level * HEIGHT, frame.time * scale))
         depth = max(depth, level)
-    height = TOP + (depth + 1) * HEIGHT + MARGIN
-    svg.set("height", str(height))
-    svg.set("viewBox", f"0 0 {WIDTH} {height}")
-    return tostring(svg, encoding="unicode") + "\n"
+    return shapes.finished(svg, TOP + (depth + 1) * HEIGHT + MARGIN)
 
 
 def _frames(frame: Frame, x: float, level: int, scale: float) -> Iterator[tuple[Frame, float, int]]:
@@ -78,14 +74,13 @@ def _frames(frame: Frame, x: float, level: int, scale: float) -> Iterator[tuple[
 def _draw(svg: Element, frame: Frame, words: str, place: tuple[float, float, float]) -> None:
     """`place`: x, y, width."""
     x, y, width = place
-    box = {"x": f"{x:.1f}", "y": f"{y:g}", "width": f"{max(width - 0.5, 1):.1f}", "height": str(HEIGHT - 1)}
-    rect = SubElement(svg, "rect", {"class": _kind(frame)[0]} | box)
-    SubElement(rect, "title").text = f"{words}, {frame.file_path_short}"
+    box = (x, y, max(width - 0.5, 1), HEIGHT - 1)
+    shapes.rect(svg, _kind(frame)[0], box, f"{words}, {frame.file_path_short}")
     room = int((width - 6) / LETTER)
     shown = words if len(words) <= room else frame.function.rpartition(".")[2]
     if room >= LEAST_LETTERS:
         shown = shown if len(shown) <= room else f"{shown[: room - 1]}…"
-        SubElement(svg, "text", {"x": f"{x + 3:.1f}", "y": f"{y + 12:g}"}).text = shown
+        shapes.text(svg, (x + 3, y + 12), shown)
 
 
 def _kind(frame: Frame) -> tuple[str, str]:
@@ -99,6 +94,6 @@ def _legend(svg: Element) -> None:
     x = float(MARGIN)
     for kind, words in (*KINDS.values(), OTHER, AWAIT):
         if words:
-            SubElement(svg, "rect", {"class": kind, "x": f"{x:.0f}", "y": "26", "width": "11", "height": "11"})
-            SubElement(svg, "text", {"x": f"{x + 16:.0f}", "y": "36"}).text = words
+            shapes.rect(svg, kind, (x, 26, 11, 11))
+            shapes.text(svg, (x + 16, 36), words)
             x += 40 + LETTER * len(words)

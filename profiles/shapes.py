@@ -1,0 +1,33 @@
+"""Rectangles and texts of SVG pictures, whose colours are those of CSS classes."""
+
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+
+def document(width: int, title: str, style: str) -> Element:
+    """Returns an SVG document without a height, whose background has the class `paper`."""
+    svg = Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(width))
+    SubElement(svg, "title").text = title
+    SubElement(svg, "style").text = style
+    SubElement(svg, "rect", {"class": "paper", "width": "100%", "height": "100%"})
+    return svg
+
+
+def rect(svg: Element, kind: str, box: tuple[float, float, float, float], tip: str = "") -> None:
+    """Adds a rectangle of the class `kind`. `box` is x, y, width and height; `tip` is the tooltip."""
+    place = {name: f"{value:.1f}" for name, value in zip(("x", "y", "width", "height"), box, strict=True)}
+    added = SubElement(svg, "rect", {"class": kind} | place)
+    if tip:
+        SubElement(added, "title").text = tip
+
+
+def text(svg: Element, at: tuple[float, float], words: str, kind: str = "", anchor: str = "start") -> None:
+    """Adds a line of text at x and y, which are those of its left end, right end or middle, as `anchor` says."""
+    place = {"x": f"{at[0]:.1f}", "y": f"{at[1]:.1f}", "text-anchor": anchor}
+    SubElement(svg, "text", place | ({"class": kind} if kind else {})).text = words
+
+
+def finished(svg: Element, height: float) -> str:
+    """Returns the document as text, with a height."""
+    svg.set("height", f"{height:g}")
+    svg.set("viewBox", f"0 0 {svg.get('width')} {height:g}")
+    return tostring(svg, encoding="unicode") + "\n"
