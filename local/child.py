@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -34,7 +34,7 @@ class Child(NamedTuple):
 
 @contextmanager
 def child_process(
-    command: list[str],
+    command: Sequence[str],
     environment: Mapping[str, str],
     patience: float,
     output: int | None = None,

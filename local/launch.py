@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,7 @@ START_SECONDS = 90
 # queue, because the queue ends together with the local run.
 WORKER_STOP_SECONDS = 3.0
 NONE: Mapping[str, str] = MappingProxyType({})
+WEB = ("app", "web")  # the arguments of `python -m` that run the service
 # The worker does not get the variables with these prefixes. Only the service gets them, because two processes cannot
 # listen on the same port or write the same file.
 _SERVICE_ONLY = ("APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
@@ -53,13 +54,17 @@ def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
 
 @contextmanager
 def start_web(
-    run: LocalRun, given: Mapping[str, str], settings: Settings, log: int | None = None
+    run: LocalRun,
+    given: Mapping[str, str],
+    settings: Settings,
+    log: int | None = None,
+    command: Sequence[str] = WEB,
 ) -> Iterator[tuple[LocalRun, "subprocess.Popen[bytes]"]]:
     """Runs `python -m app web` inside the context. Yields `run` with the service's address, and the service's process.
 
     `given` are the user's environment variables. `settings` are the settings that the caller has read from these
-    variables. `log` is the file descriptor to which the service writes its log, or None for standard error. Raises
-    ConfigurationError if the service does not become ready.
+    variables. `log` is the file descriptor to which the service writes its log, or None for standard error. `command`
+    replaces `app web`. Raises ConfigurationError if the service does not become ready.
     """
     port = settings.port or free_port()
     variables = run.environment(given) | defaults(given, settings.release) | {"APP_PORT": str(port)}
@@ -73,7 +78,7 @@ def start_web(
         url=http_url(host, port),
         metrics=f"{http_url(settings.metrics_host, metrics)}/metrics" if metrics else None,
     )
-    with child_process(["app", "web"], variables, patience=0, output=log, errors=log) as process:
+    with child_process(command, variables, patience=0, output=log, errors=log) as process:
         try:
             _wait(process, run)
             yield run, process
@@ -100,10 +105,13 @@ def start_worker(
 
 
 @contextmanager
-def start_service(run_dir: Path, variables: Mapping[str, str] = NONE, log: int | None = None) -> Iterator[LocalRun]:
+def start_service(
+    run_dir: Path, variables: Mapping[str, str] = NONE, log: int | None = None, command: Sequence[str] = WEB
+) -> Iterator[LocalRun]:
     """Runs the stand-ins and the service on free ports inside the context.
 
-    The environment is that of this process, and `variables` replace some of its values. `start_web` describes `log`.
+    The environment is that of this process, and `variables` replace some of its values. `start_web` describes `log` and
+    `command`.
     Raises ConfigurationError if a setting is wrong, or if a stand-in or the service does not start.
     """
     with changed_environment({"APP_PORT": "0", **variables}, REPLACED):
@@ -111,7 +119,7 @@ def start_service(run_dir: Path, variables: Mapping[str, str] = NONE, log: int |
         given = {"APP_LOG_LEVEL": "ERROR", **os.environ}
     with (
         start_stand_ins(with_run_dir(options, run_dir), settings.chargebee_rate) as run,
-        start_web(run, given, settings, log) as web,
+        start_web(run, given, settings, log, command) as web,
     ):
         started, _ = web
         started.write(run_dir)
