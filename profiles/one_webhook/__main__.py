@@ -1,0 +1,30 @@
+"""Counts what one webhook takes under v08, v10 and v11, and draws profiles/one_webhook.svg.
+
+    python -m profiles.one_webhook
+
+Starts the real service with the embedded queue. The counts depend on the versions of Python and of the packages, not on
+the machine.
+"""
+
+from pathlib import Path
+
+import click
+
+from app.settings import Release
+from profiles.one_webhook import picture
+from profiles.one_webhook.run import trace
+
+FILE = Path(__file__).parents[1] / "one_webhook.svg"
+RELEASES = (Release.V08_NATIVE_ASYNC, Release.V10_LEAN_CLIENT, Release.V11_WITHOUT_ASGI)
+
+
+@click.command(help=__doc__)
+def main() -> None:
+    with click.progressbar(RELEASES, label="Tracing", show_eta=False, item_show_func=str) as bar:
+        traces = {release.value: trace(release) for release in bar}
+    FILE.write_text(picture.draw(traces))
+    click.echo("to open in a browser: profiles/one_webhook.svg")
+
+
+if __name__ == "__main__":
+    main()
