@@ -52,18 +52,23 @@ PICTURES = {
 @click.argument("names", nargs=-1, type=click.Choice(list(PICTURES)))
 def main(names: tuple[str, ...]) -> None:
     with click.progressbar(names or list(PICTURES), label="Drawing", show_eta=False, item_show_func=str) as bar:
-        for name in bar:
-            _draw(PICTURES[name], ROOT / "profiles" / f"{name}.svg")
+        doubts = {name: _draw(PICTURES[name], ROOT / "profiles" / f"{name}.svg") for name in bar}
+    for name, found in doubts.items():
+        for doubt in found:
+            click.echo(f"DOUBTFUL: {name}: {doubt}")
     click.echo("to open in a browser: " + " ".join(f"profiles/{name}.svg" for name in names or PICTURES))
 
 
-def _draw(picture: Picture, file: Path) -> None:
+def _draw(picture: Picture, file: Path) -> list[str]:
+    """Draws the picture into `file`. Returns the reasons to doubt the picture's times."""
     with patch.dict(
         os.environ, {"APP_LOCAL_SQS_DELAY": "0.1", "APP_LOCAL_CHARGEBEE_DELAY": "0.1", **picture.variables}
     ):
         settings = load_settings()
         releases = [lessons.find(name) for name in picture.releases]
-        file.write_text(svg.draw([record(release, settings, picture.webhooks) for release in releases]))
+        recorded = [record(release, settings, picture.webhooks) for release in releases]
+    file.write_text(svg.draw(recorded))
+    return [f"{one.name}: {doubt}" for one in recorded for doubt in one.doubts]
 
 
 if __name__ == "__main__":
