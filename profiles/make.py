@@ -21,7 +21,7 @@ from pyinstrument.processors import aggregate_repeated_calls
 from pyinstrument.session import Session
 
 from app.settings import Release, load_settings
-from app.telemetry.profiling import RENDERERS, SESSION
+from app.telemetry.profiling import CALLBACK_INTERVAL_SECONDS, RENDERERS, SESSION
 from local.chargebee.sender import open_session, post
 from local.launch import no_rate_limit, start_service
 from local.sample_events import default_file, fresh_events
@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[1]
 RELEASES = tuple(release.value for release in Release)  # click.Choice of an enum takes its names
 WEBHOOKS = 20
 SQS_DELAY = "0.1"
+CALLBACKS = f"a webhook and its call to SQS, sampled every {1000 * CALLBACK_INTERVAL_SECONDS:g} ms"
 
 
 @click.command(help=__doc__)
@@ -60,7 +61,7 @@ def _profile(release: str) -> dict[str, str]:
     together = reduce(Session.combine, sessions)
     texts = {ending: renderer.render(together) for ending, renderer in RENDERERS.items()}
     requests = _requests(together)
-    shown = "a webhook" if _holds_requests(requests) else "a webhook and its call to SQS"
+    shown = "a webhook" if _holds_requests(requests) else CALLBACKS
     texts["flame.svg"] = flame.draw(f"{release}: the event loop's time for {shown}", requests, len(sessions))
     return {ending: _relative(text) for ending, text in texts.items()}
 
