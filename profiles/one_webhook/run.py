@@ -32,7 +32,7 @@ def trace(release: Release) -> Trace:
         file = Path(folder) / "traces.json"
         command = ["profiles.one_webhook.traced", str(file)]
         variables = {"APP_RELEASE": release.value, "APP_LOG_LEVEL": "INFO", "APP_LOG_FORMAT": "json"}
-        with start_service(Path(folder), variables | {"APP_METRICS_PORT": "0"}, command) as run:
+        with start_service(Path(folder), variables | {"APP_METRICS_PORT": "0"}, command=command) as run:
             assert run.url is not None
             idle, webhook = asyncio.run(_traces(run.url, file))
     return without_callbacks(webhook, {callback(idle, index) for index in range(len(idle.calls))})
