@@ -326,7 +326,6 @@ def test_listings_occur_in_the_file_they_name() -> None:
 
 PARTS = ["Problem", "Change", "Try it", "What you should see", "Cost, and what it leaves open"]
 WORDS = 600  # of a chapter
-UNDRAWN = ("v11_without_asgi",)  # its two pictures come next
 
 # Each is explained where a reader from the bottom up meets it first, in italics there.
 TERMS = {
@@ -379,9 +378,8 @@ def test_the_course_is_complete() -> None:
     for anchor, _, name, section in sections:
         assert name == anchor
         parts = re.findall(r"^### (.*)$", section, re.MULTILINE)
-        if anchor not in UNDRAWN:
-            start = rf"\n[^\n#!](?:[^\n]|\n(?!\n))+\n\n!\[[^]]+\]\(profiles/{anchor}\.svg\)\n\n\*Where to look:\*"
-            assert re.match(start, section), f"{anchor} does not begin with its sentence and its picture"
+        start = rf"\n[^\n#!](?:[^\n]|\n(?!\n))+\n\n!\[[^]]+\]\(profiles/{anchor}\.svg\)\n\n\*Where to look:\*"
+        assert re.match(start, section), f"{anchor} does not begin with its sentence and its picture"
         assert parts == PARTS
     assert text.index("<a id=") == text.index(f'<a id="{NEWEST}"></a>')
 
