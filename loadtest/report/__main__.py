@@ -6,7 +6,7 @@ python -m loadtest.report --check    fail if any is stale
 
 import sys
 
-from loadtest.report import documents, pictures
+from loadtest.report import documents
 
 
 def main(check: bool) -> None:
@@ -14,7 +14,7 @@ def main(check: bool) -> None:
     if stale and check:
         sys.exit(f"stale: {', '.join(stale)}; run `make docs`")
     if stale:
-        pictures.write(*documents.newest("history"))
+        documents.draw_pictures()
 
 
 if __name__ == "__main__":

@@ -8,10 +8,11 @@ from typing import Any
 from app.settings import Release
 from loadtest.record.billing import BillingAudit
 from loadtest.record.comparison import Comparison, Environment
+from loadtest.record.estimate import estimate
 from loadtest.record.folders import RESULTS, ROOT
 from loadtest.record.shares import Shares
 from loadtest.record.worker import WorkerBench
-from loadtest.report import pictures, ratios, tables
+from loadtest.report import capacity_chart, pictures, ratios, tables
 from loadtest.report.shares import table
 
 _CHARGEBEE = "chargebee"  # a measurement of v01 has it in place of the queue
@@ -88,8 +89,21 @@ def relative(folder: Path, document: Path) -> str:
     return Path(os.path.relpath(folder, document)).as_posix()
 
 
+def capacity() -> str:
+    """Returns README's picture, and three throughputs of one run."""
+    bench, folder = newest("bench")
+    shown = picture(folder, "capacity", "Webhooks a second on a quarter of a core: releases, Go, and the floor", ROOT)
+    rates = {name: estimate(values).text(",.0f") for name, values in capacity_chart.rates(bench).items()}
+    first, *_, last = (name for name in rates if name not in capacity_chart.NAMES)
+    return (
+        f"{shown}\n\nIn one run, 64 senders sent webhooks to each, and each had a quarter of a core. `{first}` answered"
+        f" {rates[first]} a second with 200, `{last}` {rates[last]}, and Go with group commit"
+        f" {rates['go_group_commit']}. {provenance(bench)} [All results](loadtest/RESULTS.md)."
+    )
+
+
 def throughput() -> str:
-    """Returns README's picture, and the throughput of the first and the last release that enqueues, of one run."""
+    """Returns the picture of the history, and the throughput of its first and its last release that enqueues."""
     history, folder = newest("history")
     shown = picture(folder, "throughput", "Throughput of each release, published beside measured", ROOT)
     first, *_, last = (name for name in history.names("published") if Release(name).enqueues)
@@ -175,6 +189,12 @@ def worker() -> str:
 
 
 def stale_pictures() -> list[str]:
-    """Pictures that differ from a redraw of the newest history."""
-    history, folder = newest("history")
-    return [str(file.relative_to(ROOT)) for file in pictures.stale(history, folder)]
+    """Pictures that differ from a redraw of the newest history and the newest bench."""
+    stale = pictures.stale(*newest("history")) + pictures.stale(*newest("bench"), pictures.write_capacity)
+    return [str(file.relative_to(ROOT)) for file in stale]
+
+
+def draw_pictures() -> None:
+    """Draws the pictures of the newest history and the newest bench."""
+    pictures.write(*newest("history"))
+    pictures.write_capacity(*newest("bench"))

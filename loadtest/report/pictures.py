@@ -2,33 +2,43 @@
 
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import vl_convert
 
 from loadtest.record.comparison import Comparison
-from loadtest.report import charts, figures, theme
+from loadtest.report import capacity_chart, charts, figures, theme
 
 SVG_SIZE = (640, 280)
 
 
 def write(comparison: Comparison, out: Path) -> None:
-    """Writes `<chart>-<theme>.svg` to `out`; requires no raw results."""
+    """Writes the pictures of a `history` to `out` as `<chart>-<theme>.svg`; requires no raw results."""
     shown = {
         "throughput": charts.against_published(comparison, "rps"),
         "cpu": charts.saturated(comparison, figures.CPU, "CPU a webhook, ms, on a quarter of a core"),
         "latencies": charts.latencies(comparison),
     }
+    width, height = SVG_SIZE
     for name, spec in shown.items():
-        width, height = SVG_SIZE
-        for kind in theme.THEMES:
-            sized = spec | {"width": width, "height": height, "config": theme.config(kind)}
-            (out / f"{name}-{kind}.svg").write_text(vl_convert.vegalite_to_svg(json.dumps(sized)) + "\n")
+        _write(name, spec | {"width": width, "height": height}, out)
 
 
-def stale(comparison: Comparison, folder: Path) -> list[Path]:
-    """The pictures of `folder` that are missing or differ from what `write` would draw."""
+def write_capacity(comparison: Comparison, out: Path) -> None:
+    """Writes the picture of a `bench` to `out` as `capacity-<theme>.svg`."""
+    _write("capacity", capacity_chart.chart(comparison) | {"width": SVG_SIZE[0] - 180}, out)
+
+
+def _write(name: str, spec: charts.Spec, out: Path) -> None:
+    for kind in theme.THEMES:
+        drawn = vl_convert.vegalite_to_svg(json.dumps(spec | {"config": theme.config(kind)}))
+        (out / f"{name}-{kind}.svg").write_text(drawn + "\n")
+
+
+def stale(comparison: Comparison, folder: Path, draw: Callable[[Comparison, Path], None] = write) -> list[Path]:
+    """The pictures of `folder` that are missing or differ from what `draw` would draw."""
     with tempfile.TemporaryDirectory() as scratch:
-        write(comparison, Path(scratch))
+        draw(comparison, Path(scratch))
         drawn = {folder / file.name: file.read_text() for file in sorted(Path(scratch).glob("*.svg"))}
     return [file for file, fresh in drawn.items() if not file.exists() or file.read_text() != fresh]

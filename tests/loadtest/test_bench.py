@@ -12,7 +12,7 @@ from app.settings import NEWEST
 from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.folders import ROOT
 from loadtest.record.shapes import Latencies, Load, Measurement, Used
-from loadtest.report import ratios
+from loadtest.report import capacity_chart, ratios
 from loadtest.stage import subject, trial
 
 LOAD = Load(rate=0, duration_s=1, timeout_s=30, users=4)
@@ -67,6 +67,15 @@ def test_the_table_names_both_commits() -> None:
     assert "| v10 | abcdef0 beside itself | 2.200 ms | 2.000 ms | 1.10 |" in table
     assert "| v10 | abcdef0 beside 36ecee9 | 1.000 ms | 2.000 ms | 0.50 |" in table
     assert "Differences of 10 % or more can be told here." in table
+
+
+def test_the_capacity_of_each_subject() -> None:
+    """Releases, then Go, then the floor; the newest release once, and not with its telemetry on."""
+    names = ["v11 again", "v02", "v11 observed", "asgi_noop", "go"]
+    runs = [Run(kind=name, repeat=0, measurement=measured(name, 1.0)) for name in names]
+    where = Environment(commit="abcdef0", started="", machine={}, tools={})
+    comparison = Comparison(title="", command="", environment=where, repeats=1, runs=runs)
+    assert list(capacity_chart.rates(comparison)) == ["v02", "v11", "go", "asgi_noop"]
 
 
 def test_a_release_that_the_other_commit_lacks() -> None:
