@@ -9,7 +9,7 @@ from docs_site.pages import CHANGELOG, Page
 INDEX = "course/index.md"
 NOTES = "course/notes.md"
 OTHERS = "course/other_releases.md"
-TITLES = {NOTES: "Costs, tips and sources", OTHERS: "Releases without a chapter"}
+TITLES = {NOTES: "Costs, tips and sources", OTHERS: "Versions without a chapter"}
 SECTION = 2  # level of the heading of a version
 # Stands before the heading of a chapter, and is its name.
 ANCHOR = re.compile(r'<a id="(\S+)"></a>\n+\Z')
