@@ -14,9 +14,10 @@ NAMES = {
     "go": "Go",
     "go_group_commit": "Go, group commit",
     "go_lean": "Go, lean",
-    "asgi_noop": "floor: a server that does nothing",
+    "asgi_noop": "floor (does nothing)",
 }
-_KINDS = {"range": ["#0072b2", "#e69f00", "#8c8c8c"], "domain": ["release", "Go", "floor"]}  # on light and dark
+# On light and dark.
+_KINDS = alt.Scale(domain=["release", "Go", "floor"], range=["#0072b2", "#e69f00", "#8c8c8c"])
 
 
 def rates(comparison: Comparison) -> dict[str, list[float | None]]:
@@ -35,7 +36,7 @@ def chart(comparison: Comparison) -> dict[str, Any]:
     base = alt.Chart({"values": rows}).encode(
         y=alt.Y("subject:N", title=None, sort=[row["subject"] for row in rows], axis=alt.Axis(labelLimit=260))
     )
-    colour = alt.Color("kind:N", scale=alt.Scale(**_KINDS), legend=None)
+    colour = alt.Color("kind:N", scale=_KINDS, legend=None)
     x = alt.X("value:Q", title=TITLE, scale=alt.Scale(type="log"), axis=alt.Axis(values=[1, 10, 100, 1000, 10_000]))
     number = alt.Text("value:Q", format=",.3~r")
     layers = (
