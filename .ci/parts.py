@@ -53,7 +53,9 @@ def releases() -> str:
         of_release = tables.calibrated_short if release.enqueues else tables.inline_short
         measured = of_release(calibrated if release.enqueues else history, release.value)
         rows.append(f"| {link} | {lessons.change(release)} | {shown} | {measured} |")
-    return "\n".join(rows)
+    of_v01 = f"v01: `{history.command}` on commit `{history.environment.commit}`."
+    caption = f"{documents.conditions(calibrated)}; medians of {calibrated.repeats} repeats. {of_v01}"
+    return "\n".join([*rows, "", f"*The last column:* {caption}"])
 
 
 def known_as() -> str:

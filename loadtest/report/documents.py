@@ -38,12 +38,16 @@ def _whole(kind: str) -> list[Path]:
 
 def provenance(comparison: Comparison, repeated: bool = True, inline: bool = True) -> str:
     """The provenance of every number: the command, the commit, the machine; with `inline`, what v01 had as well."""
-    where = comparison.environment
+    repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
+    measured = f"{conditions(comparison)}; {repeats}."
+    return " ".join(filter(None, [measured, of_inline(comparison) if repeated and inline else ""]))
+
+
+def conditions(comparison: Comparison) -> str:
+    """Returns the command, the commit, the machine, the queue and its latency."""
     sqs = behind(comparison)
     queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
-    repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
-    measured = f"{measured_by(comparison.command, where)}, {queue} with {latency:g} ms of added latency; {repeats}."
-    return " ".join(filter(None, [measured, of_inline(comparison) if repeated and inline else ""]))
+    return f"{measured_by(comparison.command, comparison.environment)}, {queue} with {latency:g} ms of added latency"
 
 
 def behind(comparison: Comparison) -> dict[str, Any]:
@@ -120,7 +124,8 @@ def over_time() -> str:
     """CHANGELOG's picture of every webhook."""
     history, folder = newest("history")
     text = "Every webhook of the published attack, by release: when it was sent and how long its answer took"
-    return f"{picture(folder, 'over-time', text, ROOT, 'png')}\n\n{provenance(history)}"
+    caption = f"*The picture:* {conditions(history)}. {of_inline(history)}".rstrip()
+    return f"{picture(folder, 'over-time', text, ROOT, 'png')}\n\n{caption}"
 
 
 def published() -> str:

@@ -7,6 +7,7 @@ from loadtest.report.figures import CPU, PUBLISHED, value_of
 
 THOUSAND = 1000
 NOT_YET = "not measured yet"
+NOT_IN_THIS_RUN = "not in this run"
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
@@ -90,11 +91,11 @@ def calibrated(comparison: Comparison) -> str:
 def calibrated_short(comparison: Comparison, name: str) -> str:
     """One cell: success, throughput with its ratio to the published one, median and 99th percentile.
 
-    Of a release that was not there yet: that.
+    A release that the run does not have gets NOT_IN_THIS_RUN, because other measurements may have it.
     """
     runs, factor = comparison.of("calibrated", name), comparison.factor
     if not runs:
-        return NOT_YET
+        return NOT_IN_THIS_RUN
     rps, p50, p99 = (of(runs, value).median for value in ("rps", "latencies.p50", "latencies.p99"))
     shown = short(of(runs, "success").median, rps * factor, p50 / factor, p99 / factor)
     known = PUBLISHED.get(name)

@@ -1,7 +1,7 @@
 """0.1.0: the handler does the billing work.
 
 Problem: a webhook reports a pending invoice, which must be closed after the customer's usage is added.
-Change: an async handler adds the usage and closes the invoice, with blocking clients of DynamoDB and Chargebee.
+Change: an async handler does the whole billing work with blocking clients of DynamoDB and Chargebee.
 Cost: each call to DynamoDB or Chargebee blocks the event loop. Chargebee waits for the whole work, and times out.
 """
 

@@ -1,7 +1,7 @@
 """0.4.0: more threads.
 
 Problem: with 40 threads, the 41st webhook waits although SQS and the CPU have capacity left.
-Change: AnyIO's thread limiter has 100 tokens instead of 40, so that 100 threads may work at the same time.
+Change: 100 threads may work at the same time instead of 40, because AnyIO's thread limiter has 100 tokens.
 Cost: 100 threads share one GIL, so only one thread at a time runs Python code.
 """
 
