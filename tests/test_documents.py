@@ -330,7 +330,7 @@ WORDS = 600  # of a chapter
 # Each is explained where a reader from the bottom up meets it first, in italics there.
 TERMS = {
     "0.1.0": ("event loop", "coroutine", "dependency", "idempotency key", "probe"),
-    "0.2.0": ("profile", "backlog"),
+    "0.2.0": ("profile", "worker", "in flight", "backlog"),
     "0.3.0": ("thread pool",),
     "0.4.0": ("limiter", "tokens", "GIL"),
     "0.6.0": ("lifespan", "keep-alive", "CA bundle"),
