@@ -47,14 +47,16 @@ def main(repeats: int, seconds: float, only: tuple[str, ...], against: str | Non
         load = interleaved.closed_loop(USERS, seconds)
         if against is not None and base is not None:
             raise ConfigurationError("--against and --python exclude each other")
+        if against is None and base is None:
+            _bench(only, load, repeats)
+            return
+        releases = _releases(only)
         if against is not None:
             with checkout(against) as there:
-                _bench_against(there, there.commit, _releases(only), load, repeats)
+                _bench_against(there, there.commit, releases, load, repeats)
         elif base is not None:
             there, version = other_python(base)
-            _bench_against(there, version, _releases(only), load, repeats)
-        else:
-            _bench(only, load, repeats)
+            _bench_against(there, version, releases, load, repeats)
 
 
 def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
