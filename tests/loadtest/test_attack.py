@@ -222,7 +222,8 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "interrupted" in errors
-    assert [child for child in children if child.is_running()] == []
+    # An orphan that has ended stays a zombie until init, which is not always quick, has asked for its exit code.
+    assert [one for one in children if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
 
 
 @pytest.mark.parametrize(
