@@ -45,7 +45,10 @@ class Measurements(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in NAMES:
             return None
-        command: click.Command = import_module(f"loadtest.{cmd_name.replace('-', '_')}").main
+        try:
+            command: click.Command = import_module(f"loadtest.{cmd_name.replace('-', '_')}").main
+        except ModuleNotFoundError as error:
+            raise click.UsageError(f"{error.name} is not installed: run `make .venv/loadtest` first") from None
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

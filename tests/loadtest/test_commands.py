@@ -33,6 +33,14 @@ def test_every_measurement_is_a_command() -> None:
         assert isinstance(import_module(f"loadtest.{module}").main, click.Command)
 
 
+def test_a_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make run` installs fewer packages than the load test needs."""
+    monkeypatch.setitem(sys.modules, "loadtest.shares", None)
+    ended = CliRunner().invoke(main, ["shares"])
+    assert (ended.exit_code, ended.output.count("Error")) == (2, 1)
+    assert "make .venv/loadtest" in ended.output
+
+
 def test_the_readme_has_every_measurement() -> None:
     """As it is typed."""
     readme = (ROOT / "loadtest" / "README.md").read_text()
