@@ -86,7 +86,7 @@ class Counter:
         if not self._stack or self._stack[-1][0] != id(frame):
             return
         _, index = self._stack.pop()
-        if _instruction(frame)[0] == _YIELD:
+        if _suspends(frame):
             self._suspended[id(frame)] = index
             if not self._stack and frame.f_code.co_flags & inspect.CO_COROUTINE:
                 self._trace.awaits.append(index)
@@ -103,6 +103,12 @@ def _instruction(frame: FrameType) -> tuple[int, int]:
     """Returns the opcode and the argument of the frame's current instruction."""
     code = frame.f_code.co_code
     return code[frame.f_lasti], code[frame.f_lasti + 1]
+
+
+def _suspends(frame: FrameType) -> bool:
+    """Returns True if the frame yields instead of returning. Python 3.13 is already at the next instruction then."""
+    opcode, argument = _instruction(frame)
+    return opcode == _YIELD or (opcode == _RESUME and bool(argument & _AFTER_YIELD))
 
 
 def callback(trace: Trace, index: int) -> tuple[str, str]:
