@@ -3,6 +3,7 @@
 import json
 import socket
 import time
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -48,7 +49,8 @@ def exchange(stand_in: StandIn, queue_url: str) -> Exchange:
     received, was_reset = [], False
     with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
         connection.sendall(request(stand_in, queue_url))
-        connection.shutdown(socket.SHUT_WR)
+        with suppress(OSError):  # the stand-in may have reset the connection already
+            connection.shutdown(socket.SHUT_WR)
         try:
             while part := connection.recv(MIB):
                 received.append(part)
