@@ -159,7 +159,7 @@ def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Termina
 SKIPPED = {
     "README.md": ["is what runs this"],
     "CHANGELOG.md": [],
-    "docs/aws.md": ["`make run` makes the same environment here", "needs an AWS account", "needs an AWS account", "needs Docker"],
+    "docs/aws.md": ["`make run` makes it here", "needs an AWS account", "needs an AWS account", "needs Docker"],
     "docs/development.md": ["is what runs this"],
     "docs/lab.md": [],
     "docs/local.md": [],
