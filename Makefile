@@ -103,7 +103,7 @@ k8s-test: .venv/dev ## test deploy/k8s on the cluster of KUBECONFIG (one section
 	  { echo "error: Python 3.11 or newer is required, $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "error: Python's venv module is missing; on Debian: apt install python3-venv"; exit 1; }
-	@test -x $(BIN)/python || { echo "making .venv with $$($(PYTHON) -V) …"; $(PYTHON) -m venv .venv; }
+	@$(BIN)/python -c 'import pip' 2>/dev/null || { echo "making .venv with $$($(PYTHON) -V) …"; $(PYTHON) -m venv --clear .venv; }
 	@$(BIN)/python .ci/install.py $< "$(SIZE)"
 	@touch $@
 
