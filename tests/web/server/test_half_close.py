@@ -17,12 +17,7 @@ _SLOW = [("httptools", "asyncio"), ("callbacks", "asyncio"), ("h11", "uvloop")]
 OTHERS = [pytest.param(pair, marks=pytest.mark.slow) for pair in _SLOW]
 VARIANTS = [("callbacks", "uvloop"), ("httptools", "uvloop"), ("h11", "asyncio"), *OTHERS]
 BOUND = 20
-
-
-@pytest.fixture(scope="module")
-def sqs() -> Iterator[SqsStandIn]:
-    with SqsStandIn() as stand_in:
-        yield stand_in
+pytestmark = pytest.mark.usefixtures("held")
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids="-".join)
@@ -31,16 +26,6 @@ def service(sqs: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service
     limits = {"max_connections": BOUND, "sqs_timeout": 60, "max_wait": 0, "body_timeout": 60}
     with Service(sqs.endpoint, sqs.queue_url, loop=loop, **READERS[reader], **limits) as service:
         yield service
-
-
-@pytest.fixture(autouse=True)
-def _held(sqs: SqsStandIn) -> Iterator[None]:
-    """A stand-in whose answers wait until a test releases them."""
-    sqs.calls.clear()
-    sqs.messages.clear()
-    sqs.hold("SendMessageBatch")
-    yield
-    sqs.release()
 
 
 def wait_until_noticed(service: Service) -> None:

@@ -14,12 +14,7 @@ HEAD = "POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\n"
 MALFORMED = f"{HEAD}Authorization: {BASIC}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n".encode()
 WITHOUT_CREDENTIALS = f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode()
 VARIANTS = [(reader, loop) for reader in ("callbacks", "httptools") for loop in ("uvloop", "asyncio")]
-
-
-@pytest.fixture(scope="module")
-def sqs() -> Iterator[SqsStandIn]:
-    with SqsStandIn() as stand_in:
-        yield stand_in
+pytestmark = pytest.mark.usefixtures("held")
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids="-".join)
@@ -27,16 +22,6 @@ def service(sqs: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service
     reader, loop = request.param
     with Service(sqs.endpoint, sqs.queue_url, loop=loop, **READERS[reader], sqs_timeout=60) as service:
         yield service
-
-
-@pytest.fixture(autouse=True)
-def _held(sqs: SqsStandIn) -> Iterator[None]:
-    """A stand-in whose answers wait until a test releases them."""
-    sqs.calls.clear()
-    sqs.messages.clear()
-    sqs.hold("SendMessageBatch")
-    yield
-    sqs.release()
 
 
 def webhook(body: bytes, *headers: str) -> bytes:
