@@ -9,8 +9,7 @@ loadtest/results/<date>-<commit>.
 
 With --against, each release runs beside the same release of another commit, and beside itself. Writes
 bench-against-<that commit>.json. With --python, each release runs beside itself under another Python interpreter.
-Writes
-bench-against-Python-<that version>.json.
+Writes bench-against-Python-<that version>.json.
 """
 
 from dataclasses import replace

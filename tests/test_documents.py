@@ -97,7 +97,7 @@ class Terminal:
             rest = rest[found.end() :]
 
     def make(self, *arguments: str) -> str:
-        """What `make` prints; never installs: in a copy, the clock may make the lock the newer file."""
+        """Returns what `make` prints. Never installs, although in a copy the lock may be the newer file."""
         command = ["make", "--old-file=.venv/dev", *arguments]
         return subprocess.run(
             command, cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True, check=True

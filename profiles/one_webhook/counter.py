@@ -36,7 +36,7 @@ class Task(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What a thread did. `awaits` has, for each suspension of a task, the index of the task's first call."""
+    """The calls, awaits and new tasks of a thread. An await is the index of the suspended task's first call."""
 
     calls: list[Call]
     awaits: list[int]

@@ -42,7 +42,7 @@ def test_a_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_readme_has_every_measurement() -> None:
-    """As it is typed."""
+    """The README names each command as a user types it."""
     readme = (ROOT / "loadtest" / "README.md").read_text()
     assert [name for name in NAMES if f"python -m loadtest {name}" not in readme] == []
 
@@ -54,7 +54,7 @@ def test_an_unknown_measurement() -> None:
 
 
 def test_results_have_the_command_that_repeats_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its arguments, quoted for a shell."""
+    """The recorded command has its arguments, quoted for a shell."""
     monkeypatch.setattr(sys, "argv", ["/x/__main__.py", "bench", "--only", "v10_lean_client observed"])
     assert interleaved.called() == "python -m loadtest bench --only 'v10_lean_client observed'"
     monkeypatch.setattr(sys, "argv", ["/x/__main__.py", "soak"])

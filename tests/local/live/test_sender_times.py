@@ -19,7 +19,7 @@ def test_the_last_two_moments_and_all() -> None:
 
 
 def test_without_an_answer() -> None:
-    """Without an answer there are no times, instead of times of 0."""
+    """There are no times, instead of times of 0."""
     assert (SenderTimes().recent(), SenderTimes().overall()) == ({}, {})
 
 
