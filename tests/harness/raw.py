@@ -31,7 +31,7 @@ class RawSender:
     def wait_until_read(self) -> None:
         """With `Expect: 100-continue`: returns when the service has begun to read the body."""
         expected = b"HTTP/1.1 100 Continue\r\n\r\n"
-        assert self._socket.recv(len(expected), socket.MSG_WAITALL) == expected
+        assert self._exactly(len(expected)) == expected
 
     def is_answered(self, within: float) -> bool:
         """Whether bytes have arrived, or arrive within so many seconds."""
@@ -39,16 +39,29 @@ class RawSender:
         return bool(readable)
 
     def answer(self) -> bytes:
-        """One answer, or as much of it as comes before the other side closes."""
-        data = b""
-        while b"\r\n\r\n" not in data and (more := self._socket.recv(65_536)):
-            data += more
-        head, _, body = data.partition(b"\r\n\r\n")
+        """One answer, or as much as comes before the other side closes. What follows stays for the next call."""
+        head = self._up_to(b"\r\n\r\n")
         lines = head.lower().split(b"\r\n")
         length = next((int(line[15:]) for line in lines if line.startswith(b"content-length:")), 0)
-        while len(body) < length and (more := self._socket.recv(65_536)):
-            body += more
-        return head + b"\r\n\r\n" + body
+        return head + self._exactly(length)
+
+    def _up_to(self, end: bytes) -> bytes:
+        """Reads until `end` and no further, or until the other side closes."""
+        data = b""
+        while waiting := self._socket.recv(65_536, socket.MSG_PEEK):
+            seen = data + waiting
+            wanted = seen.index(end) + len(end) - len(data) if end in seen else len(waiting)
+            data += self._exactly(wanted)
+            if end in seen:
+                break
+        return data
+
+    def _exactly(self, count: int) -> bytes:
+        """Reads `count` bytes, or fewer if the other side closes before."""
+        data = b""
+        while len(data) < count and (more := self._socket.recv(count - len(data))):
+            data += more
+        return data
 
     def closed(self) -> bool:
         """Waits until the other side has closed."""

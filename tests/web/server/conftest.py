@@ -8,16 +8,16 @@ from tests.harness.sqs_stand_in import SqsStandIn
 
 
 @pytest.fixture(scope="module")
-def sqs() -> Iterator[SqsStandIn]:
-    with SqsStandIn() as stand_in:
-        yield stand_in
+def stand_in() -> Iterator[SqsStandIn]:
+    with SqsStandIn() as made:
+        yield made
 
 
 @pytest.fixture
-def held(sqs: SqsStandIn) -> Iterator[None]:
-    """Begins without calls and messages, and holds the answers of SendMessageBatch until `sqs.release()`."""
-    sqs.calls.clear()
-    sqs.messages.clear()
-    sqs.hold("SendMessageBatch")
+def held(stand_in: SqsStandIn) -> Iterator[None]:
+    """Begins without calls and messages, and holds the answers of SendMessageBatch until `stand_in.release()`."""
+    stand_in.calls.clear()
+    stand_in.messages.clear()
+    stand_in.hold("SendMessageBatch")
     yield
-    sqs.release()
+    stand_in.release()

@@ -21,10 +21,10 @@ pytestmark = pytest.mark.usefixtures("held")
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids="-".join)
-def service(sqs: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
+def service(stand_in: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
     reader, loop = request.param
     limits = {"max_connections": BOUND, "sqs_timeout": 60, "max_wait": 0, "body_timeout": 60}
-    with Service(sqs.endpoint, sqs.queue_url, loop=loop, **READERS[reader], **limits) as service:
+    with Service(stand_in.endpoint, stand_in.queue_url, loop=loop, **READERS[reader], **limits) as service:
         yield service
 
 
@@ -42,19 +42,19 @@ def eventually(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)  # between two looks
 
 
-def test_the_answer_to_a_complete_request(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+def test_the_answer_to_a_complete_request(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
     """The client gets 200 when SQS has the message, and then the connection is closed."""
     with RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", body=event)
         sender.half_close()
-        sqs.wait_for("SendMessageBatch", 1)
+        stand_in.wait_for("SendMessageBatch", 1)
         wait_until_noticed(service)
-        sqs.release()
+        stand_in.release()
         assert sender.answer().startswith(b"HTTP/1.1 200 ")
         assert sender.closed()
 
 
-def test_a_body_that_is_not_complete(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+def test_a_body_that_is_not_complete(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
     """The request ends as with a client that disconnects: no answer, nothing enqueued."""
     with RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
@@ -62,9 +62,9 @@ def test_a_body_that_is_not_complete(service: Service, sqs: SqsStandIn, event: b
         sender.send(event[:-1])
         sender.half_close()
         assert sender.rest() == b""
-    sqs.release()
+    stand_in.release()
     assert service.post(event).status_code == 200
-    assert len(sqs.messages) == 1
+    assert len(stand_in.messages) == 1
 
 
 @pytest.mark.parametrize("unfinished", [b"", b"GET /heal"], ids=["idle", "head"])
@@ -80,34 +80,34 @@ def test_no_request(service: Service, unfinished: bytes) -> None:
             assert sender.rest() == b""
 
 
-def answers_to(event: bytes, behind: bytes, service: Service, sqs: SqsStandIn) -> bytes:
+def answers_to(event: bytes, behind: bytes, service: Service, stand_in: SqsStandIn) -> bytes:
     """Returns what a client receives that sends a webhook and the bytes `behind` it, and half-closes its connection."""
     with RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", body=event + behind)
         sender.half_close()
-        sqs.wait_for("SendMessageBatch", 1)
+        stand_in.wait_for("SendMessageBatch", 1)
         wait_until_noticed(service)
-        sqs.release()
+        stand_in.release()
         return sender.rest()
 
 
-def test_a_request_behind_another(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+def test_a_request_behind_another(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
     """Two pipelined requests are answered in their order before the connection is closed."""
-    answers = answers_to(event, PROBE, service, sqs)
+    answers = answers_to(event, PROBE, service, stand_in)
     assert answers.count(b"HTTP/1.1 200 ") == 2
     assert answers.endswith(b'{"status":"alive"}')
 
 
-def test_an_unfinished_request_behind_another(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+def test_an_unfinished_request_behind_another(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
     """The complete request is answered; the incomplete one is not enqueued. It may get a 401 for its head."""
     unfinished = b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"
-    answers = answers_to(event, unfinished, service, sqs)
+    answers = answers_to(event, unfinished, service, stand_in)
     assert answers.startswith(b"HTTP/1.1 200 ")
     assert answers.count(b"HTTP/1.1 200 ") == 1
-    assert len(sqs.messages) == 1
+    assert len(stand_in.messages) == 1
 
 
-def test_they_make_room(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+def test_they_make_room(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
     """At APP_MAX_CONNECTIONS, the oldest half-closed connection is closed for a new one; its webhook is still sent."""
     with ExitStack() as stack:
         senders = []
@@ -117,21 +117,21 @@ def test_they_make_room(service: Service, sqs: SqsStandIn, event: bytes) -> None
             senders[-1].half_close()
         wait_until_noticed(service)
         assert service.connections() <= BOUND
-        sqs.release()
+        stand_in.release()
         answers = [sender.rest() for sender in senders]
     assert answers[0] == b""
     assert answers[-1].startswith(b"HTTP/1.1 200 ")
-    eventually(lambda: len(sqs.messages) == 3 * BOUND)
+    eventually(lambda: len(stand_in.messages) == 3 * BOUND)
 
 
-def test_clients_that_have_gone(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+def test_clients_that_have_gone(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
     """Each connection ends with the answer, which no client receives; nothing is logged as an error."""
     for body in fresh_events(event, BOUND // 2):
         with RawSender(service.address) as sender:
             sender.head(f"Content-Length: {len(body)}", body=body)
-    sqs.wait_for("SendMessageBatch", 4)
+    stand_in.wait_for("SendMessageBatch", 4)
     wait_until_noticed(service)
-    sqs.release()
+    stand_in.release()
     eventually(lambda: service.connections() == 0)
-    assert len(sqs.messages) == BOUND // 2
+    assert len(stand_in.messages) == BOUND // 2
     assert not [line for line in service.lines if "Traceback" in str(line)]

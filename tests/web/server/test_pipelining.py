@@ -18,9 +18,9 @@ pytestmark = pytest.mark.usefixtures("held")
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids="-".join)
-def service(sqs: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
+def service(stand_in: SqsStandIn, request: pytest.FixtureRequest) -> Iterator[Service]:
     reader, loop = request.param
-    with Service(sqs.endpoint, sqs.queue_url, loop=loop, **READERS[reader], sqs_timeout=60) as service:
+    with Service(stand_in.endpoint, stand_in.queue_url, loop=loop, **READERS[reader], sqs_timeout=60) as service:
         yield service
 
 
@@ -29,32 +29,32 @@ def webhook(body: bytes, *headers: str) -> bytes:
     return "\r\n".join(lines).encode() + body
 
 
-def test_a_trace_belongs_to_one_webhook(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+def test_a_trace_belongs_to_one_webhook(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
     """The messages of the webhooks behind a webhook with a trace have no traceparent."""
     first, second, third = fresh_events(event, 3)
     with RawSender(service.address) as sender:
         sender.send(webhook(first, TRACEPARENT) + webhook(second))
-        sqs.wait_for("SendMessageBatch", 1)
-        sqs.release()
+        stand_in.wait_for("SendMessageBatch", 1)
+        stand_in.release()
         assert [sender.answer()[:13] for _ in range(2)] == [b"HTTP/1.1 200 "] * 2
         sender.send(webhook(third))
         assert sender.answer().startswith(b"HTTP/1.1 200 ")
-    entries = [entry for call in sqs.calls for entry in call.data.get("Entries", [])]
+    entries = [entry for call in stand_in.calls for entry in call.data.get("Entries", [])]
     traced = {entry["MessageBody"]: "traceparent" in entry["MessageAttributes"] for entry in entries}
     assert traced == {first.decode(): True, second.decode(): False, third.decode(): False}
 
 
-def test_a_malformed_body_behind_a_webhook(service: Service, sqs: SqsStandIn, event: bytes) -> None:
+def test_a_malformed_body_behind_a_webhook(service: Service, stand_in: SqsStandIn, event: bytes) -> None:
     """The webhook gets its 200, the malformed request nothing, and the connection is closed."""
     with RawSender(service.address) as sender:
         sender.send(webhook(event) + MALFORMED)
-        sqs.wait_for("SendMessageBatch", 1)
+        stand_in.wait_for("SendMessageBatch", 1)
         assert not sender.is_answered(within=0)
-        sqs.release()
+        stand_in.release()
         answers = sender.rest()
     assert answers.startswith(b"HTTP/1.1 200 ")
     assert answers.count(b"HTTP/1.1 ") == 1
-    assert len(sqs.messages) == 1
+    assert len(stand_in.messages) == 1
 
 
 @pytest.mark.parametrize("request_line", ["POST /webhooks/chargebee", "POST /nowhere", "GET /healthz"])
