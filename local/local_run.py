@@ -88,6 +88,14 @@ def read_run(run_dir: Path) -> LocalRun:
 
 
 @contextmanager
+def _own(run_dir: Path) -> Iterator[None]:
+    """Locks `run_dir` for this run, and removes the addresses of a run that was killed."""
+    with lock_run_dir(run_dir):
+        (run_dir / "local.json").unlink(missing_ok=True)
+        yield
+
+
+@contextmanager
 def start_stand_ins(settings: LocalSettings, calls_a_minute: int) -> Iterator[LocalRun]:
     """Runs the stand-ins inside the context. `calls_a_minute` is the rate limit of the stand-in for Chargebee's API.
 
@@ -96,7 +104,7 @@ def start_stand_ins(settings: LocalSettings, calls_a_minute: int) -> Iterator[Lo
     tls = certificates() if settings.tls else nullcontext()
     behaviour: dict[str, Any] = {"rate": calls_a_minute, "latency": settings.chargebee_delay}
     with (
-        lock_run_dir(settings.run_dir),
+        _own(settings.run_dir),
         tls as issued,
         embedded_aws.start(delay=settings.sqs_delay, tls=issued) as aws,
         start_chargebee(**behaviour) as api,
