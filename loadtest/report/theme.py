@@ -18,7 +18,8 @@ def config(theme: str) -> dict[str, Any]:
     words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12}
     return {
         "background": "transparent",
-        "font": "system-ui, sans-serif",
+        # vl-convert brings Liberation Sans: without it, widths depend on the machine's fonts.
+        "font": "system-ui, Liberation Sans, sans-serif",
         "view": {"stroke": None},
         "axis": {**words, "gridColor": grid, "domainColor": grid, "tickColor": grid, "titleFontWeight": "normal"},
         "legend": words,
