@@ -27,13 +27,12 @@ from loadtest.record import folders
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Load
 from loadtest.report import tables
-from loadtest.report.figures import PUBLISHED
+from loadtest.report.figures import OVERHEAD, PUBLISHED
 from loadtest.stage import subject
 from loadtest.stage.peers import do_nothing
 from loadtest.stage.subject import AttackSubject
 
 SPEED = Release.V02_BLOCKING
-OVERHEAD = "APP_REQUEST_OVERHEAD_MS"
 FITS = 3  # attacks of which the median counts
 
 

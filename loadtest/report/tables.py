@@ -3,7 +3,7 @@
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import MedianEstimate, estimate
 from loadtest.record.shapes import Measurement
-from loadtest.report.figures import CPU, PUBLISHED, value_of
+from loadtest.report.figures import CPU, OVERHEAD, PUBLISHED, value_of
 
 THOUSAND = 1000
 NOT_YET = "not measured yet"
@@ -85,7 +85,9 @@ def calibrated(comparison: Comparison) -> str:
             ]
         )
     head = ["release", "throughput", "measured ÷ published", "success", "p50", "p99", "CPU a webhook"]
-    return markdown(head, rows) + f"\n\nTime is dilated by {factor:.2f}: see `loadtest/calibrated.py`."
+    overheads = {run.measurement.flags[OVERHEAD] for run in comparison.runs if OVERHEAD in run.measurement.flags}
+    spent = f", and each request spends {', '.join(overheads)} ms of CPU in a middleware" if overheads else ""
+    return markdown(head, rows) + f"\n\nTime is dilated by {factor:.2f}{spent}: see `loadtest/calibrated.py`."
 
 
 def calibrated_short(comparison: Comparison, name: str) -> str:
