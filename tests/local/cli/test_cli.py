@@ -191,7 +191,7 @@ def test_demo_and_ctrl_c() -> None:
         demo.send_signal(signal.SIGINT)
         demo.communicate(timeout=60)
     psutil.wait_procs(group, timeout=60)
-    assert set(children()) == before
+    assert set(children()) <= before
 
 
 # a local run, seen from another terminal
