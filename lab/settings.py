@@ -37,6 +37,9 @@ class LabSettings(BaseSettings):
     middleware: Literal["none", "asgi", "base_http"] = Field(
         "none", description="A middleware that adds a header: none, pure ASGI, or Starlette's BaseHTTPMiddleware."
     )
+    request_overhead_ms: float = Field(
+        0, ge=0, le=1000, description="CPU time that a BaseHTTPMiddleware spends on each request, in ms."
+    )
     observe: Literal[
         "nothing", "stdlib", "queue", "loguru", "structlog", "ours", "prometheus", "otel", "otel_sampled", "telemetry"
     ] = Field("nothing", description="What `lab.questions.observing` tells of each request, and with what.")

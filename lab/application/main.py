@@ -8,6 +8,7 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 
 from app.errors import LabUnavailable
+from app.web.experiments import Overhead
 from lab.application import blocking, database, do_nothing, orders, outbound, three_tasks, tips
 from lab.application.middleware import add_middleware
 from lab.application.problems import unavailable
@@ -34,6 +35,8 @@ def create_app(settings: LabSettings) -> FastAPI:
     for experiment in EXPERIMENTS:
         app.include_router(experiment.router)
     add_middleware(app, settings.middleware)
+    if settings.request_overhead_ms:
+        app.add_middleware(Overhead, seconds=settings.request_overhead_ms / 1000)
     app.add_middleware(CountThreads)
     return app
 

@@ -27,6 +27,9 @@ class Run(Record):
     measurement: Measurement
 
 
+OVERHEAD = "APP_REQUEST_OVERHEAD_MS"  # among the flags of a measurement
+
+
 class Comparison(Record):
     """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares.
 
@@ -40,6 +43,11 @@ class Comparison(Record):
     runs: list[Run]
     factor: float = 1
     against: str | None = None
+
+    @property
+    def overhead_ms(self) -> float:
+        """The CPU time that a middleware spent on each request, in ms of this machine's time."""
+        return max((float(run.measurement.flags.get(OVERHEAD, 0)) for run in self.runs), default=0)
 
     def of(self, kind: str, name: str) -> list[Measurement]:
         """The repeats of one case, in order; empty where it was not run."""

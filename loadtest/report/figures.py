@@ -19,7 +19,6 @@ METRICS: dict[str, tuple[str, str, Scale]] = {
     "p99_ms": ("99th percentile of latency, ms", "latencies.p99", "log"),
 }
 CPU = "used.cpu_ms_per_accepted"
-OVERHEAD = "APP_REQUEST_OVERHEAD_MS"  # the flag of a measurement whose requests spend more CPU
 
 
 def value_of(measurement: Measurement, path: str) -> float | None:

@@ -3,7 +3,7 @@
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import MedianEstimate, estimate
 from loadtest.record.shapes import Measurement
-from loadtest.report.figures import CPU, OVERHEAD, PUBLISHED, value_of
+from loadtest.report.figures import CPU, PUBLISHED, value_of
 
 THOUSAND = 1000
 NOT_YET = "not measured yet"
@@ -66,28 +66,31 @@ def published(comparison: Comparison) -> str:
 
 
 def calibrated(comparison: Comparison) -> str:
-    """The attack in dilated time, converted back: published → measured, and the ratio."""
-    factor = comparison.factor
-    rows = []
-    for name in comparison.names("calibrated"):
-        runs = comparison.of("calibrated", name)
-        rate = estimate(run.rps * factor for run in runs)
-        known = PUBLISHED.get(name, {}).get("rps")
-        times = {key: milliseconds(of(runs, f"latencies.{key}").median / factor) for key in ("p50", "p99")}
-        rows.append(
-            [
-                label(name, runs),
-                _pair(name, "rps", f"{rate.text('.0f')}/s", "/s"),
-                f"{rate.median / known:.2f} ({rate.low / known:.2f}–{rate.high / known:.2f})" if known else "–",
-                _pair(name, "success", f"{of(runs, 'success').text('.1f')} %", " %"),
-                *(_pair(name, f"{key}_ms", time) for key, time in times.items()),
-                f"{of(runs, CPU).median / factor:.2f} ms",
-            ]
-        )
+    """The attacks in dilated time, converted back: published → measured, and the ratio."""
     head = ["release", "throughput", "measured ÷ published", "success", "p50", "p99", "CPU a webhook"]
-    overheads = {run.measurement.flags[OVERHEAD] for run in comparison.runs if OVERHEAD in run.measurement.flags}
-    spent = f", and each request spends {', '.join(overheads)} ms of CPU in a middleware" if overheads else ""
-    return markdown(head, rows) + f"\n\nTime is dilated by {factor:.2f}{spent}: see `loadtest/calibrated.py`."
+    rows = [_calibrated(comparison, kind, name) for kind in _CALIBRATED for name in comparison.names(kind)]
+    return markdown(head, rows) + (
+        f"\n\nTime is dilated by {comparison.factor:.2f}, and a middleware spends {comparison.overhead_ms:.2f} ms"
+        " of CPU on each request: see `loadtest/calibrated.py`."
+    )
+
+
+_CALIBRATED = {"calibrated": "", "sustained": ", sustained"}  # by kind of attack: what follows the release's name
+
+
+def _calibrated(comparison: Comparison, kind: str, release: str) -> list[str]:
+    runs, factor, name = comparison.of(kind, release), comparison.factor, release + _CALIBRATED[kind]
+    rate = estimate(run.rps * factor for run in runs)
+    known = PUBLISHED.get(name, {}).get("rps")
+    times = {key: milliseconds(of(runs, f"latencies.{key}").median / factor) for key in ("p50", "p99")}
+    return [
+        label(name, runs),
+        _pair(name, "rps", f"{rate.text('.0f')}/s", "/s"),
+        f"{rate.median / known:.2f} ({rate.low / known:.2f}–{rate.high / known:.2f})" if known else "–",
+        _pair(name, "success", f"{of(runs, 'success').text('.1f')} %", " %"),
+        *(_pair(name, f"{key}_ms", time) for key, time in times.items()),
+        f"{of(runs, CPU).median / factor:.2f} ms",
+    ]
 
 
 def calibrated_short(comparison: Comparison, name: str) -> str:
