@@ -13,6 +13,7 @@ from loadtest.record.folders import RESULTS, ROOT
 from loadtest.record.shares import Shares
 from loadtest.record.worker import WorkerBench
 from loadtest.report import capacity_chart, pictures, ratios, tables
+from loadtest.report import overview as overview_table
 from loadtest.report.shares import table
 
 _CHARGEBEE = "chargebee"  # a measurement of v01 has it in place of the queue
@@ -126,6 +127,14 @@ def over_time() -> str:
     text = "Every webhook of the published attack, by release: when it was sent and how long its answer took"
     caption = f"*The picture:* {conditions(history)}. {of_inline(history)}".rstrip()
     return f"{picture(folder, 'over-time', text, ROOT, 'png')}\n\n{caption}"
+
+
+def overview() -> str:
+    """The first table of RESULTS.md, and which two runs it is from."""
+    (history, _), (bench, _) = newest("history"), newest("bench")
+    first, second = (measured_by(run.command, run.environment) for run in (bench, history))
+    table = overview_table.overview(history, bench)
+    return f"{table}\n\n*CPU and webhooks a second:* {first}. *The other columns:* {second}."
 
 
 def published() -> str:
