@@ -10,9 +10,9 @@ PORTS = range(20_000, 32_000)
 START_SECONDS = 60  # the time-out for a process to start and listen on its port
 
 
-def free_port() -> int:
-    """Returns a port on loopback that is not in use."""
+def free_port(ports: range = PORTS) -> int:
+    """Returns one of `ports` that is not in use on loopback."""
     while True:
-        port = random.choice(PORTS)  # noqa: S311  # a port need not be secret
+        port = random.choice(ports)  # noqa: S311  # a port need not be secret
         with suppress(OSError), closing(socket.create_server(("127.0.0.1", port))):
             return port

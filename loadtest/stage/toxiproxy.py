@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 from local.ports import START_SECONDS, free_port
 from local.readiness import is_listening, wait_until_ready
 
+# No other process looks for a port here: while a proxy is disabled, its port is free, and must be so afterwards.
+PORTS = range(12_000, 20_000)
+
 Toxic = tuple[str, dict[str, float]]
 
 
@@ -49,7 +52,7 @@ def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[Proxy]:
 
     Raises ValueError for a toxic that toxiproxy rejects.
     """
-    api, port = free_port(), free_port()
+    api, port = free_port(), free_port(PORTS)
     parts = urlsplit(upstream)
     command = ["toxiproxy-server", "-host", "127.0.0.1", "-port", str(api)]
     # A session of its own: Ctrl-C in the terminal must not end the proxy before the service has drained.

@@ -54,7 +54,9 @@ def served(case: Case, command: list[str], variables: dict[str, str], output: li
     `output` receives the lines of the process.
     """
     lines = output if output is not None else []
-    environment = {name: value for name, value in os.environ.items() if not name.upper().endswith("_PROXY")}
+    # Without a measurement of coverage: it slows the application down, which the doctor would report.
+    unwanted = ("_PROXY", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
+    environment = {name: value for name, value in os.environ.items() if not name.upper().endswith(unwanted)}
     process = subprocess.Popen(
         [sys.executable, *command],
         cwd=case.file.parent,
