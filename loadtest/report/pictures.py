@@ -27,7 +27,8 @@ def write(comparison: Comparison, out: Path) -> None:
 
 def write_capacity(comparison: Comparison, out: Path) -> None:
     """Writes the picture of a `bench` to `out` as `capacity-<theme>.svg`."""
-    _write("capacity", capacity_chart.chart(comparison) | {"width": SVG_SIZE[0] - 180}, out)
+    room = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # a wider font than the one that measures
+    _write("capacity", capacity_chart.chart(comparison) | {"width": SVG_SIZE[0] - 180, "padding": room}, out)
 
 
 def _write(name: str, spec: charts.Spec, out: Path) -> None:
