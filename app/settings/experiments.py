@@ -36,12 +36,12 @@ class ExperimentSettings(BaseModel):
     gc: Literal["tuned", "default"] | None = Field(
         None,
         description="How often Python collects garbage. tuned: rarely; default: at Python's own thresholds. Not set:"
-        " default for v01 to v07, tuned for later releases. Lesson v09.",
+        " default for v01 to v07, tuned for later releases. Lesson v08.",
     )
     accept: Literal["all", "one"] | None = Field(
         None,
         description="Waiting connections that the server accepts per iteration of the event loop: all, or one. Not set:"
-        " all for v08 and later; for v01 to v07, one with uvloop and all with asyncio. Lesson v06.",
+        " all for v08 and later; for v01 to v07, one with uvloop and all with asyncio. Lessons v06 and v08.",
     )
     loop: Literal["uvloop", "asyncio"] = Field("uvloop", description="Event loop. The talk's tip: uvloop.")
     http: Literal["httptools", "h11"] = Field(
