@@ -101,9 +101,8 @@ def capacity() -> str:
     rates = {name: estimate(values).text(",.0f") for name, values in capacity_chart.rates(bench).items()}
     first, *_, last = (name for name in rates if name not in capacity_chart.NAMES)
     return (
-        f"{shown}\n\nIn one run, 64 senders sent webhooks to each service, which had a quarter of a core. `{first}`"
-        f" answered {rates[first]} a second with 200, `{last}` {rates[last]}, and Go with group commit"
-        f" {rates['go_group_commit']}. {provenance(bench)} [All results](loadtest/RESULTS.md)."
+        f"{shown}\n\nIn one run, on a quarter of a core, `{first}` answered {rates[first]} webhooks a second, `{last}`"
+        f" {rates[last]}, and Go with group commit {rates['go_group_commit']}. {provenance(bench)} [All results](loadtest/RESULTS.md)."
     )
 
 
