@@ -102,7 +102,8 @@ def capacity() -> str:
     first, *_, last = (name for name in rates if name not in capacity_chart.NAMES)
     return (
         f"{shown}\n\nIn one run, on a quarter of a core, `{first}` answered {rates[first]} webhooks a second, `{last}`"
-        f" {rates[last]}, and Go with group commit {rates['go_group_commit']}. {provenance(bench)} [All results](loadtest/RESULTS.md)."
+        f" {rates[last]}, and Go with group commit {rates['go_group_commit']}."
+        f" {provenance(bench)} [All results](loadtest/RESULTS.md)."
     )
 
 
