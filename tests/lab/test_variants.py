@@ -1,6 +1,7 @@
 """What APP_LAB_ settings change: the middleware, the loop and the parser, uvicorn's limit."""
 
 import re
+from time import thread_time
 
 import httpx
 import pytest
@@ -31,6 +32,14 @@ async def test_middleware(name: str, times: int) -> None:
     headers = answer.headers.get_list("x-process-time")
     assert len(headers) == times
     assert all(re.fullmatch(r"\d+\.\d{6}", seconds) for seconds in headers)
+
+
+@pytest.mark.anyio
+async def test_overhead() -> None:
+    """APP_LAB_REQUEST_OVERHEAD_MS: each request takes that much CPU time at least."""
+    before = thread_time()
+    await get(app(request_overhead_ms=50), "/async_endpoint_async_processing?ms=0")
+    assert thread_time() - before >= 0.05  # of CPU, so a busy machine changes nothing
 
 
 def test_without_an_upstream() -> None:
