@@ -5,7 +5,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from app.settings import Release
 from loadtest.record.billing import BillingAudit
 from loadtest.record.comparison import Comparison, Environment
 from loadtest.record.estimate import estimate
@@ -107,20 +106,6 @@ def capacity() -> str:
     )
 
 
-def throughput() -> str:
-    """Returns the picture of the history, and the throughput of its first and its last release that enqueues."""
-    history, folder = newest("history")
-    shown = picture(folder, "throughput", "Throughput of each release, published beside measured", ROOT)
-    first, *_, last = (name for name in history.names("published") if Release(name).enqueues)
-    rates = {name: tables.of(history.of("published", name), "rps").text(".0f") for name in (first, last)}
-    sent = history.of("published", first)[0].load.rate
-    return (
-        f"{shown}\n\nIn one run, each release was sent {sent} webhooks a second. `{first}` answered {rates[first]} a"
-        f" second with 200, and `{last}` {rates[last]}. {provenance(history, inline=False)}"
-        f" [Report]({folder.relative_to(ROOT)}/report.html), [all results](loadtest/RESULTS.md)."
-    )
-
-
 def over_time() -> str:
     """CHANGELOG's picture of every webhook."""
     history, folder = newest("history")
@@ -138,10 +123,11 @@ def overview() -> str:
 
 
 def published() -> str:
-    """The published attack: table and distribution."""
+    """The published attack: picture, table and distribution."""
     history, folder = newest("history")
+    rates = picture(folder, "throughput", "Throughput of each release, published beside measured")
     shown = picture(folder, "latencies", "Latency of each release under the published attack, from fastest to slowest")
-    return f"{tables.published(history)}\n\n{provenance(history)}\n\n{shown}"
+    return "\n\n".join([rates, tables.published(history), provenance(history), shown])
 
 
 def calibrated() -> str:

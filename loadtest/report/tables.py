@@ -76,9 +76,10 @@ def calibrated(comparison: Comparison) -> str:
     """The attacks in dilated time, converted back: published and measured, and the ratio of the throughputs."""
     head = ["release", *_pairs("throughput"), "ratio", *_pairs("success", "p50", "p99"), "CPU a webhook"]
     rows = [_calibrated(comparison, kind, name) for kind in _CALIBRATED for name in comparison.names(kind)]
-    return markdown(head, rows) + (
-        f"\n\nTime is dilated by {comparison.factor:.2f}, and a middleware spends {comparison.overhead_ms:.2f} ms"
-        " of CPU on each request: see `loadtest/calibrated.py`."
+    overhead = comparison.overhead_ms
+    spent = f", and a middleware spends {overhead:.2f} ms of CPU on each request" if overhead else ""
+    return (
+        markdown(head, rows) + f"\n\nTime is dilated by {comparison.factor:.2f}{spent}: see `loadtest/calibrated.py`."
     )
 
 

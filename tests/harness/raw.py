@@ -29,7 +29,7 @@ class RawSender:
         self._socket.shutdown(socket.SHUT_WR)
 
     def wait_until_read(self) -> None:
-        """With `Expect: 100-continue`: returns when the service has begun to read the body."""
+        """Waits for the answer to `Expect: 100-continue`, which comes when the service begins to read the body."""
         expected = b"HTTP/1.1 100 Continue\r\n\r\n"
         assert self._exactly(len(expected)) == expected
 

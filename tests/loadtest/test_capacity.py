@@ -85,7 +85,7 @@ def test_calls_reach_a_fifo_quota_where_its_limit_says(calls: int, cpu_ms: float
 
 
 def test_a_quick_worker_needs_one_queue() -> None:
-    """As deploy/CAPACITY.md says: 0.5 s a message at 100,000/s."""
+    """A worker that takes 0.5 s for a message needs one queue at 100,000/s, as deploy/CAPACITY.md says."""
     assert capacity(100_000, processing=0.5).queues == 1
 
 
@@ -134,13 +134,13 @@ def test_constants_are_those_of_the_deployment() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, 1e10])
 def test_an_impossible_rate_is_refused(value: float) -> None:
-    """With what is allowed."""
+    """The error names the value and what is allowed."""
     with pytest.raises(ConfigurationError, match=r"--rate .*: allowed is more than 0, at most 1,000,000,000"):
         capacity(value)
 
 
 def test_the_page_has_the_functions_figures() -> None:
-    """Its table is generated (`make docs`); its text states what the functions give."""
+    """The page has the table that `make docs` generates, and its text states what the functions return."""
     page = (DEPLOY / "CAPACITY.md").read_text()
     assert table() in page
     text = " ".join(page.split())
