@@ -47,6 +47,8 @@ def _command(settings: LabSettings, port: int) -> list[str]:
         "ws": "none",
         "backlog": settings.backlog,
         "timeout-graceful-shutdown": GRACE_SECONDS,
+        # Otherwise uvicorn kills a worker that needs more than 5 s to start, as on a busy machine, again and again.
+        "timeout-worker-healthcheck": START_SECONDS,
         "log-level": "info" if settings.access_log else "error",  # uvicorn logs requests at info
     }
     if settings.limit_concurrency is not None:

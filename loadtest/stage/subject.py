@@ -151,6 +151,6 @@ def _answers(url: str) -> bool:
 def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
     try:
         wait_until_ready(process, lambda: _answers(url), START_SECONDS, interval=0.02)
-    except (ChildProcessError, TimeoutError):
+    except (ChildProcessError, TimeoutError) as error:
         last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["no output"]
-        raise ChildProcessError(f"{' '.join(process.args)} was not ready: {last[0]}") from None  # type: ignore[arg-type]  # a list
+        raise ChildProcessError(f"{error}; the last line of its log: {last[0]}") from None

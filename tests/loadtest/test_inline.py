@@ -59,7 +59,7 @@ def test_it_stands_in_the_report(measured: Measurement) -> None:
     history = Comparison.model_validate(
         {"title": "history", "command": "-", "environment": environment, "repeats": 1, "runs": runs}
     )
-    assert "| v01_inline | 30 % → 100.0 % |" in tables.published(history).replace(" (DOUBTFUL: 1 of 1)", "")
+    assert "| v01_inline | 30 % | 100.0 % |" in tables.published(history).replace(" (DOUBTFUL: 1 of 1)", "")
     assert tables.inline_short(history, "v01_inline").startswith("100 %, ")
     assert tables.inline_short(history.model_copy(update={"runs": []}), "v01_inline") == tables.NOT_YET
     assert documents.behind(history) == {}

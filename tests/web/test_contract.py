@@ -525,7 +525,8 @@ def test_a_queue_that_does_not_answer(release: Release, event: bytes) -> None:
             response = service.post(event)
             assert_problem(response, 503)
             assert int(response.headers["retry-after"]) >= 1
-            assert service.log(outcome="queue-unavailable")["duration_ms"] >= 300
+            # uvloop's timers count whole milliseconds: they may end up to 1 ms too early.
+            assert service.log(outcome="queue-unavailable")["duration_ms"] >= 299
 
 
 def test_the_queue_does_not_exist(aws: QueueProcess, release: Release, event: bytes) -> None:
