@@ -13,7 +13,7 @@ from app.settings.experiments import ExperimentSettings
 from app.settings.text import allowed, default, prefix_of, variable
 from lab.report import documents as lab_documents
 from loadtest import capacity as capacity_text
-from loadtest.report import documents, tables
+from loadtest.report import captions, documents, tables
 from loadtest.report.figures import PUBLISHED
 from local import lessons
 from local.settings import LocalSettings
@@ -54,7 +54,7 @@ def releases() -> str:
         measured = of_release(calibrated if release.enqueues else history, release.value)
         rows.append(f"| {link} | {lessons.change(release)} | {shown} | {measured} |")
     of_v01 = f"v01: `{history.command}` on commit `{history.environment.commit}`."
-    caption = f"{documents.conditions(calibrated)}; medians of {calibrated.repeats} repeats. {of_v01}"
+    caption = f"{captions.conditions(calibrated)}; medians of {calibrated.repeats} repeats. {of_v01}"
     return "\n".join([*rows, "", f"*The last column:* {caption}"])
 
 

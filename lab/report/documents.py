@@ -11,7 +11,7 @@ from lab.report import pictures as lab_pictures
 from lab.report import tables as lab_tables
 from lab.report.published import PUBLISHED
 from loadtest.record.folders import RESULTS, ROOT
-from loadtest.report import documents
+from loadtest.report import captions, documents
 from loadtest.report.documents import NotMeasured
 
 DOCUMENT = ROOT / "docs"
@@ -74,7 +74,7 @@ def answer_provenance(name: str) -> str:
     """The load, the command, the commit, the machine. Raises NotMeasured."""
     measured, _ = newest_answer(name)
     return (
-        f"{QUESTIONS[name].here}. {documents.measured_by(measured.command, measured.environment)};"
+        f"{QUESTIONS[name].here}. {captions.measured_by(measured.command, measured.environment)};"
         f" {measured.repeats} interleaved repeats: median (interval)."
     )
 
@@ -113,7 +113,7 @@ def provenance(study: Study, folder: Path) -> str:
     """The source and the published load, what differs here, the command, the commit, the machine."""
     published = PUBLISHED[study.name]
     page = f"[lab.html]({documents.relative(folder, DOCUMENT)}/lab.html)"
-    measured = documents.measured_by(study.command, study.environment)
+    measured = captions.measured_by(study.command, study.environment)
     return (
         f"Published: {published.source}; {published.published}. Here: {published.here}. {measured};"
         f" {study.repeats} interleaved repeats: median (interval). All of it: {page}."

@@ -2,20 +2,17 @@
 
 import os
 from pathlib import Path
-from statistics import median
-from typing import Any
 
 from loadtest.record.billing import BillingAudit
-from loadtest.record.comparison import Comparison, Environment
+from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import estimate
 from loadtest.record.folders import RESULTS, ROOT
 from loadtest.record.shares import Shares
 from loadtest.record.worker import WorkerBench
 from loadtest.report import capacity_chart, pictures, ratios, tables
 from loadtest.report import overview as overview_table
+from loadtest.report.captions import conditions, measured_by, of_inline, provenance
 from loadtest.report.shares import table
-
-_CHARGEBEE = "chargebee"  # a measurement of v01 has it in place of the queue
 
 
 class NotMeasured(Exception):
@@ -34,49 +31,6 @@ def _whole(kind: str) -> list[Path]:
         command = f"python -m loadtest {kind.replace('-', ' --')}"  # `calibrated-plain` is `calibrated --plain`
         raise NotMeasured(f"loadtest/results: no {kind}.json of a complete run; `{command}` makes one")
     return whole
-
-
-def provenance(comparison: Comparison, repeated: bool = True, inline: bool = True) -> str:
-    """The provenance of every number: the command, the commit, the machine; with `inline`, what v01 had as well."""
-    repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
-    measured = f"{conditions(comparison)}; {repeats}."
-    return " ".join(filter(None, [measured, of_inline(comparison) if repeated and inline else ""]))
-
-
-def conditions(comparison: Comparison) -> str:
-    """Returns the command, the commit, the machine, the queue and its latency."""
-    sqs = behind(comparison)
-    queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
-    return f"{measured_by(comparison.command, comparison.environment)}, {queue} with {latency:g} ms of added latency"
-
-
-def behind(comparison: Comparison) -> dict[str, Any]:
-    """The queue, and what is between it and the service."""
-    found = (run.measurement.sqs or {} for run in comparison.runs)
-    return next((sqs for sqs in found if _CHARGEBEE not in sqs), {})
-
-
-def of_inline(comparison: Comparison) -> str:
-    """Returns a text about v01's load and about what v01 had in place of a queue; empty if v01 was not measured."""
-    measured = [run.measurement for run in comparison.runs if _CHARGEBEE in (run.measurement.sqs or {})]
-    if not measured:
-        return ""
-    behind, load = measured[0].sqs or {}, measured[0].load
-    chargebee, latency = behind[_CHARGEBEE], sum(attributes["latency"] for _, attributes in behind["toxics"])
-    audits = [one.audit for one in measured if one.audit is not None]
-    late = median(audit.late for audit in audits) if audits else 0
-    return (
-        f"The load script of v01 was not published. v01 was sent {load.rate * load.duration_s:,.0f} webhooks,"
-        f" {load.rate} a second. v01 had DynamoDB with {latency:g} ms of added latency, and a stand-in of Chargebee"
-        f" that takes {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and {chargebee['rate']:,} calls"
-        f" a minute; {late:,.0f} invoices were closed for webhooks that got no 200."
-    )
-
-
-def measured_by(command: str, where: Environment) -> str:
-    """The command, the commit, the machine."""
-    machine = f"{where.machine['cores']} cores ({where.machine['cpu']}), Python {where.machine['python']}"
-    return f"Measured by `{command}` on commit `{where.commit}`, {where.started[:10]}, on {machine}"
 
 
 def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtest", kind: str = "svg") -> str:

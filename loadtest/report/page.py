@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from loadtest.fire.vegeta import Hit
 from loadtest.record.comparison import Comparison
-from loadtest.report import charts, documents, figures, tables, theme
+from loadtest.report import captions, charts, figures, tables, theme
 from loadtest.report.charts import Spec
 
 
@@ -42,8 +42,8 @@ def _page(comparison: Comparison, specs: dict[str, Spec]) -> str:
         comparison=comparison,
         tables=tables,
         errors=_errors(comparison),
-        queue=documents.behind(comparison).get("queue", ""),
-        inline=documents.of_inline(comparison),
+        queue=captions.behind(comparison).get("queue", ""),
+        inline=captions.of_inline(comparison),
     )
 
 

@@ -8,6 +8,7 @@ from loadtest.report.figures import CPU, PUBLISHED, value_of
 THOUSAND = 1000
 NOT_YET = "not measured yet"
 NOT_IN_THIS_RUN = "not in this run"
+_CALIBRATED = {"calibrated": "", "sustained": ", sustained"}  # by kind of attack: what follows the release's name
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
@@ -81,9 +82,6 @@ def calibrated(comparison: Comparison) -> str:
     return (
         markdown(head, rows) + f"\n\nTime is dilated by {comparison.factor:.2f}{spent}: see `loadtest/calibrated.py`."
     )
-
-
-_CALIBRATED = {"calibrated": "", "sustained": ", sustained"}  # by kind of attack: what follows the release's name
 
 
 def _calibrated(comparison: Comparison, kind: str, release: str) -> list[str]:

@@ -11,7 +11,7 @@ from loadtest.fire.invoices import Invoices, seeded
 from loadtest.fire.measure import measure
 from loadtest.record.comparison import Comparison, Run
 from loadtest.record.shapes import Load, Measurement
-from loadtest.report import documents, tables
+from loadtest.report import captions, tables
 from loadtest.stage import subject
 from loadtest.stage.billing import CALL_LATENCY_S, TABLE_LATENCY_S, BillingStack, open_billing
 
@@ -62,8 +62,8 @@ def test_it_stands_in_the_report(measured: Measurement) -> None:
     assert "| v01_inline | 30 % | 100.0 % |" in tables.published(history).replace(" (DOUBTFUL: 1 of 1)", "")
     assert tables.inline_short(history, "v01_inline").startswith("100 %, ")
     assert tables.inline_short(history.model_copy(update={"runs": []}), "v01_inline") == tables.NOT_YET
-    assert documents.behind(history) == {}
-    said = documents.of_inline(history)
+    assert captions.behind(history) == {}
+    said = captions.of_inline(history)
     assert "8 ms of added latency" in said
     assert "150 ms for a call (an assumption) and 3,500 calls a minute; 0 invoices" in said
 
