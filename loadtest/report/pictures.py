@@ -11,6 +11,7 @@ from loadtest.record.comparison import Comparison
 from loadtest.report import capacity_chart, charts, figures, theme
 
 SVG_SIZE = (640, 280)
+_ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # a reader's font may be wider than the one that measures
 
 
 def write(comparison: Comparison, out: Path) -> None:
@@ -27,13 +28,12 @@ def write(comparison: Comparison, out: Path) -> None:
 
 def write_capacity(comparison: Comparison, out: Path) -> None:
     """Writes the picture of a `bench` to `out` as `capacity-<theme>.svg`."""
-    room = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # a wider font than the one that measures
-    _write("capacity", capacity_chart.chart(comparison) | {"width": SVG_SIZE[0] - 180, "padding": room}, out)
+    _write("capacity", capacity_chart.chart(comparison) | {"width": SVG_SIZE[0] - 180}, out)
 
 
 def _write(name: str, spec: charts.Spec, out: Path) -> None:
     for kind in theme.THEMES:
-        drawn = vl_convert.vegalite_to_svg(json.dumps(spec | {"config": theme.config(kind)}))
+        drawn = vl_convert.vegalite_to_svg(json.dumps(spec | {"padding": _ROOM, "config": theme.config(kind)}))
         (out / f"{name}-{kind}.svg").write_text(drawn + "\n")
 
 
