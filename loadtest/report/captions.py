@@ -8,11 +8,11 @@ from loadtest.record.comparison import Comparison, Environment
 _CHARGEBEE = "chargebee"  # a measurement of v01 has it in place of the queue
 
 
-def provenance(comparison: Comparison, repeated: bool = True, inline: bool = True) -> str:
-    """The provenance of every number: the command, the commit, the machine; with `inline`, what v01 had as well."""
+def provenance(comparison: Comparison, repeated: bool = True) -> str:
+    """Returns the conditions and the repeats of a comparison; with `repeated`, also what v01 had."""
     repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
     measured = f"{conditions(comparison)}; {repeats}."
-    return " ".join(filter(None, [measured, of_inline(comparison) if repeated and inline else ""]))
+    return " ".join(filter(None, [measured, of_inline(comparison) if repeated else ""]))
 
 
 def conditions(comparison: Comparison) -> str:
@@ -23,7 +23,7 @@ def conditions(comparison: Comparison) -> str:
 
 
 def behind(comparison: Comparison) -> dict[str, Any]:
-    """The queue, and what is between it and the service."""
+    """Returns the queue of the measurements, and what is between it and the service; empty if there is none."""
     found = (run.measurement.sqs or {} for run in comparison.runs)
     return next((sqs for sqs in found if _CHARGEBEE not in sqs), {})
 
@@ -46,6 +46,6 @@ def of_inline(comparison: Comparison) -> str:
 
 
 def measured_by(command: str, where: Environment) -> str:
-    """The command, the commit, the machine."""
+    """Returns the command, the commit and the machine of a measurement."""
     machine = f"{where.machine['cores']} cores ({where.machine['cpu']}), Python {where.machine['python']}"
     return f"Measured by `{command}` on commit `{where.commit}`, {where.started[:10]}, on {machine}"

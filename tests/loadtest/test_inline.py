@@ -30,7 +30,7 @@ def measured(stack: BillingStack, tmp_path_factory: pytest.TempPathFactory) -> M
 
 @pytest.mark.slow
 def test_every_200_has_its_invoice_closed(measured: Measurement) -> None:
-    """With the latencies that were fixed beforehand: a webhook takes five calls at least."""
+    """Each webhook makes at least five calls, which have the latencies that were fixed beforehand."""
     assert measured.statuses.keys() == {"200"}
     assert measured.audit is not None
     assert measured.audit.holds

@@ -105,7 +105,7 @@ def test_unknown_fields_and_values_are_accepted(
 
 
 def test_duplicate_keys_the_last_one_wins(service: Service, queued: Queued, event: bytes) -> None:
-    """As in Python's own json, which a consumer is likely to use."""
+    """The last of two equal keys counts, as in Python's own json, which a consumer is likely to use."""
     body = event.replace(b'{"id": "', b'{"id": "ev_first_of_two", "id": "', 1)
     assert service.post(body).json()["event_id"] == json.loads(body)["id"]
     assert queued.bodies() == [body]
@@ -388,7 +388,7 @@ def test_head_on_a_probe(service: Service, path: str) -> None:
 
 
 def test_head_while_draining(aws: QueueProcess, queue_url: str) -> None:
-    """As with GET: alive, and not ready."""
+    """A service that drains answers HEAD as it answers GET: it is alive, and not ready."""
     with Service(aws.endpoint, queue_url, drain_delay=300) as service, service.client(auth=None) as client:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
