@@ -19,8 +19,9 @@ from loadtest.failures import exit_on_failure
 from loadtest.fire import vegeta
 from loadtest.fire.measure import measure
 from loadtest.record.shapes import Load
-from loadtest.report import charts, over_time, overload
-from loadtest.report.charts import Deadline, Requests
+from loadtest.report import over_time, overload, request_charts
+from loadtest.report.charts import Spec
+from loadtest.report.request_charts import Deadline, Requests
 from loadtest.stage import subject, tools, toxiproxy
 from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.stack import open_stack
@@ -98,7 +99,7 @@ def main(names: tuple[str, ...]) -> None:
         click.echo("to open: " + " ".join(f"profiles/{name}-light.png" for name in names or PICTURES))
 
 
-def _drawn(picture: Picture) -> charts.Spec:
+def _drawn(picture: Picture) -> Spec:
     attacks: dict[str, Requests] = {}
     rows = []
     raise_as_far_as_possible()  # not the worst case: most webhooks are answered before the last one is sent
@@ -112,7 +113,7 @@ def _drawn(picture: Picture) -> charts.Spec:
         for doubt in measured.conditions.doubts if measured.conditions else ():
             click.echo(f"DOUBTFUL: {doubt}")
     click.echo(overload.table(rows))
-    return charts.side_by_side(attacks, picture.title, picture.deadline)
+    return request_charts.side_by_side(attacks, picture.title, picture.deadline)
 
 
 if __name__ == "__main__":

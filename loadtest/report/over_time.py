@@ -13,15 +13,16 @@ from loadtest.fire import vegeta
 from loadtest.fire.vegeta import Hit
 from loadtest.record import folders
 from loadtest.record.comparison import Comparison
-from loadtest.report import charts, figures, theme
-from loadtest.report.charts import Requests
+from loadtest.report import figures, request_charts, theme
+from loadtest.report.charts import Spec
+from loadtest.report.request_charts import Requests
 
 SHARP = 2  # pixels of the picture for one of the page
 
 
 def requests(raw: Path) -> Requests:
     """Returns the webhooks of the attack whose raw results are in `raw`, and the probes during the attack."""
-    probes = [(at, latency, charts.PROBED) for at, latency in json.loads((raw / "probes.json").read_text())]
+    probes = [(at, latency, request_charts.PROBED) for at, latency in json.loads((raw / "probes.json").read_text())]
     return of(vegeta.hits(raw / "results.bin")) + probes
 
 
@@ -39,7 +40,7 @@ def hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
     return found
 
 
-def history(hits: dict[str, list[Hit]]) -> charts.Spec:
+def history(hits: dict[str, list[Hit]]) -> Spec:
     """The picture of a history."""
     title = alt.Title(
         "Latency over time: 500 webhooks a second for 5 s (0.1.0: for 2 s)",
@@ -48,10 +49,12 @@ def history(hits: dict[str, list[Hit]]) -> charts.Spec:
             "Upper band: sent on a new connection, which waits to be accepted. Lower band: on one that was accepted.",
         ],
     )
-    return charts.side_by_side({name: of(of_release) for name, of_release in hits.items()}, title, one_axis=False)
+    return request_charts.side_by_side(
+        {name: of(of_release) for name, of_release in hits.items()}, title, one_axis=False
+    )
 
 
-def write(spec: charts.Spec, out: Path, name: str) -> None:
+def write(spec: Spec, out: Path, name: str) -> None:
     """`<name>-<theme>.png` in `out`."""
     for kind in theme.THEMES:
         themed = json.dumps(spec | {"config": theme.config(kind)})

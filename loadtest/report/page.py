@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from loadtest.fire.vegeta import Hit
 from loadtest.record.comparison import Comparison
-from loadtest.report import captions, charts, figures, tables, theme
+from loadtest.report import bar_charts, captions, charts, figures, request_charts, tables, theme
 from loadtest.report.charts import Spec
 
 
@@ -19,7 +19,7 @@ def write(comparison: Comparison, hits: dict[str, list[Hit]], out: Path) -> None
     """Writes `report.html` to `out`; `hits`: see `over_time.hits`."""
     bars = _bars(comparison)
     details = {
-        "over_time": charts.over_time(hits),
+        "over_time": request_charts.over_time(hits),
         "latencies": charts.latencies(comparison),
         "distribution": charts.distribution(comparison),
         "failures": charts.failures(comparison),
@@ -28,10 +28,10 @@ def write(comparison: Comparison, hits: dict[str, list[Hit]], out: Path) -> None
 
 
 def _bars(comparison: Comparison) -> dict[str, Spec]:
-    against = {f"published_{metric}": charts.against_published(comparison, metric) for metric in figures.METRICS}
+    against = {f"published_{metric}": bar_charts.against_published(comparison, metric) for metric in figures.METRICS}
     return against | {
-        "saturated_rps": charts.saturated(comparison, "rps", "Throughput, webhooks a second"),
-        "saturated_cpu": charts.saturated(comparison, figures.CPU, "CPU a webhook, ms"),
+        "saturated_rps": bar_charts.saturated(comparison, "rps", "Throughput, webhooks a second"),
+        "saturated_cpu": bar_charts.saturated(comparison, figures.CPU, "CPU a webhook, ms"),
     }
 
 

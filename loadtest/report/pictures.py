@@ -8,7 +8,7 @@ from pathlib import Path
 import vl_convert
 
 from loadtest.record.comparison import Comparison
-from loadtest.report import capacity_chart, charts, figures, theme
+from loadtest.report import bar_charts, capacity_chart, charts, figures, theme
 
 SVG_SIZE = (640, 280)
 _ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # a reader's font may be wider than the one that measures
@@ -17,8 +17,8 @@ _ROOM = {"left": 30, "right": 20, "top": 5, "bottom": 5}  # a reader's font may 
 def write(comparison: Comparison, out: Path) -> None:
     """Writes the pictures of a `history` to `out` as `<chart>-<theme>.svg`; requires no raw results."""
     shown = {
-        "throughput": charts.against_published(comparison, "rps"),
-        "cpu": charts.saturated(comparison, figures.CPU, "CPU a webhook, ms, on a quarter of a core"),
+        "throughput": bar_charts.against_published(comparison, "rps"),
+        "cpu": bar_charts.saturated(comparison, figures.CPU, "CPU a webhook, ms, on a quarter of a core"),
         "latencies": charts.latencies(comparison),
     }
     width, height = SVG_SIZE

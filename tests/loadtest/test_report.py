@@ -14,8 +14,8 @@ from loadtest.interleaved import Case
 from loadtest.record import folders
 from loadtest.record.comparison import Comparison
 from loadtest.record.shapes import Load
-from loadtest.report import charts, figures, over_time, page, pictures, tables, theme
-from loadtest.report.charts import Deadline
+from loadtest.report import figures, over_time, page, pictures, request_charts, tables, theme
+from loadtest.report.request_charts import Deadline
 from loadtest.stage import subject
 from tests.harness.browser import PATIENCE_MS
 
@@ -125,8 +125,8 @@ def test_probes_and_a_deadline_are_drawn(made: tuple[Comparison, Path]) -> None:
     requests = over_time.requests(raw)
     accepted = made[0].of("published", "v09_group_commit")[0].accepted
     assert sum(answer == "200" for _, _, answer in requests) == accepted > 0
-    assert any(answer == charts.PROBED for _, _, answer in requests)
-    spec = charts.side_by_side({"one": requests}, alt.Title("a test"), Deadline(20, "too late"))
+    assert any(answer == request_charts.PROBED for _, _, answer in requests)
+    spec = request_charts.side_by_side({"one": requests}, alt.Title("a test"), Deadline(20, "too late"))
     drawn = vl_convert.vegalite_to_svg(spec)
     assert "too late" in drawn
     assert "503" not in drawn

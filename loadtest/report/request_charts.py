@@ -1,0 +1,90 @@
+"""Charts of every request: when it was sent, and how long its answer took."""
+
+import csv
+import io
+from typing import NamedTuple
+
+import altair as alt
+
+from loadtest.fire.vegeta import Hit
+from loadtest.report.charts import ANSWERS, MEASURED, Spec, plain
+
+PROBED = "/healthz"
+PROBE = "#009e73"
+
+
+class Deadline(NamedTuple):
+    """A horizontal line, named."""
+
+    seconds: float
+    name: str
+
+
+# (sent after, latency, answer) of each request; an answer is a status, `none`, or PROBED.
+Requests = list[tuple[float, float, str]]
+# The same on light and dark.
+COLOURS = {"503": "#8c8c8c", "200": MEASURED, "none": "#d55e00"}
+
+
+def over_time(hits: dict[str, list[Hit]]) -> Spec:
+    """Every request of one repeat: send time and latency. The release can be selected; zoom and pan."""
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(["release", "s", "ms", "answer"])
+    for name, of_release in hits.items():
+        rows.writerows((name, round(hit.at, 3), round(hit.latency * 1000, 1), hit.code or "none") for hit in of_release)
+    chosen = alt.selection_point(
+        fields=["release"],
+        value=next(iter(hits)),
+        bind=alt.binding_select(options=list(hits), name="release: "),
+        name="release",
+    )
+    legend = alt.Legend(orient="bottom", title="answered")
+    chart = alt.Chart({"values": text.getvalue(), "format": {"type": "csv", "parse": {"answer": "string"}}})
+    points = chart.mark_point(filled=True, size=14, opacity=0.6).encode(
+        x=alt.X("s:Q", title="sent after, s"),
+        y=alt.Y("ms:Q", title="latency, ms"),
+        color=alt.Color("answer:N", scale=ANSWERS, legend=legend),
+        shape=alt.Shape("answer:N", scale=ANSWERS, legend=legend),
+        tooltip=["s:Q", "ms:Q", "answer:N"],
+    )
+    zoom = alt.selection_interval(bind="scales", name="zoom")
+    return plain(points.add_params(chosen, zoom).transform_filter(chosen), height=320)
+
+
+def side_by_side(
+    attacks: dict[str, Requests], title: alt.Title, deadline: Deadline | None = None, *, one_axis: bool = True
+) -> Spec:
+    """Every request of each attack, in a panel of its own: send time and latency, both in seconds.
+
+    `one_axis` of latency for all of them, so that they can be compared; otherwise one each.
+    """
+    rows = [
+        {"attack": name, "at": round(at, 2), "latency": round(latency, 3), "answer": answer}
+        for name, requests in attacks.items()
+        for at, latency, answer in requests
+    ]
+    base = alt.Chart()
+    answers = [answer for answer in COLOURS if any(row["answer"] == answer for row in rows)]
+    colours = alt.Scale(domain=answers, range=[COLOURS[answer] for answer in answers])
+    points = base.mark_point(filled=True, size=7).encode(
+        x=alt.X("at:Q", title="sent after, s"),
+        y=alt.Y("latency:Q", title="latency, s"),
+        color=alt.Color("answer:N", scale=colours, legend=alt.Legend(orient="bottom", title="answered")),
+    )
+    probes = base.mark_point(shape="diamond", size=45, strokeWidth=1.5, opacity=1, color=PROBE)
+    layers = [
+        probes.encode(x="at:Q", y="latency:Q").transform_filter(f"datum.answer === '{PROBED}'"),
+        points.transform_filter(f"datum.answer !== '{PROBED}'"),
+    ]
+    if deadline is not None:
+        once, y = base.transform_aggregate(rows="count()"), alt.datum(deadline.seconds)
+        layers.append(once.mark_rule(strokeDash=[4, 4]).encode(y=y))
+        words = once.mark_text(align="left", baseline="bottom", dx=3, dy=-2, text=deadline.name)
+        layers.append(words.encode(x=alt.value(0), y=y))
+    panels = alt.layer(*layers, data={"values": rows}).properties(width=280, height=170)
+    header = alt.Header(labelFontSize=12, labelAnchor="start")
+    faceted = panels.facet(facet=alt.Facet("attack:N", title=None, sort=list(attacks), header=header), columns=2)
+    spec: Spec = faceted.properties(title=title).resolve_scale(y="shared" if one_axis else "independent").to_dict()
+    spec.pop("config", None)
+    return spec
