@@ -13,7 +13,7 @@ middleware, and runs without the overhead. --overhead 0 compares without it.
 Besides the attack, v07_sync_handler gets the published 200 requests a second for four minutes, once, and v02_blocking
 the attack without uvloop and httptools: published are 45 % of a thousand requests answered with them, 38 % without.
 
-Writes calibrated.json (with --plain: calibrated-plain.json) to loadtest/results/<date>-<commit>.
+Writes calibrated.json to loadtest/results/<date>-<commit>.
 """
 
 from pathlib import Path
@@ -90,14 +90,13 @@ def _cases(factor: float, timeout: dict[str, str], overhead: dict[str, str]) -> 
 
 @click.command(help=__doc__)
 @click.option("--repeats", type=click.IntRange(1, 50), default=5, show_default=True)
-@click.option("--plain", is_flag=True, help="SQS without TLS.")
 @click.option("--factor", type=click.FloatRange(0.2, 5), help="f, instead of measuring it.")
 @click.option("--overhead", type=click.FloatRange(0, 50), help="In ms of this machine, instead of measuring it.")
-def main(repeats: int, plain: bool, factor: float | None, overhead: float | None) -> None:
+def main(repeats: int, factor: float | None, overhead: float | None) -> None:
     with exit_on_failure():
         where = interleaved.environment()
-        file = folders.comparison(where) / ("calibrated-plain.json" if plain else "calibrated.json")
-        sqs = Sqs(SQS_LATENCY_S, plain, "openssl-1.1")
+        file = folders.comparison(where) / "calibrated.json"
+        sqs = Sqs(SQS_LATENCY_S, "openssl-1.1")
         fit = Fit(file.with_suffix(".fit.json"), where, sqs)
         if overhead is None:
             overhead = fit.overhead(factor or fit.factor({}))

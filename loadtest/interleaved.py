@@ -31,7 +31,6 @@ class Sqs(NamedTuple):
     """The queue of a run: its latency, in seconds, and how it is connected (see `open_stack`)."""
 
     latency_s: float = SQS_LATENCY_S
-    plain: bool = False
     bundle: str = "full"
 
 
@@ -127,7 +126,7 @@ def write(
 @contextmanager
 def warm_stack(file: Path, sqs: Sqs = AWS) -> Iterator[Stack]:
     """A stack after a warm-up: the first attack on a cold JVM would measure its JIT compiler."""
-    with open_stack("auto", [toxiproxy.latency(sqs.latency_s)], plain=sqs.plain, bundle=sqs.bundle) as stack:
+    with open_stack("auto", [toxiproxy.latency(sqs.latency_s)], bundle=sqs.bundle) as stack:
         raw = folders.raw(file, "warm-up", NEWEST, 0)
         measure(stack, subject.release(NEWEST), "none", WARM_UP, out=raw)
         yield stack

@@ -224,7 +224,6 @@ GENERATED = {
         for part in (
             "overview",
             "calibrated",
-            "calibrated_plain",
             "published",
             "sustained",
             "saturated",

@@ -28,8 +28,7 @@ def newest(kind: str) -> tuple[Comparison, Path]:
 def _whole(kind: str) -> list[Path]:
     whole = [file for file in RESULTS.glob(f"*/{kind}.json") if not file.parent.name.endswith(("-quick", "-dirty"))]
     if not whole:
-        command = f"python -m loadtest {kind.replace('-', ' --')}"  # `calibrated-plain` is `calibrated --plain`
-        raise NotMeasured(f"loadtest/results: no {kind}.json of a complete run; `{command}` makes one")
+        raise NotMeasured(f"loadtest/results: no {kind}.json of a complete run; `python -m loadtest {kind}` makes one")
     return whole
 
 
@@ -87,12 +86,6 @@ def published() -> str:
 def calibrated() -> str:
     """The same in the published machine's time."""
     comparison, _ = newest("calibrated")
-    return f"{tables.calibrated(comparison)}\n\n{provenance(comparison)}"
-
-
-def calibrated_plain() -> str:
-    """The same without TLS, with a factor of its own."""
-    comparison, _ = newest("calibrated-plain")
     return f"{tables.calibrated(comparison)}\n\n{provenance(comparison)}"
 
 
