@@ -12,7 +12,9 @@ from pathlib import Path
 from loadtest.record.comparison import Environment
 from loadtest.record.folders import ROOT
 
-_RESULTS = ("loadtest/results", "tests/cluster/record.json", "*.md")
+# What measurements write, and the documents. profiles/ also has code.
+_PICTURES = tuple(f"profiles/*.{kind}" for kind in ("png", "svg", "txt", "webp"))
+_RESULTS = ("loadtest/results", "tests/cluster/record.json", "*.md", *_PICTURES)
 
 
 def environment(*tools: str) -> Environment:
