@@ -130,7 +130,7 @@ def saturated(comparison: Comparison) -> str:
         rows.append(
             [
                 label(name, runs),
-                f"{of(runs, 'rps').text('.0f')}/s",
+                f"{of(runs, 'rps').text(',.0f')}/s",
                 *(milliseconds(of(runs, f"latencies.{key}").median) for key in ("p50", "p99")),
                 f"{of(runs, CPU).text('.2f')} ms",
                 f"{of(runs, 'used.peak_mib').median:.0f} MiB",
