@@ -14,7 +14,8 @@ from app.events import Event, parse_event
 from app.settings import Settings
 from app.sqs.message import to_message
 from loadtest import capacity_figures as figures
-from loadtest.capacity import MAX_BODY_BYTES, MAX_RATE, Capacity, capacity, table
+from loadtest.capacity import table
+from loadtest.capacity_calculation import MAX_BODY_BYTES, MAX_RATE, Capacity, capacity
 from loadtest.capacity_figures import FIFO_PRICES, STANDARD_PRICES, dollars
 from local.sample_events import SAMPLES
 

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from loadtest.capacity import capacity, lines
+from loadtest.capacity import lines
+from loadtest.capacity_calculation import capacity
 from tests.harness.service import clean_environment
 
 
