@@ -1,0 +1,28 @@
+"""The commit that stands beside a measurement."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from loadtest.record import meta
+
+_AUTHOR = ("-c", "user.name=a test", "-c", "user.email=test@example.com")
+
+
+def test_results_and_pictures_leave_a_commit_clean_and_code_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A measurement that draws a picture does not make the next one a measurement of other code."""
+    (tmp_path / "profiles").mkdir()
+    for name in ("profiles/a.png", "profiles/draw.py", "README.md"):
+        (tmp_path / name).write_text("before")
+    for arguments in (("init", "--quiet"), ("add", "."), (*_AUTHOR, "commit", "--quiet", "--message", "one")):
+        subprocess.run(["git", "-C", str(tmp_path), *arguments], check=True)
+    monkeypatch.setattr(meta, "ROOT", tmp_path)
+    clean = meta.commit()
+    (tmp_path / "profiles/a.png").write_text("after")
+    (tmp_path / "README.md").write_text("after")
+    assert meta.commit() == clean
+    (tmp_path / "profiles/draw.py").write_text("after")
+    assert meta.commit() == f"{clean}-dirty"
