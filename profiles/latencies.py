@@ -79,7 +79,7 @@ PICTURES = {
         ),
         Release.V09_GROUP_COMMIT,
         "capped",
-        Load(rate=480, duration_s=60, timeout_s=90),
+        Load(rate=1000, duration_s=60, timeout_s=90),
         {
             "no deadline": {"APP_MAX_WAIT": "0", "APP_SQS_TIMEOUT": "60", "APP_MAX_IN_FLIGHT": "20000"},
             "as deployed (APP_MAX_WAIT=5)": {"APP_MAX_WAIT": "5", "APP_MAX_IN_FLIGHT": "4096"},
