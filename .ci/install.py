@@ -8,6 +8,7 @@ pip installs uv from requirements-uv.lock. uv does not read pip's configuration,
 import ast
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -130,4 +131,8 @@ def main(lock: str, size: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.stderr.write("\n  interrupted: the same command goes on\n")
+        sys.exit(128 + signal.SIGINT)

@@ -1,6 +1,7 @@
 """`python -m local race v02 v09`: runs two releases side by side, with one live page for both releases."""
 
 import os
+import signal
 import tempfile
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -33,6 +34,8 @@ def race(releases: tuple[str, ...]) -> None:
     if "live_port" not in options.model_fields_set:  # the default port may be in use by the live page of `make run`
         options = options.model_copy(update={"live_port": 0})
     chosen = [lessons.find(name) for name in releases]
+    for number in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C: the services are stopped, and their folders removed
+        signal.signal(number, signal.default_int_handler)
     with suppress(KeyboardInterrupt), ExitStack() as stack:
         page = stack.enter_context(start())
         page.show(page_config([(_started(stack, release), release) for release in chosen], settings, options))
