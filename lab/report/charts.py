@@ -1,6 +1,6 @@
 """The charts of the lab's studies as Vega-Lite, in the form of the history's."""
 
-from math import isfinite, isnan
+from math import floor, isfinite, isnan, log10
 from typing import Any
 
 import altair as alt
@@ -17,6 +17,7 @@ STEP = 34  # pixels of a comparison or a case
 BESIDE, ALONE = "Published ratios beside measured ones.", "Measured ratios; nothing was published."
 # Pixels left of the names: a reader's font may be wider than the one that the picture is laid out with.
 MARGIN = 40
+SHORT_AXIS = 20  # an axis up to this value is almost linear
 
 
 def ratios(study: Study) -> Spec:
@@ -83,13 +84,24 @@ def figure(answer: Answer) -> Spec:
             rows.append({"case": case, "value": middle.median, "low": middle.low, "high": middle.high})
     room = 2 * max(row["high"] for row in rows)
     scale = alt.Scale(type="symlog", constant=1, nice=False, domain=[0, room])
-    return _cases(rows, scale, f"{question.figure} (log)", question.title)
+    return _cases(rows, scale, f"{question.figure} (log)", question.title, ticks=_ticks(room))
 
 
-def _cases(rows: list[dict[str, Any]], x: alt.Scale, axis: str, title: str) -> Spec:
+def _ticks(room: float) -> list[int] | None:
+    """Returns 0 and the powers of ten up to `room`, or None for Vega's own ticks, where they have the room.
+
+    Vega places the ticks of a symlog axis at equal distances in value, so they touch each other at the right end.
+    """
+    if room < SHORT_AXIS:
+        return None
+    return [0, *(10**power for power in range(floor(log10(room)) + 1))]
+
+
+def _cases(rows: list[dict[str, Any]], x: alt.Scale, axis: str, title: str, ticks: list[int] | None = None) -> Spec:
+    horizontal = alt.Axis(values=ticks) if ticks else alt.Axis()
     base = alt.Chart({"values": rows}).encode(y=alt.Y("case:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
     layers = [
-        base.mark_rule().encode(x=alt.X("low:Q", scale=x, title=axis), x2="high:Q"),
+        base.mark_rule().encode(x=alt.X("low:Q", scale=x, title=axis, axis=horizontal), x2="high:Q"),
         base.mark_point(filled=True, size=80, opacity=1, color=MEASURED).encode(
             x=alt.X("value:Q", scale=x), tooltip=["case:N", "value:Q", "low:Q", "high:Q"]
         ),
