@@ -54,6 +54,19 @@ SAME = {
         ("loadtest/RESULTS.md", r"\| twice the capacity \| [^|]+ \| 200: ([\d,]+),"),
         ("docs/questions/overload.md", r"([\d,]+) webhooks got 200, which is half of its capacity"),
     ],
+    "fastest answer to 200 webhooks at once under v07, in ms": [
+        ("CHANGELOG.md", r"the fastest answer to 200 webhooks then takes ([\d,]+) ms"),
+        ("docs/questions/connecting_at_once.md", r"The fastest answer took ([\d,]+) ms with 200 threads"),
+    ],
+    "twenty webhooks under v05, in s": [
+        ("CHANGELOG.md", r"200: 20 in (2\.\d+) s \(9/s\); fastest 2,2\d\d ms"),
+        ("CHANGELOG.md", r"Under v05, the twenty webhooks took ([\d.]+) s"),
+        ("CHANGELOG.md", r"twenty webhooks take 0\.24 s instead of ([\d.]+) s"),
+    ],
+    "a hundred webhooks under v04, in s": [
+        ("CHANGELOG.md", r"200: 100 in (1\.\d+) s"),
+        ("CHANGELOG.md", r"a hundred webhooks take ([\d.]+) s instead of"),
+    ],
     "slowest probe of v06, in s": [
         ("docs/questions/liveness_502.md", r"the slowest probe took ([\d.]+) s"),
         ("docs/questions/who_is_not_let_in.md", r"answered \d+ probes, the slowest after ([\d.]+) s\."),
