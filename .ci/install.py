@@ -134,5 +134,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main(*sys.argv[1:]))
     except KeyboardInterrupt:
-        sys.stderr.write("\n  interrupted: the same command goes on\n")
+        sys.stderr.write("\n  interrupted: run the same command again to go on\n")
         sys.exit(128 + signal.SIGINT)
