@@ -1,6 +1,5 @@
 """`python -m local send`: sends webhooks as Chargebee does."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
@@ -12,6 +11,7 @@ import click
 
 from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
+from local import ctrl_c
 from local.chargebee.load_generator import LoadResult, load
 from local.chargebee.sender import open_prober, open_session, post
 from local.local_run import LocalRun, read_run
@@ -58,12 +58,12 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     if count is None:
         files_ = list(files) or sample_files()
         _seed(run, (file.read_bytes() for file in files_))
-        statuses = asyncio.run(_send_each(target, settings, files_))
+        statuses = ctrl_c.run(_send_each(target, settings, files_))
         click.echo(", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(statuses.items())))
     else:
         bodies = list(fresh_events_of(list(files) or [default_file()], count))
         _seed(run, bodies)
-        result = asyncio.run(_send_many(target, settings, bodies, concurrency))
+        result = ctrl_c.run(_send_many(target, settings, bodies, concurrency))
         statuses = result.statuses
         click.echo(result.report())
     if set(statuses) != {HTTPStatus.OK}:

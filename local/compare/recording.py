@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from app.settings import Release, Settings
+from local import ctrl_c
 from local.chargebee.sender import open_session, post
 from local.compare import state_spans
 from local.compare.state_spans import TimelineRow
@@ -81,7 +82,7 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
             if not release.enqueues:
                 seed(run, bodies)
             with Watch() as watch:
-                sent = asyncio.run(_post(run.url, settings, bodies))
+                sent = ctrl_c.run(_post(run.url, settings, bodies))
         return Recording(name, sent, state_spans.read(file), watch.busy.doubts())
 
 

@@ -1,12 +1,12 @@
 """Posts many generated webhooks, and checks that no webhook is lost after the service has answered 200."""
 
-import asyncio
 from collections import Counter
 from functools import partial
 
 import aiohttp
 
 from app.settings import Settings
+from local import ctrl_c
 from local.audit import audit
 from local.chargebee.load_generator import LoadResult, load
 from local.chargebee.sender import open_prober, open_session
@@ -34,7 +34,7 @@ def burst(
     if not settings.release.enqueues:
         seed(run, bodies)
     with Watch() as watch, output.bar("Sending", count) as bar:
-        result = asyncio.run(_send(run, settings, bodies, bar, concurrency=concurrency, rate=rate))
+        result = ctrl_c.run(_send(run, settings, bodies, bar, concurrency=concurrency, rate=rate))
     output.say(result.report())
     for doubt in watch.busy.doubts():
         output.say(f"DOUBTFUL: while the webhooks were sent, {doubt}; this may have changed the times above")

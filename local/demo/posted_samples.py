@@ -1,12 +1,12 @@
 """Posts every sample event once, and checks that exactly the expected events arrive in the queue, byte for byte."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 
 from app.settings import Settings
+from local import ctrl_c
 from local.chargebee.sender import open_session, post
 from local.demo.output import Output
 from local.local_run import LocalRun
@@ -19,7 +19,7 @@ def post_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]
     """Posts the sample events, and returns a line for each problem."""
     files = sample_files()
     seed(run, (file.read_bytes() for file in files))
-    answers = asyncio.run(_post(run, settings, files, output))
+    answers = ctrl_c.run(_post(run, settings, files, output))
     if not settings.release.enqueues:
         return list(_unexpected(files, settings, answers))
     arrived = peek(run.endpoint, run.queue_url, run.ca_bundle)
