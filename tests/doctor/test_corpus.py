@@ -37,7 +37,9 @@ def test_a_case(name: str, loop: str, variables: dict[str, str]) -> None:
     [case] = [case for case in cases(only=name) if case.name == name]
     reported = under_doctor(case, loop, variables)
     if case.kind is None:
-        assert [str(one) for one in reported] == []
+        # A hypervisor that takes the core away for 0.1 s looks like a line that waits. A fault would be found again.
+        again = under_doctor(case, loop, variables) if reported else []
+        assert [str(one) for one in again] == []
     else:
         verdict = judge(case, reported)
         assert all((verdict.found, verdict.line, verdict.kind, verdict.route, verdict.cure)), verdict
