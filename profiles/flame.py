@@ -41,15 +41,21 @@ STYLE = (
 )
 
 
-def draw(title: str, root: Frame, webhooks: int) -> str:
-    """An SVG document of `root` and all frames below it, with milliseconds for each of `webhooks`.
-
-    Without the frames at its top that have a single child of any weight.
-    """
+def without_stem(root: Frame) -> Frame:
+    """Returns the frame below those that have a single child of any weight. It is a wait if the webhook only waits."""
     while (heaviest := max(root.children, key=lambda child: child.time, default=None)) is not None:
         if heaviest.time < STEM * root.time:
             break
         root = heaviest
+    return root
+
+
+def is_wait(frame: Frame) -> bool:
+    return frame.function == "[await]"
+
+
+def draw(title: str, root: Frame, webhooks: int) -> str:
+    """Returns an SVG document of `root` and all frames below it, with milliseconds for each of `webhooks`."""
     svg = shapes.document(WIDTH, title, STYLE)
     shapes.text(svg, (MARGIN, 18), title, "bold")
     _legend(svg)
@@ -84,7 +90,7 @@ def _draw(svg: Element, frame: Frame, words: str, place: tuple[float, float, flo
 
 
 def _kind(frame: Frame) -> tuple[str, str]:
-    if frame.function == "[await]":
+    if is_wait(frame):
         return AWAIT
     path = frame.file_path_short or ""
     return next((kind for start, kind in KINDS.items() if path.startswith(start)), OTHER)

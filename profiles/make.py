@@ -1,4 +1,4 @@
-"""One profile a release: `<release>.txt` to read, `<release>.flame.svg` to look at.
+"""One profile a release: `<release>.txt` to read and, unless its webhooks only wait, `<release>.flame.svg` to look at.
 
     python -m profiles.make [RELEASE …]
 
@@ -41,12 +41,13 @@ def main(releases: tuple[str, ...]) -> None:
     with click.progressbar(releases or RELEASES, label="Profiling", show_eta=False, item_show_func=str) as bar:
         for release in bar:
             profile = _profile(release)
-            for ending in ("txt", "flame.svg"):
-                (ROOT / "profiles" / f"{release}.{ending}").write_text(profile[ending])
+            (ROOT / "profiles" / f"{release}.flame.svg").unlink(missing_ok=True)
+            for ending, text in profile.items():
+                (ROOT / "profiles" / f"{release}.{ending}").write_text(_relative(text))
 
 
 def _profile(release: str) -> dict[str, str]:
-    """The profile of all webhooks but the first, by ending."""
+    """Returns the profile of all webhooks but the first as text, and perhaps as a flame graph, by ending."""
     os.environ |= {"APP_RELEASE": release, "APP_LOCAL_TLS": "1"}
     os.environ |= {"APP_LOCAL_SQS_DELAY": SQS_DELAY, "APP_LOCAL_CHARGEBEE_DELAY": SQS_DELAY}
     bodies = list(fresh_events(default_file().read_bytes(), WEBHOOKS))
@@ -59,11 +60,13 @@ def _profile(release: str) -> dict[str, str]:
             asyncio.run(_post(run.url, bodies))
         sessions = [Session.load(profiles / f"{n}.{SESSION}") for n in range(2, WEBHOOKS + 1)]
     together = reduce(Session.combine, sessions)
-    texts = {ending: renderer.render(together) for ending, renderer in RENDERERS.items()}
+    texts = {"txt": RENDERERS["txt"].render(together)}
     requests = _requests(together)
     shown = "a webhook" if _holds_requests(requests) else CALLBACKS
-    texts["flame.svg"] = flame.draw(f"{release}: the event loop's time for {shown}", requests, len(sessions))
-    return {ending: _relative(text) for ending, text in texts.items()}
+    top = flame.without_stem(requests)
+    if not flame.is_wait(top):
+        texts["flame.svg"] = flame.draw(f"{release}: the event loop's time for {shown}", top, len(sessions))
+    return texts
 
 
 def _requests(session: Session) -> Frame:

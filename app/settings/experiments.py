@@ -89,7 +89,7 @@ class ExperimentSettings(BaseModel):
     )
     profile: Path | None = Field(
         None,
-        description="Folder to which pyinstrument writes profiles, each of one webhook. Used for the flame graphs"
+        description="Folder to which pyinstrument writes profiles, each of one webhook. Used for the profiles"
         " of the lessons v02 to v11.",
         json_schema_extra={"allowed": "a folder that can be written to"},
     )
