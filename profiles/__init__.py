@@ -1,1 +1,1 @@
-"""One pyinstrument profile a release, as text and as a flame graph: `python -m profiles.make`."""
+"""One pyinstrument profile a release, as text and perhaps as a flame graph: `python -m profiles.make`."""
