@@ -31,6 +31,15 @@ def clean_environment(**settings: object) -> dict[str, str]:
     return clean | {f"APP_{name.upper()}": str(value) for name, value in settings.items()}
 
 
+def without_coverage(environment: dict[str, str]) -> dict[str, str]:
+    """Returns the environment of a process whose lines are not counted.
+
+    A test needs this if it interrupts a process that has no handler for the signal at any moment. If KeyboardInterrupt
+    is raised while coverage holds its lock (`Collector.lock_data`), coverage waits for this lock forever.
+    """
+    return {name: value for name, value in environment.items() if not name.startswith("COVERAGE_PROCESS_")}
+
+
 def environment(endpoint: str, queue_url: str | None, **settings: object) -> dict[str, str]:
     """Returns the environment of `web` as in a deployment, with a queue process for SQS."""
     ours = {

@@ -16,7 +16,7 @@ from local import lessons
 from local.cli import COMMANDS, ON_THE_LOCAL_RUN
 from local.sample_events import SAMPLES
 from tests.harness.commands import LocalRunProcess, run_local
-from tests.harness.service import Web, clean_environment
+from tests.harness.service import Web, clean_environment, without_coverage
 
 DEFAULT = SAMPLES / "default.json"
 
@@ -179,8 +179,9 @@ def test_demo_and_ctrl_c() -> None:
     """Service and queue end with the demo, even if the user presses Ctrl-C twice."""
     before = set(children())
     command = [sys.executable, "-u", "-m", "local", "demo", "--count", "1000", "--rate", "20"]  # it starts no worker
+    environment = without_coverage(clean_environment())
     with subprocess.Popen(
-        command, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0
     ) as demo:
         assert demo.stdout is not None
         demo.stdout.readline()  # the service is up
