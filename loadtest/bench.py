@@ -84,7 +84,8 @@ def _bench_against(there: Checkout, other: str, releases: list[Release], load: L
 
 
 def _beside_the_newest(only: tuple[str, ...], collector: str) -> list[Pair]:
-    subjects = (*map(subject.release, subject.QUEUEING[:-1]), _observed(collector), *peers())
+    older = (release for release in Release if release != NEWEST)
+    subjects = (*map(subject.release, older), _observed(collector), *peers())
     return duet.pairs(subject.release(NEWEST), [what for what in subjects if _wanted(what.name, only)])
 
 

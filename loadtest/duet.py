@@ -56,10 +56,10 @@ def run(
     raises.
     """
     raise_limit(load)
-    with interleaved.warm_stack(file, sqs) as stack:
+    with interleaved.stacks(file, sqs, [who for pair in pairs for who in pair]) as stack_of:
 
         def attack(who: AttackSubject, raw: Path, begin: Callable[[Running], object]) -> Measurement:
-            return measure(stack, who, "capped", load, out=raw, begin=begin)
+            return measure(stack_of(who), who, "capped", load, out=raw, begin=begin)
 
         what = title.partition(":")[0]
         runs = duets(what, pairs=pairs, repeats=repeats, file=file, attack=attack)

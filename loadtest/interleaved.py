@@ -3,7 +3,7 @@
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from loadtest.record import folders, meta
 from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Load
 from loadtest.stage import subject, tools, toxiproxy
-from loadtest.stage.billing import open_billing
+from loadtest.stage.billing import BillingStack, open_billing
 from loadtest.stage.open_files import raise_limit
 from loadtest.stage.stack import Stack, open_stack
 from loadtest.stage.subject import AttackSubject
@@ -74,24 +74,28 @@ def run(
     what = title.partition(":")[0]
     rounds = [(repeat, case) for repeat in range(repeats) for case in cases if repeat == 0 or not case.once]
     runs = []
-    inline = any(map(_is_inline, cases))
-    with (
-        warm_stack(file, sqs) as stack,
-        open_billing() if inline else nullcontext() as billing,
-        progress.steps(what, len(rounds)) as step,
-    ):
+    with stacks(file, sqs, [case.subject for case in cases]) as stack_of, progress.steps(what, len(rounds)) as step:
         for repeat, case in rounds:
             step(f"{case.subject.name}, {case.kind}, {repeat + 1}/{repeats}")
             raw = folders.raw(file, case.kind, case.subject.name, repeat)
             shutil.rmtree(raw, ignore_errors=True)
-            far = billing if billing is not None and _is_inline(case) else stack
-            measured = measure(far, case.subject, case.budget, case.load, out=raw)
+            measured = measure(stack_of(case.subject), case.subject, case.budget, case.load, out=raw)
             runs.append(Run(kind=case.kind, repeat=repeat, measurement=measured))
     return write(title, runs, repeats, file, where, factor=factor)
 
 
-def _is_inline(case: Case) -> bool:
-    return case.subject.release == Release.V01_INLINE
+@contextmanager
+def stacks(
+    file: Path, sqs: Sqs, subjects: list[AttackSubject]
+) -> Iterator[Callable[[AttackSubject], Stack | BillingStack]]:
+    """Yields a function that returns what a subject works with: a warm stack, or for v01 a table and Chargebee."""
+    inline = any(map(_is_inline, subjects))
+    with warm_stack(file, sqs) as stack, open_billing() if inline else nullcontext() as billing:
+        yield lambda subject: billing if billing is not None and _is_inline(subject) else stack
+
+
+def _is_inline(subject: AttackSubject) -> bool:
+    return subject.release == Release.V01_INLINE
 
 
 def called(*more: str, package: str = "loadtest") -> str:

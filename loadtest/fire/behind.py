@@ -12,7 +12,8 @@ from loadtest.stage.billing import BillingStack
 from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import AttackSubject
 
-# Webhooks that vegeta may read and not send, and the one before the attack.
+# Webhooks that vegeta may read and not send, the one before the attack, and what users send after their first: v01
+# answers about one webhook a second.
 SPARE = 50
 
 
@@ -29,7 +30,7 @@ class Behind(NamedTuple):
 def behind(stack: Stack | BillingStack, what: AttackSubject, load: Load) -> Iterator[Behind]:
     """An empty queue, deleted after the measurement; or as many invoices as `load` has webhooks."""
     if isinstance(stack, BillingStack):
-        bodies = seeded(stack, int(load.rate * load.duration_s) + SPARE)
+        bodies = seeded(stack, int(load.rate * load.duration_s) + (load.users or 0) + SPARE)
         invoices = Invoices(stack, bodies)
         yield Behind(stack.environment(), invoices.traffic, invoices, stack.described)
     else:

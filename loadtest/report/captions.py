@@ -29,7 +29,10 @@ def behind(comparison: Comparison) -> dict[str, Any]:
 
 
 def of_inline(comparison: Comparison) -> str:
-    """Returns a text about v01's load and about what v01 had in place of a queue; empty if v01 was not measured."""
+    """Returns a text about what v01 had in place of a queue; empty if v01 was not measured.
+
+    The text begins with the load of v01, unless v01 had as many senders as the other releases.
+    """
     measured = [run.measurement for run in comparison.runs if _CHARGEBEE in (run.measurement.sqs or {})]
     if not measured:
         return ""
@@ -37,12 +40,16 @@ def of_inline(comparison: Comparison) -> str:
     chargebee, latency = behind[_CHARGEBEE], sum(attributes["latency"] for _, attributes in behind["toxics"])
     audits = [one.audit for one in measured if one.audit is not None]
     late = median(audit.late for audit in audits) if audits else 0
-    return (
-        f"The load script of v01 was not published. v01 was sent {load.rate * load.duration_s:,.0f} webhooks,"
-        f" {load.rate} a second. v01 had DynamoDB with {latency:g} ms of added latency, and a stand-in of Chargebee"
-        f" that takes {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and {chargebee['rate']:,} calls"
-        f" a minute; {late:,.0f} invoices were closed for webhooks that got no 200."
-    )
+    parts = [
+        f"v01 had DynamoDB with {latency:g} ms of added latency, and a stand-in of Chargebee that takes"
+        f" {1000 * chargebee['latency_s']:g} ms for a call (an assumption) and {chargebee['rate']:,} calls a minute."
+    ]
+    if not load.users:
+        sent = f"v01 was sent {load.rate * load.duration_s:,.0f} webhooks, {load.rate} a second."
+        parts = ["The load script of v01 was not published.", sent, *parts]
+    if late:
+        parts.append(f"{late:,.0f} invoices were closed for webhooks that got no 200.")
+    return " ".join(parts)
 
 
 def measured_by(command: str, where: Environment) -> str:

@@ -7,13 +7,17 @@ import pytest
 
 from app.settings import Release
 from loadtest.fire.audit import audit
+from loadtest.fire.behind import behind
 from loadtest.fire.invoices import Invoices, seeded
 from loadtest.fire.measure import measure
+from loadtest.interleaved import closed_loop
 from loadtest.record.comparison import Comparison, Run
 from loadtest.record.shapes import Load, Measurement
 from loadtest.report import captions, tables
 from loadtest.stage import subject
 from loadtest.stage.billing import CALL_LATENCY_S, TABLE_LATENCY_S, BillingStack, open_billing
+
+V01 = subject.release(Release.V01_INLINE)
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +28,13 @@ def stack() -> Iterator[BillingStack]:
 
 @pytest.fixture(scope="module")
 def measured(stack: BillingStack, tmp_path_factory: pytest.TempPathFactory) -> Measurement:
-    what = subject.release(Release.V01_INLINE)
-    return measure(stack, what, "none", Load(rate=4, duration_s=1, timeout_s=30), out=tmp_path_factory.mktemp("raw"))
+    return measure(stack, V01, "none", Load(rate=4, duration_s=1, timeout_s=30), out=tmp_path_factory.mktemp("raw"))
+
+
+def test_an_invoice_for_each_sender(stack: BillingStack) -> None:
+    """Senders that wait for answers post more webhooks than there are senders."""
+    with behind(stack, V01, closed_loop(users=64, duration_s=5)) as far:
+        assert len(list(far.traffic("http://127.0.0.1:9").bodies())) > 64
 
 
 @pytest.mark.slow
@@ -65,7 +74,9 @@ def test_it_stands_in_the_report(measured: Measurement) -> None:
     assert captions.behind(history) == {}
     said = captions.of_inline(history)
     assert "8 ms of added latency" in said
-    assert "150 ms for a call (an assumption) and 3,500 calls a minute; 0 invoices" in said
+    assert "150 ms for a call (an assumption) and 3,500 calls a minute." in said
+    assert "v01 was sent 4 webhooks, 4 a second." in said
+    assert "that got no 200" not in said
 
 
 def _bill_wrongly(stack: BillingStack, body: bytes) -> None:
