@@ -37,7 +37,12 @@ def chart(comparison: Comparison) -> dict[str, Any]:
         y=alt.Y("subject:N", title=None, sort=[row["subject"] for row in rows], axis=alt.Axis(labelLimit=260))
     )
     colour = alt.Color("kind:N", scale=_KINDS, legend=None)
-    x = alt.X("value:Q", title=TITLE, scale=alt.Scale(type="log"), axis=alt.Axis(values=[1, 10, 100, 1000, 10_000]))
+    x = alt.X(
+        "value:Q",
+        title=TITLE,
+        scale=alt.Scale(type="log", domain=[0.5, 10_000], nice=False),
+        axis=alt.Axis(values=[1, 10, 100, 1000, 10_000]),
+    )
     number = alt.Text("value:Q", format=",.3~r")
     layers = (
         base.mark_rule().encode(x="low:Q", x2="high:Q"),

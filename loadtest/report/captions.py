@@ -10,9 +10,14 @@ _CHARGEBEE = "chargebee"  # a measurement of v01 has it in place of the queue
 
 def provenance(comparison: Comparison, repeated: bool = True) -> str:
     """Returns the conditions and the repeats of a comparison; with `repeated`, also what v01 had."""
-    repeats = f"{comparison.repeats} interleaved repeats: median (interval)" if repeated else "once"
-    measured = f"{conditions(comparison)}; {repeats}."
-    return " ".join(filter(None, [measured, of_inline(comparison) if repeated else ""]))
+    if not repeated:
+        return f"{conditions(comparison)}; once."
+    return " ".join(filter(None, [f"{conditions(comparison)}; {repeats(comparison)}.", of_inline(comparison)]))
+
+
+def repeats(comparison: Comparison) -> str:
+    """Returns the number of repeats, and what the figures of a table are."""
+    return f"{comparison.repeats} interleaved repeats: median (interval)"
 
 
 def conditions(comparison: Comparison) -> str:

@@ -11,7 +11,7 @@ from loadtest.record.shares import Shares
 from loadtest.record.worker import WorkerBench
 from loadtest.report import capacity_chart, pictures, ratios, tables
 from loadtest.report import overview as overview_table
-from loadtest.report.captions import conditions, measured_by, of_inline, provenance
+from loadtest.report.captions import conditions, measured_by, of_inline, provenance, repeats
 from loadtest.report.shares import table
 
 
@@ -55,7 +55,7 @@ def capacity() -> str:
     return (
         f"{shown}\n\nIn one run, on a quarter of a core, `{first}` answered {rates[first]} webhooks a second, `{last}`"
         f" {rates[last]}, and Go with group commit {rates['go_group_commit']}."
-        f" {provenance(bench)} [All results](loadtest/RESULTS.md)."
+        f" {conditions(bench)}; {repeats(bench)}. [All results](loadtest/RESULTS.md)."
     )
 
 

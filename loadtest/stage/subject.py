@@ -43,7 +43,7 @@ UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_
 
 
 # What is measured of these is what a call to SQS costs and what becomes of it. v01 makes none, and spends its time
-# waiting for Chargebee: only the history has it, beside its published figure.
+# waiting for Chargebee: only `history`, which has its published figure, and `bench` measure it.
 QUEUEING = tuple(release for release in Release if release.enqueues)
 
 
