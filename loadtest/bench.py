@@ -4,8 +4,8 @@ The floor (asgi_noop) is the same server, which only reads the body and responds
 a release, with net/http and aws-sdk-go-v2: one SendMessage per webhook (go), or group commit (go_group_commit). go_lean
 is as lean as we can make it: group commit with fasthttp, reused buffers, and its own client for SendMessageBatch. Every
 subject runs beside the newest release, both at the same time, each in its own quarter of a core; the newest beside
-itself shows which differences can be told apart, and with its telemetry on, what that costs. Writes bench.json to
-loadtest/results/<date>-<commit>.
+itself shows which differences can be told apart, and with its telemetry on, what that costs. v01 has a table and the
+stand-in for Chargebee in place of the queue. Writes bench.json to loadtest/results/<date>-<commit>.
 
 With --against, each release runs beside the same release of another commit, and beside itself. Writes
 bench-against-<that commit>.json. With --python, each release runs beside itself under another Python interpreter.
