@@ -16,7 +16,7 @@ def provenance(comparison: Comparison, repeated: bool = True) -> str:
 
 
 def repeats(comparison: Comparison) -> str:
-    """Returns the number of repeats, and what the figures of a table are."""
+    """Returns the number of repeats, and says that figures are medians with their intervals."""
     return f"{comparison.repeats} interleaved repeats: median (interval)"
 
 

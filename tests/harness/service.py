@@ -32,10 +32,11 @@ def clean_environment(**settings: object) -> dict[str, str]:
 
 
 def without_coverage(environment: dict[str, str]) -> dict[str, str]:
-    """Returns the environment of a process whose lines are not counted.
+    """Returns `environment` without the variables with which coverage measures a process.
 
-    A test needs this if it interrupts a process that has no handler for the signal at any moment. If KeyboardInterrupt
-    is raised while coverage holds its lock (`Collector.lock_data`), coverage waits for this lock forever.
+    A test needs this if it may interrupt a process at any moment, and the process has no handler for the signal. If
+    KeyboardInterrupt is raised while coverage holds its lock (`Collector.lock_data`), coverage never releases the lock,
+    and later waits for it forever.
     """
     return {name: value for name, value in environment.items() if not name.startswith("COVERAGE_PROCESS_")}
 
