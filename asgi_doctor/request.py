@@ -88,10 +88,11 @@ def callback_of(loop: asyncio.AbstractEventLoop, innermost: FrameType, depth: in
     if task is not None:
         request = request_of(context_of(task))
         return (id(task), task.get_name()), request if request.scope else request.in_stack(innermost)
-    frames = frames_of(innermost)[depth:]
+    frames = frames_of(innermost)
+    # Only a task runs a coroutine. One that has ended is no longer called by the loop, so all its frames are looked at.
     if any(frame.f_code.co_flags & inspect.CO_COROUTINE for frame in frames):
-        return ENDED, NO_REQUEST  # only a task runs a coroutine
-    for outermost in frames:
+        return ENDED, NO_REQUEST
+    for outermost in frames[depth:]:
         callback = (outermost.f_code, id(outermost.f_locals.get("self")))
         return callback, NO_REQUEST.in_stack(innermost)  # a server may handle requests in callbacks, without tasks
     return None, NO_REQUEST

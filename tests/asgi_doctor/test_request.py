@@ -1,0 +1,21 @@
+"""The request of a callback that the watchdog has sampled."""
+
+import asyncio
+import sys
+from types import FrameType
+
+from asgi_doctor.request import ENDED, NO_REQUEST, callback_of
+from asgi_doctor.stacks import frames_of
+
+
+def test_a_coroutine_that_has_ended_since_its_frame_was_read() -> None:
+    """It has no request, even where the loop's own frames are more than its own, as they are below pytest."""
+    frames: list[FrameType] = []
+
+    async def handler() -> None:
+        frames.append(sys._getframe())
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(handler())
+    loop.close()
+    assert callback_of(loop, frames[0], depth=len(frames_of(sys._getframe()))) == (ENDED, NO_REQUEST)
