@@ -4,7 +4,6 @@ The service runs as in a deployment, on an embedded queue in a separate process.
 Measure on an otherwise idle machine.
 """
 
-import os
 import re
 import statistics
 import subprocess
@@ -17,6 +16,7 @@ import click
 import psutil
 
 from loadtest.record.folders import ROOT
+from loadtest.stage.subject import surroundings
 from local import embedded_aws
 from local.readiness import is_ready, wait_until_ready
 
@@ -28,7 +28,6 @@ SHOWN = 12
 
 def start(endpoint: str) -> tuple[float, float]:
     """Seconds from exec to the first 200 from readyz, and the resident MiB then."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
     settings = {
         "APP_PORT": "0",
         "APP_LOG_FORMAT": "json",
@@ -36,7 +35,7 @@ def start(endpoint: str) -> tuple[float, float]:
         "APP_BASIC_AUTH_USERNAME": "bench",
         "APP_BASIC_AUTH_PASSWORD": "bench",
     }
-    environment = clean | embedded_aws.EmbeddedAws(0, endpoint).environment() | settings
+    environment = surroundings() | embedded_aws.EmbeddedAws(0, endpoint).environment() | settings
     started = time.monotonic()
     with tempfile.TemporaryFile("w+") as log:
 

@@ -93,6 +93,16 @@ def print_variables(used: list[str], ignored: list[str]) -> None:
         print(f"APP_ variables {'; '.join(parts)}", file=sys.stderr)
 
 
+def surroundings() -> dict[str, str]:
+    """The variables of this environment that any process under measurement gets, beside those of its stack.
+
+    PYTHONDONTWRITEBYTECODE, which many images set, is left out. A start would compile each module again, but the
+    service's own image contains the bytecode.
+    """
+    left_out = ("APP_", "AWS_", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+
+
 def environment(subject: AttackSubject, stack: dict[str, str], port: int) -> dict[str, str]:
     """The variables of `subject`: its flags; the stack's variables take precedence."""
     ours = UNBOUNDED | subject.flags | stack | {subject.port: str(port)}
@@ -117,12 +127,11 @@ def start(
     port = port or free_port()
     url = f"http://127.0.0.1:{port}"
     ours = environment(subject, stack, port)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))}
     started = time.monotonic()
     with log.open("ab") as output:
         process = subprocess.Popen(
             budget.command(_pinned(subject), ours),
-            env=kept | ours,
+            env=surroundings() | ours,
             cwd=subject.folder,
             stdout=output,
             stderr=output,

@@ -1,6 +1,5 @@
 """A worker as a process, within a budget."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,14 +8,15 @@ from pathlib import Path
 
 from loadtest.record.folders import ROOT
 from loadtest.stage.budget import Budget
+from loadtest.stage.subject import surroundings
 
 COMMAND = [sys.executable, "-m", "app", "worker"]
 STOP_SECONDS = 60
 
 
 def environment(stack: dict[str, str]) -> dict[str, str]:
-    """Returns the variables of this process without APP_ and AWS_ variables, and adds the variables in `stack`."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_"))} | stack
+    """Returns what any process under measurement gets of this environment, and the variables in `stack`."""
+    return surroundings() | stack
 
 
 @contextmanager
