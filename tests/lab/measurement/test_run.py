@@ -76,6 +76,7 @@ def test_ctrl_c_leaves_no_process(tools: None, tmp_path: Path) -> None:
     assert alive == []
 
 
+@pytest.mark.slow
 def test_help_names_the_studies(tools: None) -> None:
     """And the options of the other commands."""
     shown = subprocess.run(

@@ -37,6 +37,7 @@ def go(request: pytest.FixtureRequest, aws: QueueProcess, queue_url: str, tmp_pa
         yield client
 
 
+@pytest.mark.slow
 def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
     """Valid events get 200 and are in the queue, byte for byte and with the attributes; others get 4xx and are not."""
     assert go.post(PATH, content=event).json() == {"status": "queued", "event_id": "ev_ZXezuTUBe7r5iIaw"}
@@ -49,6 +50,7 @@ def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: 
     assert set(drained[0][1]) == {"event_id", "event_type", "api_version", "received_at"}
 
 
+@pytest.mark.slow
 def test_go_is_formatted_and_vetted() -> None:
     """By gofmt and go vet."""
     require_go()
@@ -57,6 +59,7 @@ def test_go_is_formatted_and_vetted() -> None:
     subprocess.run(["go", "vet", "./..."], cwd=peers.GO, check=True)
 
 
+@pytest.mark.slow
 def test_go_lean_passes_its_own_tests() -> None:
     """go_lean's parser, signature and group commit pass on a queue that answers wrongly."""
     require_go()
@@ -69,6 +72,7 @@ def test_the_floor_answers(tmp_path: Path) -> None:
         assert httpx.post(running.url + PATH, content=b"x" * 200_000, timeout=60).json()["status"] == "ignored"
 
 
+@pytest.mark.slow
 def test_go_answers_many_at_once(go: httpx.Client, sqs: "SQSClient", queue_url: str, event: bytes) -> None:
     """Each webhook has its own answer, and its message is in the queue."""
     bodies = list(fresh_events(event, 200))

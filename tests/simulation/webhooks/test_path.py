@@ -5,7 +5,10 @@ import pytest
 from tests.simulation.webhooks.search import Bound, search
 
 
-@pytest.mark.parametrize("bound", [Bound(2, 1, 0), Bound(1, 1, 0), Bound(2, 0, 1), Bound(1, 0, 1)])
+TWO_SLOTS = [pytest.param(bound, marks=pytest.mark.slow) for bound in (Bound(2, 1, 0), Bound(2, 0, 1))]
+
+
+@pytest.mark.parametrize("bound", [Bound(1, 1, 0), Bound(1, 0, 1), *TWO_SLOTS])
 def test_every_run_within_a_bound(bound: Bound) -> None:
     """One fault of SQS, or one sender that leaves, one late body or one stop."""
     found = search(bound)
