@@ -4,7 +4,6 @@ import pytest
 
 from tests.simulation.webhooks.search import Bound, search
 
-
 TWO_SLOTS = [pytest.param(bound, marks=pytest.mark.slow) for bound in (Bound(2, 1, 0), Bound(2, 0, 1))]
 
 
