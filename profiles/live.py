@@ -26,6 +26,7 @@ from local.readiness import wait_until_ready
 HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 WIDTH = 1200
+STOP_SECONDS = 60
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
@@ -108,6 +109,10 @@ def served(picture: Picture) -> Iterator[str]:
             yield wait_until_ready(process, partial(_announced, Path(log.name)), 60)
         finally:
             os.killpg(process.pid, signal.SIGINT)  # Ctrl-C
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _announced(log: Path) -> str | None:
