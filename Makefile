@@ -1,7 +1,8 @@
 # Each target is one command that can also be typed. `make help` lists them.
 PYTHON ?= python3
 BIN := .venv/bin
-# Many images set it. Tests start hundreds of processes, and without bytecode each would compile what it imports.
+# Many images set PYTHONDONTWRITEBYTECODE. Tests start hundreds of processes, and without bytecode each of them would
+# compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help

@@ -23,7 +23,7 @@ TRIAL = Plan(repeats=1, quick=True, scale=0.001)
 
 @pytest.mark.slow
 def test_studies_are_measured(tools: None, tmp_path: Path) -> None:
-    """With Postgres and with several workers; a study measured again takes the place of the old one."""
+    """Measures with Postgres and several workers. A study that is measured again takes the place of the old one."""
     file = tmp_path / "results" / "lab.json"
     lab = run(("three_tasks", "database"), TRIAL, file, meta.environment("vegeta"))
     for study in lab.studies:
@@ -78,7 +78,7 @@ def test_ctrl_c_leaves_no_process(tools: None, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_help_names_the_studies(tools: None) -> None:
-    """And the options of the other commands."""
+    """The help names the options of the command and the studies."""
     shown = subprocess.run(
         [sys.executable, "-m", "lab", "measure", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout

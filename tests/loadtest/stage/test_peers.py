@@ -67,7 +67,7 @@ def test_go_lean_passes_its_own_tests() -> None:
 
 
 def test_the_floor_answers(tmp_path: Path) -> None:
-    """With any body, once it is complete."""
+    """The floor accepts any body, and answers when it is complete."""
     with open_budget("none") as budget, subject.start(peers.floor(), budget, {}, tmp_path / "log") as running:
         assert httpx.post(running.url + PATH, content=b"x" * 200_000, timeout=60).json()["status"] == "ignored"
 
