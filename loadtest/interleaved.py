@@ -98,9 +98,9 @@ def _is_inline(subject: AttackSubject) -> bool:
     return subject.release == Release.V01_INLINE
 
 
-def called(*more: str, package: str = "loadtest") -> str:
+def called(*more: str) -> str:
     """Returns the command line that repeats this run, `python -m loadtest NAME …`, with `more` arguments at its end."""
-    return shlex.join(["python", "-m", package, *sys.argv[1:], *more])
+    return shlex.join(["python", "-m", "loadtest", *sys.argv[1:], *more])
 
 
 def write(

@@ -12,15 +12,13 @@ import click
 
 from lab.measurement.ask import ask
 from lab.measurement.questions import QUESTIONS
-from lab.measurement.run import Plan, run
+from lab.measurement.run import QUICK_SCALE, SCALE, Plan, run
 from lab.measurement.studies import STUDIES
 from lab.report import answers, page, pictures, tables
 from loadtest.failures import exit_on_failure
 from loadtest.record import folders, meta
 from loadtest.record.comparison import Environment
 from loadtest.stage import tools
-
-SCALE, QUICK_SCALE = 0.01, 0.001
 
 
 @click.command(help=__doc__)

@@ -12,7 +12,6 @@ from lab.measurement.questions import QUESTIONS
 from lab.measurement.run import Plan
 from lab.measurement.stage import Stage
 from loadtest.fire import progress
-from loadtest.interleaved import called
 from loadtest.record import folders
 from loadtest.record.comparison import Environment
 from loadtest.stage.open_files import raise_as_far_as_possible
@@ -31,7 +30,7 @@ def ask(names: Collection[str], plan: Plan, file: Path, where: Environment) -> A
     for name in (name for name in QUESTIONS if name in names):
         with open_beside(QUESTIONS[name].database) as beside:
             runs = _rounds(beside, name, plan, file)
-        command = called(package="lab")
+        command = plan.command(name)
         answers[name] = Answer(name=name, command=command, environment=where, repeats=plan.repeats, runs=runs)
         ordered = [answers[name] for name in QUESTIONS if name in answers]
         file.write_text(Answers(answers=ordered).model_dump_json() + "\n")

@@ -1,5 +1,6 @@
 """Measures studies, and writes lab.json after each."""
 
+import shlex
 import shutil
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -12,12 +13,12 @@ from lab.measurement.case import EndpointCase
 from lab.measurement.record import CaseRepeat, LabResults, Study
 from lab.measurement.studies import STUDIES
 from loadtest.fire import progress
-from loadtest.interleaved import called
 from loadtest.record import folders
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Load
 from loadtest.stage.open_files import raise_limit
 
+SCALE, QUICK_SCALE = 0.01, 0.001
 QUICK_SECONDS = 1.0
 QUICK_USERS = 50
 QUICK_MS = "100"
@@ -38,6 +39,13 @@ class Plan:
 
     def shorter(self, load: Load) -> Load:
         return _quick_load(load) if self.quick else load
+
+    def command(self, name: str) -> str:
+        """Returns the command that measures the study or question `name` alone."""
+        quick = ["--quick"] if self.quick else []
+        scale = [] if self.scale == (QUICK_SCALE if self.quick else SCALE) else ["--scale", f"{self.scale:g}"]
+        options = [*quick, "--repeats", str(self.repeats), *scale, "--only", name]
+        return shlex.join(["python", "-m", "lab", "measure", *options])
 
     @property
     def groups(self) -> list[duets.Group]:
@@ -71,7 +79,7 @@ def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> L
             if name == "tips":
                 rows += duets.measure(beside, plan.groups, plan.repeats, file, plan.shorter)
             scale = plan.scale if any(case.database for case in cases) else None
-            command = called(package="lab")
+            command = plan.command(name)
             study = Study(name=name, command=command, environment=where, repeats=plan.repeats, scale=scale, rows=rows)
             lab = LabResults(studies=sorted(lab.replaced(study).studies, key=lambda one: list(STUDIES).index(one.name)))
             file.write_text(lab.model_dump_json() + "\n")

@@ -51,6 +51,19 @@ def test_a_trial_run_is_short(study: str) -> None:
         assert int(case.query.get("ms", 0)) <= 100
 
 
+@pytest.mark.parametrize(
+    ("plan", "options"),
+    [
+        (Plan(repeats=5, quick=False, scale=0.01), "--repeats 5 --only database"),
+        (Plan(repeats=1, quick=True, scale=0.001), "--quick --repeats 1 --only database"),
+        (Plan(repeats=3, quick=False, scale=0.1), "--repeats 3 --scale 0.1 --only database"),
+    ],
+)
+def test_the_command_of_one_study(plan: Plan, options: str) -> None:
+    """A caption names the command that measures its study again, and no other."""
+    assert plan.command("database") == f"python -m lab measure {options}"
+
+
 def test_the_published_loads() -> None:
     """As many users as published where the machine can have them, and the number of workers."""
     loads = {case.name: (case.load.users, case.workers) for study in STUDIES.values() for case in study()}
