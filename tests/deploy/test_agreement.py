@@ -4,6 +4,7 @@ import re
 
 import yaml
 
+from app import __version__
 from app.settings import Settings
 from app.settings.text import unknown_variables, variable
 from tests.deploy import policy
@@ -43,6 +44,15 @@ def test_the_stand_ins_know_the_names_that_they_are_asked_by() -> None:
         for get in filter(None, [container["readinessProbe"].get("httpGet")]):
             assert get["httpHeaders"] == [{"name": "Host", "value": "localhost"}]
     assert "Host: localhost" in services["dynamodb"]["healthcheck"]["test"][-1]
+
+
+def test_the_image_is_of_this_version() -> None:
+    """The overlay for AWS names the tag that its documentation builds and pushes."""
+    objects = rendered("aws", ())
+    pods = [found["spec"]["template"]["spec"] for found in policy.of(objects, "Deployment")]
+    tags = {container["image"].rpartition(":")[2] for pod in pods for container in pod["containers"]}
+    assert tags == {__version__}
+    assert f"/invoice-webhook:{__version__}\n" in (ROOT / "deploy" / "k8s" / "README.md").read_text()
 
 
 def test_the_published_ports_are_on_loopback() -> None:
