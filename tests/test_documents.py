@@ -156,7 +156,8 @@ def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Termina
     terminal.close()
 
 
-SKIPPED = {
+# The documents whose commands a test runs, each with the reasons of the blocks that it skips.
+FOLLOWED = {
     "README.md": ["is what runs this"],
     "CHANGELOG.md": [],
     "docs/aws.md": ["`make run` makes it here", "needs an AWS account", "needs an AWS account", "needs Docker"],
@@ -168,7 +169,7 @@ SKIPPED = {
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in SKIPPED])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in FOLLOWED])
 def test_the_document_followed(terminal: Terminal, name: str) -> None:
     """From the first block to the last, in order: each command works, and prints what the document shows.
 
@@ -190,7 +191,7 @@ def test_the_document_followed(terminal: Terminal, name: str) -> None:
             example.evaluate()
         except SkipTest as reason:
             skipped.append(str(reason))
-    assert skipped == SKIPPED[name]
+    assert skipped == FOLLOWED[name]
 
 
 # `cog --check` cannot miss a part whose markers are gone.
