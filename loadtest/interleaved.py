@@ -98,9 +98,10 @@ def _is_inline(subject: AttackSubject) -> bool:
     return subject.release == Release.V01_INLINE
 
 
-def called(*more: str) -> str:
-    """Returns the command line that repeats this run, `python -m loadtest NAME …`, with `more` arguments at its end."""
-    return shlex.join(["python", "-m", "loadtest", *sys.argv[1:], *more])
+def called(*option: str) -> str:
+    """Returns the command line that repeats this run, `python -m loadtest NAME …`, with `option` unless it has that."""
+    given = any(argument.partition("=")[0] == option[0] for argument in sys.argv) if option else False
+    return shlex.join(["python", "-m", "loadtest", *sys.argv[1:], *(() if given else option)])
 
 
 def write(

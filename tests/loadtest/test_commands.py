@@ -59,6 +59,8 @@ def test_results_have_the_command_that_repeats_them(monkeypatch: pytest.MonkeyPa
     assert interleaved.called() == "python -m loadtest bench --only 'v10_lean_client observed'"
     monkeypatch.setattr(sys, "argv", ["/x/__main__.py", "soak"])
     assert interleaved.called("--seed", "7") == "python -m loadtest soak --seed 7"
+    monkeypatch.setattr(sys, "argv", ["loadtest", "soak", "--seed", "7"])
+    assert interleaved.called("--seed", "7") == "python -m loadtest soak --seed 7"
 
 
 def test_tools_that_are_built_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
