@@ -3,7 +3,7 @@
 The published attack (500/s for 5 s, 30 s time-out) on one core at most, and a closed loop on a hard quarter of a
 core; repeats are interleaved: each goes through all releases. v01, whose published load is a script of which little is
 known, has its billing work instead of a queue, and 500/s for 2 s. Writes history.json, report.html and the pictures to
-loadtest/results/<date>-<commit>; `make docs` puts them into README.md and CHANGELOG.md.
+loadtest/results/<date>-<commit>; `make docs` puts them into RESULTS.md and CHANGELOG.md.
 """
 
 from pathlib import Path
