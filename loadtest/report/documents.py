@@ -56,7 +56,7 @@ def capacity() -> str:
     waits = ", which waits for Chargebee," if first == Release.V01_INLINE else ""
     return (
         f"{shown}\n\nIn one run, on a quarter of a core, `{first}`{waits} answered {rates[first]} webhooks"
-        f" a second, `{last}` {rates[last]}, and Go with group commit {rates['go_group_commit']}."
+        f" a second, `{last}` {rates[last]}, and the same in Go with group commit {rates['go_group_commit']}."
         f" {conditions(bench)}; {repeats(bench)}. [All results](loadtest/RESULTS.md)."
     )
 
