@@ -45,7 +45,7 @@ def main(repeats: int, seconds: float, only: tuple[str, ...], against: str | Non
     with exit_on_failure():
         load = interleaved.closed_loop(USERS, seconds)
         if against is not None and base is not None:
-            raise ConfigurationError("--against and --python exclude each other")
+            raise ConfigurationError("--against and --python: allowed is one of them")
         if against is None and base is None:
             _bench(only, load, repeats)
             return

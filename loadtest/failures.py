@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil
 from botocore.exceptions import BotoCoreError, ClientError
 
 from app.errors import ConfigurationError
@@ -17,7 +18,7 @@ SET_UP_FAILED = 2
 INTERRUPTED = 130
 _SET_UP_ERRORS = (
     *(ConfigurationError, PreCheckFailed, Unavailable, OSError, ValueError),
-    *(subprocess.CalledProcessError, BotoCoreError, ClientError),
+    *(subprocess.SubprocessError, psutil.Error, BotoCoreError, ClientError),
 )
 
 

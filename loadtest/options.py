@@ -16,6 +16,13 @@ def seconds(text: str) -> float:
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
+def _duration(text: str) -> float:
+    """Returns `seconds(text)`, but not 0, with which vegeta would attack forever."""
+    if (result := seconds(text)) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed is a duration above 0, such as 500ms, 5s or 4m")
+    return result
+
+
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed is a whole number of 1 or more")
@@ -59,10 +66,10 @@ def parser() -> argparse.ArgumentParser:
 def _load(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("load")
     group.add_argument("--rate", type=_positive, default=500, metavar="N", help="requests a second (500)")
-    group.add_argument("--duration", type=seconds, default=5, metavar="D", help="500ms, 5s, 4m (5s)")
+    group.add_argument("--duration", type=_duration, default=5, metavar="D", help="500ms, 5s, 4m (5s)")
     users = "a closed loop instead: N users, each waits for its answer"
     group.add_argument("--users", type=_positive, metavar="N", help=users)
-    group.add_argument("--timeout", type=seconds, default=30, metavar="D", help="of the client (30s)")
+    group.add_argument("--timeout", type=_duration, default=30, metavar="D", help="of the client (30s)")
     group.add_argument("--no-keepalive", action="store_true", help="a new connection for each webhook")
 
 

@@ -5,7 +5,6 @@ The newest release, over TLS, audited. Writes outage.json to loadtest/results/<d
 
 import tempfile
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -50,8 +49,9 @@ def main(rate: int, seconds: float) -> None:
 
 
 def outage(rate: int, seconds: float) -> Outage:
-    """A third of `seconds` before it, and as long after it, but at least four seconds.
+    """Sends webhooks before, during and after the outage.
 
+    Before and after last a third of `seconds` each, and at least six seconds.
     Raises what `loadtest.fire.measure` raises.
     """
     around = max(seconds / 3, 2 * CLOSE_S)
@@ -71,11 +71,15 @@ def outage(rate: int, seconds: float) -> Outage:
             traffic = Traffic(running.url, USER, PASSWORD)
             check_one(traffic, arrived)
             memory = _Memory(running.pid)
-            unreachable = threading.Thread(target=_interrupt, args=(stack, memory, around, seconds))
+            ended = threading.Event()
+            unreachable = threading.Thread(target=_interrupt, args=(stack, memory, around, seconds, ended), daemon=True)
             shown.phase("sending")
             unreachable.start()
-            vegeta.attack(load, "outage", traffic, raw / "results.bin", lambda: shown.sent(len(traffic.sent)))
-            unreachable.join()
+            try:
+                vegeta.attack(load, "outage", traffic, raw / "results.bin", lambda: shown.sent(len(traffic.sent)))
+            finally:
+                ended.set()
+                unreachable.join()
             memory.now("after")
             fired = look(traffic, arrived, raw)
     assert fired.audit is not None
@@ -102,12 +106,14 @@ class _Memory:
         self.mib[when] = self._process.memory_info().rss / MIB
 
 
-def _interrupt(stack: Stack, memory: _Memory, before: float, seconds: float) -> None:
-    time.sleep(before)
+def _interrupt(stack: Stack, memory: _Memory, before: float, seconds: float, ended: threading.Event) -> None:
+    """Makes SQS unreachable after `before` seconds, for `seconds`. Returns early if the attack has ended."""
+    if ended.wait(before):
+        return
     memory.now("before")
     stack.proxy.enable(False)
-    time.sleep(seconds)
-    memory.now("at its end")
+    if not ended.wait(seconds):
+        memory.now("at its end")
     stack.proxy.enable(True)
 
 

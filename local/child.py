@@ -8,6 +8,7 @@ process still runs LAST_SECONDS later, it kills itself and its own children.
 import json
 import os
 import runpy
+import selectors
 import signal
 import subprocess
 import sys
@@ -15,9 +16,10 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from app.errors import ConfigurationError
+from local.ports import START_SECONDS
 
 LAST_SECONDS = 3.0
 # A stand-in gets only these environment variables, which a Python interpreter needs. A stand-in must not get the user's
@@ -72,14 +74,30 @@ def start(module: str, arguments: list[str], failure: str, patience: float = 0.0
     """Runs the stand-in `module` inside the context.
 
     The context begins when the stand-in is ready and has printed a line of JSON. Raises ConfigurationError with the
-    text `failure` if the stand-in ends before it has printed the line.
+    text `failure` if the stand-in ends before it has printed the line, or does not print one in time.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     with child_process([module, *arguments], kept, patience, subprocess.PIPE) as process:
         assert process.stdout is not None
-        if not (ready := process.stdout.readline()):
+        try:
+            ready = first_line(process.stdout)
+        except TimeoutError as error:
+            raise ConfigurationError(f"{failure}: {error}") from None
+        if not ready:
             raise ConfigurationError(f"{failure} (see its error above)")
         yield Child(process.pid, json.loads(ready))
+
+
+def first_line(output: IO[bytes], seconds: float = START_SECONDS) -> bytes:
+    """Returns the first line that a new process prints, or an empty one if the process ends before.
+
+    Raises TimeoutError if the process prints nothing within `seconds`.
+    """
+    with selectors.DefaultSelector() as selector:
+        selector.register(output, selectors.EVENT_READ)
+        if not selector.select(seconds):
+            raise TimeoutError(f"no answer within {seconds:g} s")
+    return output.readline()
 
 
 def end_with_parent() -> None:

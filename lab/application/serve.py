@@ -30,8 +30,11 @@ def serve(settings: LabSettings, listening: Callable[[str], None]) -> None:
     with child.child_process(_command(settings, port), os.environ, LAST_SECONDS) as uvicorn:
         try:
             wait_until_ready(uvicorn, lambda: _accepts(settings.host, port), START_SECONDS)
-        except (ChildProcessError, TimeoutError):
+        except ChildProcessError:
             raise ConfigurationError(_FAILED) from None
+        except TimeoutError:
+            where = http_url(settings.host, port)
+            raise ConfigurationError(f"the lab did not listen on {where} within {START_SECONDS} s") from None
         listening(http_url(settings.host, port))
         uvicorn.wait()
     raise ConfigurationError(_FAILED)
@@ -74,6 +77,6 @@ def _free_port(settings: LabSettings) -> int:
 
 
 def _accepts(host: str, port: int) -> bool:
-    """Raises OSError if it does not."""
+    """Returns True if the server accepts a connection; raises OSError if not."""
     socket.create_connection((host, port), timeout=1).close()
     return True

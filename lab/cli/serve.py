@@ -21,7 +21,7 @@ class _Lab(click.Group):
     """Imports `measure` only when it is called: it needs the load test. `--only` without a command calls it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, ["measure", *args] if args[:1] == ["--only"] else args)
+        return super().parse_args(ctx, ["measure", *args] if args and args[0].partition("=")[0] == "--only" else args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*super().list_commands(ctx), "measure"]
@@ -51,7 +51,7 @@ def lab(context: click.Context, workers: str | None, port: str | None, postgres:
         return
     if missing := [name for name in PACKAGES if find_spec(name) is None]:
         raise ConfigurationError(f"the lab's packages are not installed ({', '.join(missing)}): `make .venv/lab` does")
-    # uvicorn's workers are told by the environment alone.
+    # uvicorn's workers read their settings only from the environment.
     _tell(APP_LAB_WORKERS=workers, APP_LAB_PORT=port)
     with ctrl_c(), ExitStack() as stack:
         if postgres:

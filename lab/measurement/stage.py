@@ -10,11 +10,10 @@ from pathlib import Path
 import psutil
 
 from lab.measurement.beside import Beside
-from lab.measurement.usage import cpu_seconds
 from loadtest.stage import subject
 from loadtest.stage.budget import open_budget
 from loadtest.stage.subject import AttackSubject
-from loadtest.stage.tree import tree
+from loadtest.stage.tree import cpu_seconds, tree
 
 MIB = 1024 * 1024
 

@@ -14,15 +14,15 @@ from lab.measurement.beside import Beside
 from lab.measurement.record import Cores, Threads
 from loadtest.stage.budget import Budget
 from loadtest.stage.subject import Running
-from loadtest.stage.tree import tree
+from loadtest.stage.tree import cpu_seconds, tree
 
 ASK_SECONDS = 10
 
 
 class Usage:
-    """`with` watches an attack, during which `tick` is called now and then; `cores` and `threads` are the result.
+    """Measures an attack inside the context; call `tick` now and then. `cores` and `threads` are the result.
 
-    Made before the lab's first request: threads that are there by then are for none.
+    Create it before the lab's first request, so that `before` counts the threads that already run.
     """
 
     def __init__(self, budget: Budget, running: Running, beside: Beside, workers: int) -> None:
@@ -68,16 +68,6 @@ class Usage:
         )
 
 
-def cpu_seconds(pid: int) -> float:
-    """Returns the CPU seconds that a process and its descendants have used, including descendants that have ended."""
-    seconds = 0.0
-    for process in tree(pid):
-        with suppress(psutil.NoSuchProcess):
-            spent = process.cpu_times()
-            seconds += spent.user + spent.system + spent.children_user + spent.children_system
-    return seconds
-
-
 def threads(pid: int) -> int:
     """Returns the number of threads of a process and its descendants, as the operating system counts them."""
     number = 0
@@ -88,7 +78,7 @@ def threads(pid: int) -> int:
 
 
 def _python_peak(url: str) -> int | None:
-    """`python_peak` of GET /threads; None without an answer: a loop that is blocked gives none."""
+    """Returns `python_peak` of GET /threads, or None without an answer in time."""
     with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=ASK_SECONDS)) as connection:
         try:
             connection.request("GET", "/threads")

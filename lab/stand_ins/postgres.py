@@ -33,8 +33,9 @@ class Postgres(NamedTuple):
 
 @contextmanager
 def start(folder: Path | None = None) -> Iterator[Postgres]:
-    """Inside the context. `folder`: where its own temporary folder is made (as root, where `nobody` can get to).
+    """Runs a Postgres inside the context.
 
+    `folder`: where its own temporary folder is made (as root, where `nobody` can get to).
     Raises ConfigurationError where there are no programs, or they do not start.
     """
     # The child removes it, and this process if the child was killed.
@@ -46,7 +47,7 @@ def start(folder: Path | None = None) -> Iterator[Postgres]:
 
 
 def run(folder: Path) -> None:
-    """The child: until its parent goes, or Postgres ends."""
+    """Runs the cluster until the parent or Postgres ends."""
     signal.signal(signal.SIGTERM, _stop)
     try:
         password = secrets.token_hex(16)

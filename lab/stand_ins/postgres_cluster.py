@@ -3,7 +3,6 @@
 import ctypes
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import Any
 
 from app.errors import ConfigurationError
 from lab.stand_ins.postgres_programs import privileges, programs
+from local.ports import free_port
 
 USER = "lab"
 _STOP = 5.0  # seconds
@@ -45,7 +45,7 @@ def running(folder: Path, password: str) -> Iterator[tuple["subprocess.Popen[byt
     _initialise(found, folder, passwords, rights)
     passwords.unlink()
     for _ in range(_PORTS):
-        port = _free_port()
+        port = free_port()
         process = _started(found, folder, port, rights)
         try:
             if _accepts(process, folder):
@@ -61,9 +61,14 @@ def running(folder: Path, password: str) -> Iterator[tuple["subprocess.Popen[byt
 def _initialise(found: Path, folder: Path, passwords: Path, rights: dict[str, Any]) -> None:
     arguments = ["--username", USER, "--pwfile", str(passwords), "--auth", "scram-sha-256", "--no-sync"]
     command = [str(found / "initdb"), *arguments, "--encoding", "UTF8", "--locale", "C", "-D", str(folder / "data")]
-    done = subprocess.run(command, **rights, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise ConfigurationError(done.stderr.strip())
+    try:
+        subprocess.run(
+            command, **rights, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=_START
+        )
+    except subprocess.CalledProcessError as error:
+        raise ConfigurationError(error.stderr.strip() or str(error)) from None
+    except subprocess.TimeoutExpired:
+        raise ConfigurationError(f"initdb did not end within {_START:g} s") from None
 
 
 def _started(found: Path, folder: Path, port: int, rights: dict[str, Any]) -> "subprocess.Popen[bytes]":
@@ -80,7 +85,7 @@ def _started(found: Path, folder: Path, port: int, rights: dict[str, Any]) -> "s
 
 
 def _end_with_this() -> None:
-    """Even if this process is killed itself; the folder is left behind then. Linux only."""
+    """Makes the server end with this process, even after SIGKILL, which leaves the folder behind. Linux only."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT)
 
@@ -104,12 +109,6 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
 
 
 def _log(folder: Path) -> Path:

@@ -47,7 +47,7 @@ async def wait(scope: Any, receive: Any, send: Any) -> None:
     """The ASGI application. 400 where `ms` is out of bounds."""
     ms = parse_qs(scope["query_string"].decode("latin-1")).get("ms", ["0"])[0]
     if not (ms.isascii() and ms.isdigit()) or len(ms) > len(str(MOST_MS)) or int(ms) > MOST_MS:
-        await _answer(send, 400, {"error": f"ms: allowed is 0 to {MOST_MS:,}"})
+        await _answer(send, 400, {"error": f"ms={ms[:20]}: allowed is 0 to {MOST_MS:,}"})
         return
     await asyncio.sleep(int(ms) / 1000)
     await _answer(send, 200, {"waited_ms": int(ms)})
@@ -61,7 +61,7 @@ async def _answer(send: Any, status: int, content: dict[str, Any]) -> None:
 
 
 def listen(port: int) -> socket.socket:
-    """On loopback. Raises ConfigurationError."""
+    """Returns a socket that listens on loopback. Raises ConfigurationError."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

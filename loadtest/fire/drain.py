@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from loadtest.fire.traffic import digest
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ class Drain:
         try:
             while not self._stopping.is_set():
                 self._take()
-        except (BotoCoreError, ClientError) as error:
+        except Exception as error:  # raised by `wait`
             self.error = error
         with self._changed:
             self._changed.notify_all()
@@ -70,7 +68,7 @@ class Drain:
     def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
         """Returns when `received` is complete, or when the queue has been empty for QUIET_SECONDS.
 
-        Raises botocore's error where the queue cannot be read.
+        Raises the error of the queue if it cannot be read.
         """
 
         def settled() -> bool:

@@ -64,11 +64,6 @@ class Workers:
         self._ended.set()
         self._thread.join()
 
-    @property
-    def exit_codes(self) -> list[int | None]:
-        """Returns the exit codes of the workers that ran last, after they have stopped."""
-        return [process.returncode for process in self._processes]
-
     def _start(self, output: IO[bytes]) -> "subprocess.Popen[bytes]":
         # A session of its own: Ctrl-C in the terminal ends the command, which stops its workers.
         return subprocess.Popen(

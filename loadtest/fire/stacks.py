@@ -46,7 +46,12 @@ def recorded(pid: int, file: Path) -> Iterator[None]:
         yield
     finally:
         process.send_signal(signal.SIGINT)  # upon which it writes the file
-        process.wait(STOP_SECONDS)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise ConfigurationError(f"py-spy did not stop within {STOP_SECONDS} s") from None
     if not file.exists():
         reason = log.read_text(errors="replace").strip().splitlines()
         hint = "" if os.geteuid() == 0 else "; run it as root, or allow ptrace (kernel.yama.ptrace_scope=0)"

@@ -9,7 +9,7 @@ import psutil
 
 from loadtest.stage import subject
 from loadtest.stage.budget import open_budget
-from loadtest.stage.subject import START_SECONDS, AttackSubject
+from loadtest.stage.subject import START_SECONDS, STOP_SECONDS, AttackSubject
 from local.ports import free_port
 
 POLL_SECONDS = 0.2
@@ -33,7 +33,9 @@ class Supervised:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._ready.wait(START_SECONDS)
+        # `subject.start` gives up after START_SECONDS, and needs STOP_SECONDS to stop the process.
+        if not self._ready.wait(START_SECONDS + 2 * STOP_SECONDS):
+            raise TimeoutError(f"the service was not ready within {START_SECONDS} s")
         self._raise()
         return self
 
@@ -43,7 +45,7 @@ class Supervised:
         self._raise()
 
     def signal(self, number: int) -> None:
-        """To the service, if it is ready; otherwise it is just being started again."""
+        """Sends the signal to the service if it is ready."""
         if self._ready.is_set() and self._pid is not None:
             psutil.Process(self._pid).send_signal(number)
 
@@ -56,7 +58,7 @@ class Supervised:
             self._ready.set()
 
     def _one(self) -> None:
-        """One life of it."""
+        """Runs the service once, until it or the context ends."""
         with (
             open_budget("none") as budget,
             subject.start(self._what, budget, self._stack, self._log, port=self._port) as running,

@@ -6,12 +6,15 @@ import json
 import math
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
 from loadtest.record.shapes import Latencies, Load
+
+LATE_SECONDS = 60  # for vegeta to start, and to write its results
 
 
 class Hit(NamedTuple):
@@ -53,7 +56,11 @@ def command(load: Load, name: str, results: Path, options: tuple[str, ...]) -> l
 
 
 def attack(load: Load, name: str, targets: Targets, results: Path, tick: Callable[[], None]) -> None:
-    """Runs until the end, calling `tick` every 100 ms. Raises CalledProcessError; Ctrl-C also kills vegeta."""
+    """Runs until the end, calling `tick` every 100 ms. Ctrl-C also kills vegeta.
+
+    Raises CalledProcessError, and TimeoutExpired if vegeta does not end in time.
+    """
+    deadline = time.monotonic() + load.duration_s + load.timeout_s + LATE_SECONDS
     arguments = command(load, name, results, targets.options)
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdin is not None
@@ -64,6 +71,8 @@ def attack(load: Load, name: str, targets: Targets, results: Path, tick: Callabl
                     code = process.wait(0.1)
                     break
                 except subprocess.TimeoutExpired:
+                    if time.monotonic() > deadline:
+                        raise
                     tick()
         except BaseException:
             process.kill()
@@ -88,11 +97,16 @@ def _run(*arguments: str) -> str:
 
 
 def hits(results: Path) -> list[Hit]:
-    """All requests, in the order of their responses."""
+    """Returns all requests, in the order of their responses.
+
+    Raises CalledProcessError if vegeta cannot read `results`.
+    """
     with subprocess.Popen(["vegeta", "encode", "-to", "csv", str(results)], stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         # timestamp, code, latency, bytes out, bytes in, error, body, …
         rows = [(int(row[0]), int(row[1]), int(row[2]), row[5], row[6]) for row in csv.reader(run.stdout)]
+    if run.returncode:
+        raise subprocess.CalledProcessError(run.returncode, run.args)
     first = min((row[0] for row in rows), default=0)
     return [
         Hit((at - first) / 1e9, latency / 1e9, code, error, _queued_id(code, body))

@@ -25,7 +25,8 @@ class ElasticMq:
 
     def start(self) -> None:
         java = shutil.which("java")
-        assert java is not None, "ElasticMQ requires Java 17"
+        if java is None:
+            raise FileNotFoundError("java is not on PATH: ElasticMQ requires Java 17")
         options = [
             "rest-sqs.bind-hostname=127.0.0.1",
             f"rest-sqs.bind-port={self._port}",

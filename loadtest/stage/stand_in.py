@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from loadtest.record.folders import ROOT
+from local.child import first_line
 from local.ports import free_port
 from local.tls import Certificates
 
@@ -17,14 +18,18 @@ BINARY = SOURCES / "bin" / "sqs"
 
 
 def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subprocess.Popen[bytes], str]":
-    """The binary as a process that ends with this one, and its endpoint. Raises like `StandIn.start`."""
+    """Returns the binary as a process that ends with this one, and its endpoint. Raises like `StandIn.start`."""
     command = [str(BINARY), "-exit-with-stdin", f"-port={port}", *options]
     if tls is not None:
         command += [f"-cert={tls.certificate}", f"-key={tls.key}"]
     # A session of its own: Ctrl-C is for whoever started it, and still needs the queue.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     assert process.stdout is not None
-    line = process.stdout.readline()
+    try:
+        line = first_line(process.stdout)
+    except TimeoutError:
+        process.kill()
+        raise
     if not line:
         raise ChildProcessError(f"{BINARY.name} ended with {process.wait()}")
     return process, json.loads(line)["endpoint"]
@@ -44,8 +49,9 @@ class Digests:
 
 
 class StandIn:
-    """It comes back on its port with no queue. Made by `make loadtest/sqs/bin/sqs`, which needs Go.
+    """The stand-in's process. After `kill` and `start` it has the same port and no queues.
 
+    `make loadtest/sqs/bin/sqs` builds the binary, and needs Go.
     Without `bodies`, ReceiveMessage is an unsupported operation, and a message takes 32 bytes.
     """
 
@@ -77,7 +83,7 @@ class StandIn:
         return Digests(**self._ask("GET", f"messages?queue={quote(queue, safe='')}"))
 
     def faults(self, **planted: float | bool | str) -> dict[str, Any]:
-        """Plants those, by the names of loadtest/sqs/faults.go, in place of the ones before: none are left without."""
+        """Replaces all injected faults by `planted` (names: loadtest/sqs/faults.go); without arguments, removes all."""
         answer: dict[str, Any] = self._ask("PUT", "faults", json.dumps(planted).encode())
         return answer
 

@@ -12,3 +12,13 @@ def tree(pid: int) -> Iterator[psutil.Process]:
         process = psutil.Process(pid)
         yield process
         yield from process.children(recursive=True)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Returns the CPU seconds that a process and its descendants have used, including descendants that have ended."""
+    seconds = 0.0
+    for process in tree(pid):
+        with suppress(psutil.NoSuchProcess):
+            spent = process.cpu_times()
+            seconds += spent.user + spent.system + spent.children_user + spent.children_system
+    return seconds

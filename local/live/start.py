@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from local.child import first_line
 from local.live.page_config import PageConfig
 
 
@@ -30,9 +31,15 @@ class LivePage:
             self._child.stdin.flush()
 
     def url(self) -> str | None:
-        """Waits until the page's process listens, and returns the page's URL. Returns None if the process has ended."""
+        """Waits until the page's process listens, and returns the page's URL.
+
+        Returns None if the process has ended, or does not listen in time.
+        """
         assert self._child.stdout is not None
-        return self._child.stdout.readline().decode().strip() or None
+        try:
+            return first_line(self._child.stdout).decode().strip() or None
+        except TimeoutError:
+            return None
 
     def wait(self) -> None:
         """Waits until the page's process has ended."""

@@ -14,6 +14,7 @@ import pytest
 from app.errors import ConfigurationError
 from local import embedded_aws
 from local.chargebee import start as chargebee
+from local.child import first_line
 
 PARENT = """
     import sys
@@ -62,6 +63,18 @@ def test_a_port_that_is_taken(stand_in: ModuleType) -> None:
         with pytest.raises(ConfigurationError, match=f"did not start on port {port}"), stand_in.start(port):
             pass
     assert _children() == before
+
+
+def test_a_process_that_prints_nothing() -> None:
+    """Nobody waits for it without end; a process that ends has an empty line."""
+    command = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as silent:
+        assert silent.stdin is not None
+        assert silent.stdout is not None
+        with pytest.raises(TimeoutError, match=r"no answer within 0\.01 s"):
+            first_line(silent.stdout, 0.01)
+        silent.stdin.close()
+        assert first_line(silent.stdout) == b""
 
 
 def _children() -> set[int]:

@@ -38,7 +38,7 @@ async def _one(http: aiohttp.ClientSession, url: str) -> None:
 
 def work(url: str) -> dict[str, int]:
     """Returns the counts of what the handlers have done so far."""
-    with urllib.request.urlopen(f"{url}/work") as answer:  # noqa: S310  # our own URL
+    with urllib.request.urlopen(f"{url}/work", timeout=PATIENCE_S) as answer:  # noqa: S310  # our own URL
         counted: dict[str, int] = json.load(answer)
     return counted
 

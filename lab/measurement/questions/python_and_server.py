@@ -35,9 +35,14 @@ def python(version: str) -> Path:
     if version == HERE:
         return Path(sys.executable)
     for base in _interpreters(version):
-        if Path(base).is_file() and subprocess.run([base, "-V"], capture_output=True, check=False).returncode == 0:
+        if Path(base).is_file() and _runs(base):
             return environments.python(LOCK, ROOT / ".run" / "pythons", base)
     raise NotHere(f"Python {version} is not installed")
+
+
+def _runs(base: str) -> bool:
+    """Returns False for a shim of pyenv whose version is not installed."""
+    return subprocess.run([base, "-V"], capture_output=True, check=False, timeout=10).returncode == 0
 
 
 def _interpreters(version: str) -> list[str]:

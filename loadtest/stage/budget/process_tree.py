@@ -1,10 +1,10 @@
 """No limit: only reads what the processes use."""
 
+import os
 from pathlib import Path
 
-import psutil
-
 from loadtest.stage.budget.limits import Limits
+from loadtest.stage.tree import cpu_seconds, tree
 
 NAME = "process tree"
 
@@ -14,25 +14,21 @@ class ProcessTree:
     limited = False
 
     def __init__(self, limits: Limits) -> None:
-        self._process = psutil.Process()
+        self._pid = os.getpid()
 
     def command(self, command: list[str], environment: dict[str, str]) -> list[str]:
         return command
 
     def attach(self, pid: int) -> None:
-        self._process = psutil.Process(pid)
-
-    def _tree(self) -> list[psutil.Process]:
-        return [self._process, *self._process.children(recursive=True)]
+        self._pid = pid
 
     def cpu_seconds(self) -> float:
-        times = [process.cpu_times() for process in self._tree()]
-        return sum(time.user + time.system for time in times)
+        return cpu_seconds(self._pid)
 
     def peak_bytes(self) -> int | None:
         """Sum of the kernel's VmHWM of each process, which only Linux has: man 5 proc_pid_status."""
         marks = []
-        for process in self._tree():
+        for process in tree(self._pid):
             status = Path(f"/proc/{process.pid}/status")
             if not status.exists():
                 return None
