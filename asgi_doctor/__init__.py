@@ -1,4 +1,6 @@
-"""Finds what blocks the event loop of any ASGI application. It imports only the standard library.
+"""Finds what blocks the event loop of any ASGI application.
+
+`watch` needs only the standard library; the command needs uvicorn, and the plugin pytest.
 
 What an application uses:
 
@@ -19,6 +21,7 @@ findings.py     all findings of a loop
 cures.py        chooses from advice.py; builders.py recognises what is expensive to create
 scheduling.py   how long a thread used a core, and how long it waited for one; garbage.py, cgroup.py likewise
 cli.py          the command; session.py, target.py, serve.py, load.py, page.py, report.py, outputs.py are its parts
+errors.py       the error for a request of the user that the command cannot carry out
 middleware.py   `watch`
 plugin.py       pytest's plugin; loops.py knows the loops that run
 loop_delay.py, samples.py   for the service's metrics and timelines

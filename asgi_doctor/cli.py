@@ -4,6 +4,7 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from asgi_doctor import outputs, report, session
@@ -12,6 +13,7 @@ from asgi_doctor.finding import Finding
 from asgi_doctor.report import Explain
 
 _SEND = "send this request twice alone and fifty times at once, then stop, unless --for says when; may be repeated"
+_LAST_PORT = 65535
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -28,14 +30,14 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=_port, default=8000, help="port to listen on; 0 takes a free one (default: %(default)s)")
     add("--loop", choices=("auto", "asyncio", "uvloop"), default="auto", help="auto: uvloop if it is installed")
-    add("--warn", type=_limit, default=0.1, metavar="SECONDS", help="limit of a block (default: %(default)s)")
+    add("--warn", type=_limit, default=0.1, metavar="SECONDS", help="report longer blocks (default: %(default)s)")
     add("--for", type=_seconds, dest="seconds", metavar="SECONDS", help="stop after so many seconds")
     add("--no-page", action="store_true", help="do not serve the page that lists the findings")
     add("--send", nargs=2, action="append", default=[], metavar=("METHOD", "PATH"), help=_SEND)
     add("--check", action="store_true", help="exit with 1 for any finding that is not in the baseline")
     add("--baseline", type=Path, metavar="FILE", help="known findings, which do not fail the check")
     add("--write-baseline", type=Path, metavar="FILE", help="write all findings as a baseline")
-    add("--junit", type=Path, metavar="FILE", help="write the findings as JUnit's XML")
+    add("--junit", type=Path, metavar="FILE", help="write the new findings as JUnit's XML")
     add("--json", type=Path, metavar="FILE", help="write the findings as JSON")
     return found
 
@@ -43,7 +45,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
 def main(
     arguments: Sequence[str] | None = None, *, prog: str = "asgi-doctor", explain: Explain = lambda finding: ()
 ) -> int:
-    """Runs the command and returns its exit code: 0, 1 if --check fails, 2 for a mistake in the options.
+    """Runs the command and returns its exit code: 0, 1 if --check fails, 2 if the session cannot start.
 
     `explain` returns more lines about a finding, for the summary.
     """
@@ -71,7 +73,8 @@ def _wanted(options: argparse.Namespace) -> session.Wanted:
     """Raises DoctorError for an option that argparse cannot check."""
     for method, path in options.send:
         if method.upper() not in _METHODS or not path.startswith("/") or any(code <= " " for code in path):
-            raise DoctorError(f"--send {method} {path}: allowed is a method such as GET and a path that begins with /")
+            allowed = f"one of {', '.join(_METHODS)}, and a path that begins with / and has no spaces"
+            raise DoctorError(f"--send {method} {path}: allowed is {allowed}")
     return session.Wanted(
         options.target,
         factory=options.factory,
@@ -101,7 +104,9 @@ def _complain(line: str) -> None:
 
 
 def _port(text: str) -> int:
-    return int(_between(text, 0, 65535))
+    if not text.isdecimal() or int(text) > _LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed is a whole number from 0 to {_LAST_PORT}")
+    return int(text)
 
 
 def _limit(text: str) -> float:
@@ -113,7 +118,8 @@ def _seconds(text: str) -> float:
 
 
 def _between(text: str, least: float, most: float) -> float:
-    number = float(text)
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(f"{text} is not between {least:g} and {most:g}")
-    return number
+    with suppress(ValueError):
+        if least <= (number := float(text)) <= most:
+            return number
+    allowed = f"{least:g} or more" if most == math.inf else f"from {least:g} to {most:g}"
+    raise argparse.ArgumentTypeError(f"{text!r}: allowed is a number of seconds, {allowed}")

@@ -26,7 +26,12 @@ MOST_TALLIES = 1000
 
 
 class Findings:
-    """Collects blocks. `on_found` is called while a line blocks, once per line; `on_finding` when a block has ended."""
+    """Collects blocks.
+
+    `on_found` is called once per line, when a block of the line exceeds the limit. `on_finding` is called when a line's
+    first block ends or has lasted STUCK_LIMITS times the limit, when the sum of its short blocks is too large, and for
+    new findings that `add` receives.
+    """
 
     def __init__(self, limit: float, on_found: OnFound | None, on_finding: OnFinding | None) -> None:
         self.blocked = 0

@@ -19,7 +19,7 @@ class GarbageTime:
 
     @property
     def seconds(self) -> float:
-        """Returns the seconds so far. Another thread may ask when a collection has ended, but not yet been added."""
+        """The CPU seconds so far, including a collection that still runs. Any thread may read this."""
         began = self._began
         return self._ended + (self._clock() - began if began else 0.0)
 

@@ -1,6 +1,6 @@
 """The delay of the event loop: how much later than scheduled the loop runs a timer.
 
-A request or an answer of SQS that becomes ready at that moment waits for as long.
+A request or an answer of SQS that becomes ready meanwhile waits for at most this time.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from time import monotonic
 # Each timer costs an idle process about 0.1 ms of CPU, which is 0.5 % of a core.
 INTERVAL_SECONDS = 0.02
 # Time until the first measurement. The last steps of the process's start block the loop once more (a full garbage
-# collection) and are over by then; a first request cannot have been.
+# collection) and are over by then. No request can have been answered yet.
 START_SECONDS = 0.001
 WINDOW_SECONDS = 10
 

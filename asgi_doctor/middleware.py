@@ -46,8 +46,9 @@ def log_finding(finding: Finding) -> None:
 class Watch:
     """An ASGI application that passes all calls on to `app`, and watches the event loop that it runs on.
 
-    `on_finding` is called in the watchdog's thread, once for each line and route, after the line has blocked the loop
-    for more than `warn` seconds. Other attributes are those of `app`.
+    `warn` is the limit of a block in seconds. `on_finding` is called for a line's first finding on a route, not for
+    each block. Findings about the start arrive in the event loop's thread, before the first request; all others arrive
+    in the watchdog's thread. The callback must be fast and thread-safe. Other attributes are those of `app`.
     """
 
     def __init__(self, app: App, *, warn: float = 0.1, on_finding: Callable[[Finding], None] = log_finding) -> None:

@@ -66,7 +66,8 @@ def known_findings(file: Path) -> Known:
         known = json.loads(file.read_text(encoding="utf-8"))["known"]
         return {(one["file"], one["function"], one["route"], one["kind"]) for one in known}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DoctorError(f"--baseline {file}: {error}; --write-baseline writes one") from None
+        reason = error if isinstance(error, OSError) else "it is no baseline"
+        raise DoctorError(f"--baseline {file}: {reason}; --write-baseline writes one") from None
 
 
 def key(finding: Finding) -> tuple[str, str, str, str]:

@@ -74,7 +74,10 @@ class _Spell:
 
 
 class Pools:
-    """Looks at the pools ten times in the limit, and passes a finding on when calls wait for too long."""
+    """Samples the pools at most every INTERVAL_SECONDS, and reports a finding if calls wait for too long.
+
+    Too long is more than LIMITS times the limit.
+    """
 
     def __init__(self, limit: float, report: Callable[[Finding], None]) -> None:
         self._limit, self._report = limit, report

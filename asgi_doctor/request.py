@@ -48,7 +48,10 @@ class Request(NamedTuple):
         return _definition(inspect.unwrap(found)) if callable(found) else None
 
     def in_stack(self, innermost: FrameType) -> "Request":
-        """Returns the same with the scope of the frames, for an application that runs without the doctor's wrapper."""
+        """Returns this request with the scope found in the frames' local variables.
+
+        This is for an application without the doctor's wrapper.
+        """
         frame: FrameType | None = innermost
         while frame is not None:
             if "scope" in frame.f_code.co_varnames:

@@ -149,5 +149,8 @@ def _at(code: CodeType, line: int | None) -> Location:
 
 
 def function_name(code: CodeType) -> str:
-    """Returns the qualified name. A comprehension, which is a function of its own in Python 3.11, has none."""
+    """Returns the qualified name.
+
+    A comprehension, which is a function of its own in Python 3.11, gets the name of the function that contains it.
+    """
     return _COMPREHENSION.sub("", code.co_qualname.replace("<locals>.", "")) or "<module>"

@@ -44,9 +44,10 @@ def _request_of_thread(frame: Any) -> Request:
 
 
 def awaiting_lines(loop: asyncio.AbstractEventLoop) -> Iterator[Line]:
-    """Yields the user's lines that await a thread, where the threads run no code of the user: `to_thread(sleep, 1)`.
+    """Yields the user's lines that await a thread, for threads that run no code of the user.
 
-    A task of `gather` or of a task group may have no line of the user either. Then it is a line of the same request.
+    An example is `to_thread(sleep, 1)`. If an awaiting task of `gather` or of a task group has no line of the user,
+    yields the line that gathers it, or the lines of the same request.
     """
     tasks = {task: _stack_of_task(task) for task in asyncio.all_tasks(loop)}
     waiting = [task for task, stack in tasks.items() if any(one.file.endswith(_WAITS_FOR_THREAD) for one in stack)]

@@ -4,8 +4,8 @@
         yield
 
 The thread samples the stack of the loop's thread five times in the given seconds. A loop that waits in its selector is
-not blocked. Otherwise, the thread pings the loop (`call_soon_threadsafe`) and samples more often until it answers. The
-loop may run several callbacks before it answers; each of them is a block of its own.
+not blocked. Otherwise, the thread pings the loop (`call_soon_threadsafe`) and samples more often during the first half
+of the limit. The loop may run several callbacks before it answers; each of them is a block of its own.
 """
 
 import asyncio
@@ -24,15 +24,16 @@ from asgi_doctor.stacks import depth_of_loop, is_idle, stack_of
 from asgi_doctor.watched import Passed, WatchedThread
 
 SAMPLES = 5  # in the seconds after which a loop counts as blocked
-FINE = 4  # times as many while a ping is not answered, until the loop counts as blocked
+FINE = 4  # times as many samples in the first half of the limit of a block
 PING_SECONDS = 1.0  # between two pings while the loop seems to be idle
 
 
 class Watchdog:
     """Watches the event loop on which it is entered. A line must block the loop for `seconds` to be reported.
 
-    `on_found` is called once per line, in the watchdog's thread and while the line still blocks the loop, with the
-    location, the stack and the seconds so far. `on_finding` is called when the first block of a line has ended.
+    `on_found` is called once per line, in the watchdog's thread and usually while the line still blocks the loop, with
+    the location, the stack and the seconds so far. `on_finding` is called when a line's first block ends or has lasted
+    STUCK_LIMITS (findings.py) times the limit, when the sum of its short blocks is too large, and for starvation.
     `blocked` counts all blocks. Other threads may read `blocked` and `findings` at any time, for metrics.
     """
 

@@ -61,7 +61,10 @@ class Passed(NamedTuple):
 
 
 class WatchedThread:
-    """One thread, sampled by the thread that calls `start`, then `sample`, and `stop` in the end."""
+    """Samples one thread.
+
+    The sampling thread calls `start`, then `frame` and `passed` for each sample, and `stop` at the end.
+    """
 
     def __init__(self, thread: threading.Thread | None = None) -> None:
         watched = thread or threading.current_thread()

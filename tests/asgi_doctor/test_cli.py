@@ -39,6 +39,9 @@ SHOP = """
         time.sleep(1000)
 """
 
+# Half of what `sleep` blocks. On a busy machine, a healthy line may block for longer than the default limit.
+FAR_ABOVE = ("--warn", "0.2")
+
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
@@ -55,17 +58,17 @@ def test_a_line_that_blocks(shop: Path) -> None:
     """The doctor names the line while it blocks, and in the files: with its route, kind and cure."""
     sleeping = _place(shop, "time.sleep(0.4)", "sleep")
     files = ("--json", "found.json", "--junit", "found.xml", "--write-baseline", "known.json")
-    with doctor(shop, "--check", "--no-page", *files) as running:
+    with doctor(shop, "--check", "--no-page", *FAR_ABOVE, *files) as running:
         assert running.client.get("/sleep/7").status_code == 200
         assert sleeping in running.line("blocked for ")
         code, summary = running.end()
     assert code == 1
-    assert "1 request; 1 finding (limit 100 ms)" in summary
+    assert "1 request; 1 finding (limit 200 ms)" in summary
     [found] = json.loads((shop / "found.json").read_text())["findings"]
     assert (f"{found['file']}:{found['line']} in {found['function']}", found["count"]) == (sleeping, 1)
     assert (found["route"], found["kind"]) == ("GET /sleep/{number}", "waits")
     assert "asyncio.sleep" in found["cure"]
-    assert found["seconds"] == found["longest"] > 0.1
+    assert found["seconds"] == found["longest"] > 0.2
     suite = ET.fromstring((shop / "found.xml").read_text())  # noqa: S314  # the doctor has written it
     assert (suite.get("failures"), suite[0].get("classname")) == ("1", "GET /sleep/{number}")
     [known] = json.loads((shop / "known.json").read_text())["known"]
@@ -76,11 +79,11 @@ def test_known_findings(shop: Path) -> None:
     """A finding of the baseline does not fail the check, and the summary counts it apart."""
     known = [{"file": "shop.py", "function": "sleep", "route": "GET /sleep/{number}", "kind": "waits"}]
     (shop / "known.json").write_text(json.dumps({"known": known}))
-    with doctor(shop, "--check", "--no-page", "--baseline", "known.json") as running:
+    with doctor(shop, "--check", "--no-page", *FAR_ABOVE, "--baseline", "known.json") as running:
         assert running.client.get("/sleep/7").status_code == 200
         code, summary = running.end()
     assert code == 0
-    assert "0 findings (limit 100 ms), 1 more in the baseline" in summary
+    assert "0 findings (limit 200 ms), 1 more in the baseline" in summary
 
 
 @pytest.mark.slow
@@ -150,7 +153,7 @@ def test_a_package_called_app(tmp_path: Path, target: str) -> None:
         (["shop:not_an_app"], "shop:not_an_app: an object of type int is not an ASGI app"),
         (["shop:create"], "a function that is not async (a factory? then add --factory) is not an ASGI app"),
         (["shop:app", "--host", "192.0.2.1"], "--host 192.0.2.1 --port 0: cannot listen there: "),
-        (["shop:app", "--send", "GET", "pay"], "--send GET pay: allowed is a method such as GET and a path"),
+        (["shop:app", "--send", "GET", "pay"], "--send GET pay: allowed is one of GET, HEAD, "),
         (["shop:app", "--baseline", "none.json"], "--baseline none.json: "),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
