@@ -42,7 +42,7 @@ class LabSettings(BaseSettings):
     )
     observe: Literal[
         "nothing", "stdlib", "queue", "loguru", "structlog", "ours", "prometheus", "otel", "otel_sampled", "telemetry"
-    ] = Field("nothing", description="What `lab.questions.observing` tells of each request, and with what.")
+    ] = Field("nothing", description="How `lab.questions.observing` records each request.")
     upstream_url: str | None = Field(
         None,
         pattern="^https?://",
@@ -70,7 +70,7 @@ class LabSettings(BaseSettings):
 
 
 def load_lab_settings() -> LabSettings:
-    """From the environment. Raises ConfigurationError, a line for each wrong variable."""
+    """Reads the environment. Raises ConfigurationError with one line for each wrong variable."""
     if unknown := list(unknown_variables(os.environ, LabSettings)):
         raise ConfigurationError("\n".join(unknown))
     try:

@@ -60,7 +60,7 @@ def _run(chosen: Namespace) -> int:
 
 
 def _release(chosen: Namespace) -> "Release":
-    """Raises ConfigurationError for an unknown one."""
+    """Returns the release of --release, or the newest. Raises ConfigurationError if it is unknown."""
     from app.errors import ConfigurationError
     from app.settings import NEWEST, Release
 

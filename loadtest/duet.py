@@ -84,7 +84,7 @@ def _cores(repeat: int) -> tuple[int, int]:
 
 
 def _duet(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measurement]:
-    """Both start by themselves; the attacks begin together."""
+    """Runs both subjects: they start independently, and the attacks begin together."""
     shutil.rmtree(raw, ignore_errors=True)
     together = Barrier(len(pair) + 1, timeout=START_SECONDS)
     pids: dict[str, int] = {}

@@ -6,7 +6,7 @@ truncated   SQS closes the connection in the middle of the answer
 drip        the answer comes byte by byte
 close       a valid answer ends the connection
 reset       SQS resets the connection in the middle of the answer
-giant       answers of 32 MiB, and of just below one, as 200 and as 404
+giant       answers of 32 MiB and of 900 KiB, each as 200 and as 404
 
 Each fault has a service of its own, and users who send the next webhook after the response to the last one. Exits
 with 1 if a peak is over 200 MiB, or if a webhook with a 200 is not in the queue as sent. Writes memory.json to

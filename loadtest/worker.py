@@ -100,7 +100,7 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
 
 
 def _wait(stage: WorkerStack, invoices: int, shown: progress.Count, check: Callable[[], None]) -> None:
-    """Until so many are closed; calls `check` meanwhile."""
+    """Waits until `invoices` invoices are closed; calls `check` meanwhile."""
     closed, changed = -1, time.monotonic()
     while closed < invoices:
         check()

@@ -12,7 +12,7 @@ TOP = 44
 LETTER = 6.1  # pixels of a letter on average
 SMALLEST = 1.5  # pixels
 LEAST_LETTERS = 5
-# A frame that has this share of its caller's time is drawn in its place: the way to the handler is the same everywhere.
+# A frame with this share of its caller's time replaces the caller: the way to the handler is the same everywhere.
 STEM = 0.97
 # The first path that a frame's file begins with decides.
 KINDS = {
@@ -42,7 +42,10 @@ STYLE = (
 
 
 def without_stem(root: Frame) -> Frame:
-    """Returns the frame below those that have a single child of any weight. It is a wait if the webhook only waits."""
+    """Returns the first frame, from the top, whose heaviest child has less than STEM of its time.
+
+    It is a wait frame if the webhook only waits.
+    """
     while (heaviest := max(root.children, key=lambda child: child.time, default=None)) is not None:
         if heaviest.time < STEM * root.time:
             break
@@ -69,7 +72,7 @@ def draw(title: str, root: Frame, webhooks: int) -> str:
 
 
 def _frames(frame: Frame, x: float, level: int, scale: float) -> Iterator[tuple[Frame, float, int]]:
-    """`frame` and those below it that are wide enough, each with its place."""
+    """Yields `frame` and the frames below it that are wide enough, each with x and level."""
     yield frame, x, level
     for child in sorted(frame.children, key=lambda child: -child.time):
         if child.time * scale >= SMALLEST and child.function != "[self]":
@@ -78,7 +81,7 @@ def _frames(frame: Frame, x: float, level: int, scale: float) -> Iterator[tuple[
 
 
 def _draw(svg: Element, frame: Frame, words: str, place: tuple[float, float, float]) -> None:
-    """`place`: x, y, width."""
+    """Draws a frame; `place` is x, y and width."""
     x, y, width = place
     box = (x, y, max(width - 0.5, 1), HEIGHT - 1)
     shapes.rect(svg, _kind(frame)[0], box, f"{words}, {frame.file_path_short}")

@@ -73,7 +73,10 @@ def _take(browser: Browser, name: str, picture: Picture) -> None:
 
 
 def _press_all(page: Page) -> None:
-    """Twenty at once, then 500/s, on a queue with 100 ms of latency; photographed while some still wait."""
+    """Presses the buttons: 100 ms of latency, 20 webhooks at once, then 500/s.
+
+    In a slow release, some webhooks still wait when the picture is taken.
+    """
     page.locator(".totals b").first.wait_for()
     press(page, "SQS slower by 100 ms", 2)
     press(page, "20 webhooks at once", 8)

@@ -2,9 +2,10 @@
 
     python -m profiles.make [RELEASE …]
 
-Each release handles twenty webhooks, one after the other, on a queue that speaks TLS and delays each call by 0.1 s; v01
-on a table that does, and on an API of Chargebee's without TLS. The profile is of all of them but the first, which also
-resolves names and connects. Paths are made relative to the project and to its packages.
+Each release handles twenty webhooks, one after the other, on a queue that speaks TLS and delays each call by 0.1 s.
+v01 has no queue: its table delays calls and uses TLS, and its Chargebee API delays them without TLS. The profile covers
+all webhooks except the first, which also resolves names and connects. Paths are made relative to the project and to its
+packages.
 """
 
 import asyncio
@@ -105,7 +106,7 @@ async def _post(url: str, bodies: list[bytes]) -> None:
 
 
 def _relative(text: str) -> str:
-    """`text` without the folders of this machine."""
+    """Returns `text` with this machine's folders removed."""
     for folder in (sysconfig.get_path("purelib"), str(ROOT), sysconfig.get_path("stdlib"), sys.base_prefix, sys.prefix):
         text = text.replace(f"{folder}/", "").replace(folder, ".")
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

@@ -55,7 +55,10 @@ def _frame(page: Page) -> Image.Image:
 
 
 def _write(frames: list[Image.Image], scheme: str) -> None:
-    """Writes the frames as an animated WebP, whose last frame stays for 3 s. Raises SystemExit if it is too long."""
+    """Writes the frames as an animated WebP, whose last frame stays for 3 s.
+
+    Raises SystemExit if the file has more than MOST_BYTES bytes.
+    """
     durations = [round(1000 * FRAME)] * (len(frames) - 1) + [3000]
     file = HERE / f"race-{scheme}.webp"
     frames[0].save(file, save_all=True, append_images=frames[1:], duration=durations, loop=0, quality=70, method=6)

@@ -2,8 +2,9 @@
 
     python -m profiles.timelines [NAME …]
 
-Queue, table and Chargebee delay each call by a tenth of a second (0.4.0: half a second). A picture shows what waits for
-what, which is the same on any machine; its times are of the machine that drew it.
+Queue, table and Chargebee delay each call by 0.1 s. Exceptions: in the picture of v04, the queue delays by 0.5 s; in
+the pictures of v10 and v11, not at all. A picture shows what waits for what, which is the same on any machine; its
+times are of the machine that drew it.
 """
 
 import os
@@ -23,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 
 
 class Picture(NamedTuple):
-    """`webhooks` of them, posted at once to each of `releases` with `variables` set."""
+    """A picture: `webhooks` webhooks are posted at once to each of `releases`, with `variables` set."""
 
     releases: tuple[str, ...]
     webhooks: int = 20

@@ -19,8 +19,10 @@ EXPERIMENTS = (do_nothing, tips, three_tasks, outbound, blocking, database, orde
 
 
 def create_app(settings: LabSettings) -> FastAPI:
-    """Each experiment has a `router`, and `opened(settings)`: a context that gives what its handlers find in
-    `request.state`."""
+    """Creates the application.
+
+    Each experiment has a `router` and the context `opened(settings)`, whose value becomes part of `request.state`.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:

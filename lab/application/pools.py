@@ -34,7 +34,7 @@ class BlockingPool:
 
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """In a transaction. Raises LabUnavailable, also for what the caller does with it."""
+        """Lends a connection in a transaction. Raises LabUnavailable, also if a statement of the caller fails."""
         with _failures(self._settings, self._pool):
             if self._pool.closed:
                 self._pool.open()
@@ -81,7 +81,7 @@ class NativePool:
 
 @asynccontextmanager
 async def both(settings: LabSettings) -> AsyncIterator[tuple[BlockingPool, NativePool]]:
-    """On the event loop that will use them."""
+    """Creates both pools, and closes them at the end. Enter it on the event loop that uses them."""
     blocking, native = BlockingPool(settings), NativePool(settings)
     try:
         yield blocking, native

@@ -7,7 +7,7 @@ RETRY_SECONDS = "1"
 
 
 async def unavailable(request: Request, error: Exception) -> JSONResponse:
-    """LabUnavailable → what to do."""
+    """Answers 503 with the error's text."""
     content = {"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": str(error)}
     headers = {"Retry-After": RETRY_SECONDS, "Content-Type": "application/problem+json"}
     return JSONResponse(content, 503, headers)

@@ -19,7 +19,7 @@ _TURNS_OF_A_PROCESS = 2
 
 
 class Processes:
-    """`size` of them, started when they are wanted. New ones take the place of a pool that has lost one."""
+    """A pool of `size` processes, started when needed. After one is killed, the next request gets a new pool."""
 
     def __init__(self, size: int, seconds: float) -> None:
         self._size = size
@@ -52,5 +52,5 @@ async def processes(settings: LabSettings) -> AsyncIterator[Processes]:
 
 
 def _executor(size: int) -> ProcessPoolExecutor:
-    """By `spawn`: a fork would copy the locks of other threads, polars' among them, as they happen to be."""
+    """Returns an executor that uses `spawn`, because a fork would copy locks that other threads have taken."""
     return ProcessPoolExecutor(size, get_context("spawn"), prepare)

@@ -23,7 +23,7 @@ class ThreadCount:
         self._standing = 0
 
     def start(self) -> None:
-        """Threads that run by now serve no request."""
+        """Excludes threads that run now, because they serve no request. The main thread still counts."""
         self._standing = threading.active_count() - 1
 
     def now(self) -> int:

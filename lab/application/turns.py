@@ -8,7 +8,10 @@ from app.errors import LabUnavailable
 
 
 class Turns:
-    """`places` at once; who gets none within `seconds` gets LabUnavailable, with `remedy`."""
+    """Limits computations to `places` at a time.
+
+    Raises LabUnavailable with `remedy` if no place is free within `seconds`.
+    """
 
     def __init__(self, places: int, seconds: float, remedy: str) -> None:
         self._free = asyncio.Semaphore(places)

@@ -38,7 +38,7 @@ class Upstream:
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Around a call. Raises LabUnavailable where the upstream is unreachable, too slow, or fails."""
+        """Raises LabUnavailable if a call inside the context fails."""
         try:
             yield
         except _FAILURES as error:
@@ -51,6 +51,6 @@ class Upstream:
 
 @asynccontextmanager
 async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
-    """`request.state.upstream`."""
+    """Provides `request.state.upstream`."""
     url = settings.upstream_url
     yield {"upstream": Upstream(url.rstrip("/") if url else None, settings.upstream_timeout)}

@@ -23,7 +23,10 @@ def highest(row: tuple[Any, ...] | None) -> int:
 
 
 def pick(most: int, wanted: int | None) -> int:
-    """`wanted`, if there is such a user; by random without. Raises RequestValidationError, which is a 422."""
+    """Returns `wanted`, or a random user's number if it is None.
+
+    Raises RequestValidationError (422) if no such user exists.
+    """
     if wanted is None:
         return random.randint(1, most)  # noqa: S311  # for load, not for secrets
     if wanted > most:

@@ -69,7 +69,7 @@ def check_options(context: click.Context) -> None:
 
 @contextmanager
 def throw_away_postgres(scale: float) -> Iterator[None]:
-    """One with the study's rows, whose URL is in the environment, for this process and its workers."""
+    """Starts a Postgres with the study's rows inside the context, and sets APP_LAB_DATABASE_URL."""
     _refuse_another()
     with _filled(scale) as url:
         os.environ[VARIABLE] = url
@@ -90,9 +90,9 @@ def _filled(scale: float) -> Iterator[str]:
 
 
 def _fill(url: str, scale: float) -> bool:
-    """Shows the progress. Raises ConfigurationError."""
+    """Fills the database and shows the progress. Returns False if it was full. Raises ConfigurationError."""
     try:
-        from lab.application.filling.fill import fill, steps  # `python -m app --help` works without psycopg
+        from lab.application.filling.fill import fill, steps  # so that `python -m lab --help` works without psycopg
     except ImportError:
         raise ConfigurationError("the lab's packages are not installed: `make .venv/lab` does") from None
     with ExitStack() as stack:
@@ -112,7 +112,7 @@ def _refuse_another() -> None:
 
 @contextmanager
 def ctrl_c() -> Iterator[None]:
-    """SIGTERM and a closed terminal are the same as Ctrl-C: the end that was asked for."""
+    """Treats SIGTERM and SIGHUP like Ctrl-C, and ends the context without an error."""
     for sig in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(sig, _as_ctrl_c)
     try:

@@ -43,11 +43,11 @@ class EndpointCase:
 
     @property
     def requested(self) -> str:
-        """`GET /sync_baseline?ms=1000`."""
+        """Returns method, path and query, as in `GET /sync_baseline?ms=1000`."""
         return f"{self.method} {self._path(self.query)}"
 
     def target(self, url: str, *, short: bool = False) -> Target:
-        """At the lab's `url`."""
+        """Returns the request to the lab at `url`."""
         query = {name: SHORT.get(name, value) if short else value for name, value in self.query.items()}
         return Target(self.method, url + self._path(query), event() if self.body else b"")
 

@@ -26,14 +26,14 @@ QUICK_MS = "100"
 
 @dataclass(frozen=True)
 class Plan:
-    """`scale`: of the database."""
+    """The plan of a run; `scale` is the share of the study's rows."""
 
     repeats: int
     quick: bool
     scale: float
 
     def cases(self, study: str) -> list[EndpointCase]:
-        """In a trial run few of them, each with few users for a second."""
+        """Returns the study's cases; in a trial run only a few, with few users for one second."""
         cases = list(STUDIES[study]())
         return [_quick(case) for case in cases if case.quick] if self.quick else cases
 

@@ -12,7 +12,7 @@ from local.sample_events import default_file
 
 @dataclass(frozen=True)
 class Target:
-    """`path` with its query. `body`: sends the load test's event as JSON."""
+    """One request. `url` includes the query; `body` is sent as JSON."""
 
     method: str
     url: str

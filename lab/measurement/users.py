@@ -30,7 +30,7 @@ class Seen:
         return len(self.latencies) / self.seconds
 
     def percentile(self, percent: int) -> float:
-        """In milliseconds; of fewer than two answers, the whole time."""
+        """Returns the percentile in ms, or the whole time if there are fewer than two answers."""
         if len(self.latencies) < 2:  # noqa: PLR2004  # quantiles need two
             return 1000 * self.seconds
         return quantiles(self.latencies, n=100, method="inclusive")[percent - 1]
@@ -68,7 +68,7 @@ async def crowd(
     method: str = "GET",
     beside: Coroutine[Any, Any, object] | None = None,
 ) -> Seen:
-    """`number` users, shared out evenly among `urls`; `beside` runs at the same time.
+    """Runs `number` users, spread evenly over `urls`; `beside` runs at the same time.
 
     `method`: aiohttp repeats a GET whose connection was closed, and no POST.
     """

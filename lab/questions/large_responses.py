@@ -1,14 +1,15 @@
 """Question: why does a large response take so long, and why do all other requests become slow meanwhile?
 
 Setup: the same rows, of some 200 bytes each, are returned in five ways: by a declared return type, as a dict without
-one, as a JSONResponse, as bytes that orjson made, and as a stream of lines. `/thread/{rows}` is the dict in a `def`
-handler, `/small` is somebody else's request.
+one, as a JSONResponse, as bytes that orjson made, and as a stream of lines. `/thread/{rows}` has the declared return
+type in a `def` handler, `/small` is somebody else's request.
 
 Asked: fastapi#360 and #1359, PR #2615, airflow#59082.
 
-What to expect: FastAPI validates and serialises on the event loop, also for a `def` handler, and nothing else runs
-until it is done. Without a return type it copies the whole structure by `jsonable_encoder` in Python first, which is
-the slowest. A stream hands over line by line, and others have their turn between two.
+What to expect: FastAPI serialises on the event loop, also for a `def` handler; it validates there only for
+`async def`. Nothing else runs until it is done. Without a return type it copies the whole structure by
+`jsonable_encoder` in Python first, which is the slowest. A stream hands over line by line, and others have their turn
+between two.
 """
 
 from collections.abc import AsyncIterator

@@ -1,9 +1,8 @@
 """Question: how many workers does a pod need, by gunicorn, by uvicorn, or by more pods?
 
 Setup: `/compute` computes for some five milliseconds, `/report` for forty, and `/wait` waits for fifty on the event
-loop. One process with one
-CPU; four workers of uvicorn and of gunicorn with one CPU together; four processes with a quarter of a CPU each, as
-four pods have.
+loop. One process with one CPU; four workers of uvicorn and of gunicorn with one CPU together; four processes with a
+quarter of a CPU each, as four pods have.
 
 Asked: fastapi#1484, #1727 and #2227, uvicorn#303.
 

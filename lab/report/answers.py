@@ -101,7 +101,7 @@ def def_or_async_def(answer: Answer) -> str:
 
 
 def interval(between: MedianEstimate) -> str:
-    """`12 (11–13)`, with three digits."""
+    """Formats as `12 (11–13)`: no decimals from ten on and for whole numbers, otherwise two."""
     if isnan(between.median):
         return NOTHING
     numbers = [_number(number) for number in between]
@@ -116,6 +116,6 @@ def _number(number: float) -> str:
 
 
 def answer(answer: Answer) -> str:
-    """All of it, for a terminal."""
+    """Returns the whole text, for a terminal."""
     heading = f"{answer.name}: {QUESTIONS[answer.name].title}"
     return "\n\n".join([heading, figures(answer), claims(answer)])

@@ -97,7 +97,7 @@ def study(name: str) -> str:
 
 
 def rows(name: str) -> str:
-    """Every case of it; `study` has where they come from. Raises NotMeasured."""
+    """Returns a table of every case of the study. Raises NotMeasured."""
     measured, _ = newest(name)
     return lab_tables.rows(measured)
 

@@ -53,7 +53,7 @@ def _outcome(study: Study, comparison: PublishedComparison, reasons: dict[str, s
 
 
 def value(row: CaseRepeat, metric: str) -> float | None:
-    """None where it was not measured."""
+    """Returns the value of `metric`, or None if it was not measured."""
     measured = row.measurement
     match metric:
         case "rps":
@@ -106,7 +106,7 @@ def _beyond(ratio: float, more: bool) -> bool:
 
 
 def of_study(found: list[ComparisonOutcome]) -> Verdict | None:
-    """From its comparisons: all reproduced, none, or some. None where none was measured."""
+    """Returns the verdict that all comparisons with a verdict share, otherwise `in part`; None if none has one."""
     verdicts = {outcome.verdict for outcome in found} - {None}
     if not verdicts:
         return None

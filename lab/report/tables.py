@@ -15,7 +15,7 @@ VERDICTS = {"reproduced": "reproduced", "in part": "in part", "not": "not reprod
 
 
 def study(study: Study) -> str:
-    """All of it, for a terminal."""
+    """Returns the whole text, for a terminal."""
     heading = f"{study.name}: {PUBLISHED[study.name].title}"
     return "\n\n".join([heading, comparisons(study), verdict(study), rows(study)])
 

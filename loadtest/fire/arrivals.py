@@ -13,7 +13,7 @@ POLL_SECONDS = 0.1
 
 
 class Arrivals(Protocol):
-    """`with` begins; `received` counts the digest of each body."""
+    """Counts, inside the context, what arrives in the queue: `received` counts each body by its digest."""
 
     received: Counter[bytes]
 

@@ -1,4 +1,4 @@
-"""Whether everything has been billed, and each charge once: asked where it matters, at Chargebee's stand-in."""
+"""Audits at Chargebee's stand-in that every invoice is closed and each charge was made once."""
 
 import time
 from collections import Counter

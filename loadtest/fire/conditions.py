@@ -52,7 +52,7 @@ class Observer:
 
 
 def lateness_ms(load: Load, hits: list[Hit]) -> float | None:
-    """How late the latest but 1 % of an open loop's requests left; None for a closed loop."""
+    """Returns the 99th percentile of how late requests were sent, in ms; None for a closed loop or without requests."""
     if load.users is not None or not hits:
         return None
     left = sorted(hit.at for hit in hits)

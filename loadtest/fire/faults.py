@@ -42,7 +42,7 @@ def plan(seed: int) -> Iterator[Step]:
 
 
 class FaultInjector:
-    """`with` plants one after the other, until it is left. `planted`: how often which."""
+    """Injects faults one after the other inside the context; `planted` counts them by kind."""
 
     def __init__(self, stack: Stack, service: Supervised, seed: int) -> None:
         assert isinstance(stack.process, StandIn)

@@ -50,7 +50,7 @@ class Invoices:
         pass
 
     def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
-        """One look is enough, since an invoice is closed before its webhook has a 200."""
+        """Reads the invoices once: an invoice is closed before its webhook gets a 200."""
         self.received = Counter(filter(None, map(self._digest, self._audited()))) - self._forgotten
 
     def forget(self, digest: bytes) -> int:

@@ -22,7 +22,7 @@ class ProbeResult(NamedTuple):
 
 
 class Prober:
-    """A context that probes; `probes` are the results, `sequence` every one of them."""
+    """Probes inside the context. `sequence` has every result; `probes()` summarises them."""
 
     def __init__(self, url: str) -> None:
         self._address = urlsplit(url)

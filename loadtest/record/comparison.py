@@ -33,7 +33,7 @@ OVERHEAD = "APP_REQUEST_OVERHEAD_MS"  # among the flags of a measurement
 class Comparison(Record):
     """Interleaved repeats in one run, on one commit and one machine. `title`: the command and what it compares.
 
-    `factor`: by how much time was dilated. `against`: the commit whose releases are the references of the duets.
+    `factor`: by how much time was dilated. `against`: the commit or the Python whose releases are the references.
     """
 
     title: str

@@ -1,13 +1,16 @@
-"""Output of measurements: in a terminal, as a page, and in README and CHANGELOG.
+"""Output of measurements: in a terminal, as a page, and in README, CHANGELOG and RESULTS.md.
 
 show.py        the report that attack.sh prints
 tables.py      Markdown tables of the history; ratios.py: of CPU, within one run
+overview.py    the first table of RESULTS.md
+captions.py    the captions of tables and pictures
 overload.py    the table of `python -m loadtest overload`
 memory.py, shares.py, soak.py   the results of the commands of these names, as text
 charts.py      Vega-Lite, in the colours of theme.py; bar_charts.py: one value of each release
+capacity_chart.py   the chart of webhooks per second on a quarter of a core
 over_time.py   a picture of every request of an attack; request_charts.py: its chart
 page.py        report.html
 pictures.py    SVGs of the same charts
-documents.py   the generated parts of README and CHANGELOG
+documents.py   the generated parts of README, CHANGELOG and RESULTS.md
 figures.py     the published figures, and those of a measurement by name
 """

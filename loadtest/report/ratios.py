@@ -23,7 +23,7 @@ def bench(comparison: Comparison) -> str:
 
 
 def against(comparison: Comparison) -> str:
-    """Every release beside itself and beside that of another commit, with the ratio of both CPUs."""
+    """Returns a table of every release beside itself and beside the same release of another commit or Python."""
     ours, theirs = comparison.environment.commit, comparison.against
     rows, told = [], 0.0  # `told`: the least difference that no release beside itself shows
     for kind in dict.fromkeys(run.kind for run in comparison.runs):

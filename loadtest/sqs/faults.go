@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// settings are the faults of sending, each a probability but the delay and `hang`. The same seed and the same order
-// of calls plant the same ones.
+// settings are the faults of sending. Lose to Reset are probabilities, except the delay. The same seed and the same
+// order of calls plant the same faults.
 type settings struct {
 	Seed      uint64  `json:"seed"`
 	Lose      float64 `json:"lose"`       // acknowledged, not stored: for each message

@@ -8,6 +8,8 @@ peers.py            the floor and the same work in Go, as subjects
 checkout.py         another commit as a subject, in one of environments.py; trial.py: whether it starts
 worker.py           a worker within a budget; retrying_worker.py: one with a short first retry
 worker_stack.py     queues, table and Chargebee's stand-in for workers
+in_process.py       serves webhooks in one process without sockets, through fake_transports.py
+callgrind.py        counts instructions with callgrind
 collector.py        a collector of telemetry that stores nothing
 tools.py            vegeta and toxiproxy, built if they are missing
 budget/             limits CPU and memory, by the mechanism that the machine has

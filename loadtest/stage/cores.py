@@ -14,7 +14,7 @@ SWAP_SECONDS = 0.1
 def swap(pids: list[int], cores: tuple[int, ...], ended: Event) -> None:
     """Moves the n-th process to the n-th core, then all of them one core on, ten times a second, until `ended`.
 
-    Each with the descendants that it has at first.
+    Descendants that start later are not moved.
 
     What slows one core (a neighbour on the host, the load generator) then slows all of them alike.
     """

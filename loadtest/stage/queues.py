@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class QueueProcess(Protocol):
-    """The interface of all of them."""
+    """A process that serves queues."""
 
     name: str
     endpoint: str

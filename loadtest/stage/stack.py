@@ -62,7 +62,7 @@ def variables(endpoint: str, tls: Certificates | None, queue_url: str) -> dict[s
 
 
 def settled(aws: dict[str, str]) -> dict[str, str]:
-    """`aws`, and what every service under attack is told."""
+    """Returns `aws` and the variables that every service under attack gets."""
     return aws | {
         "APP_BASIC_AUTH_USERNAME": USER,
         "APP_BASIC_AUTH_PASSWORD": PASSWORD,

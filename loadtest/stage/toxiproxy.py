@@ -29,7 +29,7 @@ class Proxy(NamedTuple):
     api: int
 
     def add(self, name: str, toxic: Toxic) -> None:
-        """On what the upstream sends back. Raises ValueError for a toxic that toxiproxy rejects."""
+        """Adds a toxic to the upstream's responses. Raises ValueError for a toxic that toxiproxy rejects."""
         kind, attributes = toxic
         toxicity = attributes.get("toxicity", 1.0)
         rest = {name: value for name, value in attributes.items() if name != "toxicity"}

@@ -21,7 +21,7 @@ def environment(stack: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Stopped at the end; `log` is appended to."""
+    """Runs a worker inside the context; appends its output to `log`."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             budget.command(COMMAND, stack),

@@ -87,7 +87,7 @@ class WorkerStack:
         seeding.write(self.run, items)
 
     def send(self, messages: list[Message]) -> None:
-        """Into the queue, about in this order. Raises RuntimeError where SQS does not take one."""
+        """Sends the messages, roughly in this order. Raises RuntimeError if SQS rejects a message."""
         starts = range(0, len(messages), ENTRIES_PER_BATCH)
         with ThreadPoolExecutor(SENDERS) as pool:
             for _ in pool.map(lambda start: self._send(messages[start : start + ENTRIES_PER_BATCH]), starts):
@@ -106,7 +106,7 @@ class WorkerStack:
         return sum(map(int, answer["Attributes"].values()))
 
     def dead_letters(self) -> list[Seen]:
-        """Takes all of them out."""
+        """Receives and deletes all dead letters, and returns them."""
         found = []
         while messages := self.sqs.receive_message(
             QueueUrl=self.run.dead_letter_queue_url, MaxNumberOfMessages=10, MessageAttributeNames=["All"]

@@ -1,4 +1,4 @@
-"""`python -m local live`: the live page's process, which `run`, `race` and `doctor` start."""
+"""`python -m local live`: the live page's process, which `run` and `race` start."""
 
 import json
 import sys

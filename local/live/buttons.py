@@ -70,7 +70,7 @@ class Buttons:
     def send(self, name: str) -> bool:
         """Begins to send the webhooks of the button `name`, and returns True.
 
-        Sends nothing and returns False if webhooks of an earlier press still wait for answers.
+        Sends nothing and returns False if webhooks of an earlier press of the same button still wait for answers.
         """
         if name in self._sending and not self._sending[name].done():
             return False

@@ -7,7 +7,10 @@ from profiles.one_webhook.counter import Call, Trace
 
 
 class Stage(StrEnum):
-    """The stages, in the order of the webhook's way. The last one also has the trace's beginning."""
+    """The stages, in the order of the webhook's way.
+
+    READ also contains the calls at the trace's beginning that no rule matches.
+    """
 
     READ = "read and parse the request"
     ROUTE = "ASGI and routing"

@@ -1,4 +1,4 @@
-"""`fill()`: the study's rows into a database, in one transaction, so that a killed run leaves nothing."""
+"""Fills a database with the study's rows in one transaction, so a killed run leaves nothing."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,7 +47,10 @@ def fill(url: str, scale: float, progress: Callable[[int], object], chunk: int =
 
 
 def _is_full(connection: Connection[Any], counts: RowCounts) -> bool:
-    """Raises ConfigurationError if there are other rows than `counts`, or tables of somebody else."""
+    """Returns whether the database has these rows.
+
+    Raises ConfigurationError for another number of rows, or for tables that the lab did not create.
+    """
     described = "SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE oid = to_regclass(%s)"
     found = [row for name in TABLES if (row := connection.execute(described, (name,)).fetchone())]
     if strangers := [name for name, mark in found if not (mark or "").startswith(_MARK)]:
@@ -67,7 +70,7 @@ def _is_full(connection: Connection[Any], counts: RowCounts) -> bool:
 def _load(
     connection: Connection[Any], table: str, counts: RowCounts, progress: Callable[[int], object], chunk: int
 ) -> None:
-    """FREEZE leaves nothing that a first SELECT would have to write."""
+    """Copies a table's rows; FREEZE makes a first SELECT write nothing."""
     statement = sql.SQL("COPY {} FROM STDIN WITH (FREEZE)").format(sql.Identifier(table))
     rows = _rows(counts, table)
     with connection.cursor().copy(statement) as copy:
@@ -84,7 +87,7 @@ def _rows(counts: RowCounts, table: str) -> int:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Connection[Any]]:
-    """Commits at the end."""
+    """Opens a connection, and commits at the end."""
     try:
         conninfo_to_dict(url)
     except psycopg.ProgrammingError:  # its text repeats the URL, password and all

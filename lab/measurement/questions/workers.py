@@ -18,7 +18,7 @@ from lab.measurement.users import crowd
 from loadtest.stage.tree import tree
 
 USERS, SECONDS = 16, 4
-CALM_USERS, PAUSE_S = 4, 0.3  # a third of the CPU
+CALM_USERS, PAUSE_S = 4, 0.3  # a bit less than half of the CPU
 ANSWERS, MEMORY = "answers a second, saturated", "MiB"
 P50, P99 = "p50 ms of 40 ms, calm", "p99 ms of 40 ms, calm"
 STOPPED, CUT = "periods it was stopped in, calm, %", "requests of 16 that a kill cuts off"

@@ -91,7 +91,7 @@ func (s *scanner) word(word string) {
 	s.at += len(word)
 }
 
-// integer, truth and null fail if the value is something else.
+// integer and truth fail if the value is something else.
 func (s *scanner) integer() {
 	if !s.number() {
 		s.bad = true
