@@ -44,7 +44,7 @@ QUESTION = Question(
         Claim(
             "answered in time: a connection taken in the handler ÷ by a sync dependency",
             Ratio(IN_TIME, f"in the handler, {MANY} users", f"dependency, {MANY} users"),
-            only_if="more requests than threads and connections together are under way",
+            only_if="as many requests as threads and connections together are under way",
             unless=Ratio(IN_TIME, f"in the handler, {FEW} users", f"dependency, {FEW} users"),
         ),
         Claim(

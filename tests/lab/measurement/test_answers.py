@@ -58,7 +58,7 @@ def test_a_busy_machine_gets_no_verdict() -> None:
 def test_the_table_of_claims() -> None:
     """The table has factor and condition of each claim, except of claims whose cases were not measured."""
     table = report.claims(answer({MANY: 500.0}))
-    assert "| 500; otherwise 1 | only if more requests than threads and connections together are under way |" in table
+    assert "| 500; otherwise 1 | only if as many requests as threads and connections together are under way |" in table
     assert "max_concurrency" not in table
 
 
