@@ -78,7 +78,9 @@ class Findings:
             location, stack = blame([sample.stack for sample in block.samples], block.request)
             tally = Tally(location, stack, block.request, short=False)
             tally.add(location, block)
-            self._tell_once((location, block.request.route), tally)
+            with self._lock:
+                key = self._long_key(block, location, tally)
+            self._tell_once(key, tally)
 
     def end(self, block: Block, now: float) -> None:
         """Adds a block that has ended at `now`."""
@@ -100,20 +102,24 @@ class Findings:
                 self._tell_once(key, leaking.tally)
 
     def _long_tally(self, block: Block, location: Location, stack: Stack) -> tuple[Key, Tally]:
-        """Adds the block to the tally of its line if the line waits, and of its function if the function computes.
-
-        Different blocks of one loop are seen in different lines.
-        """
+        """Adds the block to the tally of its key, and returns both."""
         alone = Tally(location, stack, block.request, short=False)
         alone.add(location, block)
-        key = (location, block.request.route)
-        if key not in self._long and alone.cause in {Kind.COMPUTES, Kind.COLLECTS}:
-            key = _key_of_function(location, block.request)
+        key = self._long_key(block, location, alone)
         if key not in self._long:
             self._long[key] = alone
         else:
             self._long[key].add(location, block)
         return key, self._long[key]
+
+    def _long_key(self, block: Block, location: Location, alone: Tally) -> Key:
+        """Returns the key of the line if the line waits, and of its function if the function computes.
+
+        Different blocks of one loop are seen in different lines. `alone`: the tally of this block.
+        """
+        key = (location, block.request.route)
+        computes = alone.cause in {Kind.COMPUTES, Kind.COLLECTS}
+        return _key_of_function(location, block.request) if computes and key not in self._long else key
 
     def _tell_once(self, key: Key, tally: Tally) -> None:
         if key not in self._told:

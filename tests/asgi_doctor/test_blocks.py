@@ -3,7 +3,8 @@
 import pytest
 
 from asgi_doctor.block import Block, Sample
-from asgi_doctor.finding import Kind
+from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.findings import Findings
 from asgi_doctor.request import NO_REQUEST
 from asgi_doctor.scheduling import Interval
 from asgi_doctor.stacks import Location, Stack
@@ -46,3 +47,16 @@ def test_a_loop_that_starves_the_sampler(turns: int, released: bool) -> None:
     passed = Passed(11.0, Interval(0.21, 0.2, 0.0, 0.0, turns), late=0.2, collecting=0.0)
     assert passed.kept_lock
     assert passed.released_lock is released
+
+
+@pytest.mark.parametrize(("computing", "kind"), [(1.5, Kind.COMPUTES), (0.0, Kind.WAITS)])
+def test_a_block_without_end_is_told_once(computing: float, kind: Kind) -> None:
+    """A block that has lasted for ten limits is a finding before it ends, and no second one when it has ended."""
+    told: list[Finding] = []
+    findings = Findings(0.1, on_found=None, on_finding=told.append)
+    block = Block("task", NO_REQUEST, began=10.0)
+    block.add(Sample((LINE,), seconds=1.5, computing=computing, collecting=0.0))
+    findings.count(block, 11.5)
+    findings.end(block, 11.6)
+    assert [finding.kind for finding in told] == [kind]
+    assert len(findings.all()) == 1
