@@ -8,16 +8,17 @@ server is slower.
 import argparse
 import json
 import os
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from app.errors import ConfigurationError
 from local import child, guard
 from local.delay import Delayed
 from local.guard import SameOriginGuard
+from local.ports import listen
 from local.tls import Certificates
 
 REGION = "us-east-1"
@@ -93,14 +94,6 @@ def start(port: int = 0, delay: float = 0, tls: Certificates | None = None) -> I
         yield EmbeddedAws(started.pid, started.ready["endpoint"], tls.bundle if tls else None)
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((host, port))
-    listener.listen()
-    return listener
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m local.embedded_aws",
@@ -123,7 +116,10 @@ def _parser() -> argparse.ArgumentParser:
 def main() -> None:
     """Serves the embedded AWS until a signal stops this process."""
     options = _parser().parse_args()
-    listener = _listen(options.host, options.port)
+    try:
+        listener = listen(options.host, options.port, "the embedded AWS")
+    except ConfigurationError as error:
+        sys.exit(f"error: {error}")
     port = listener.getsockname()[1]
     os.environ.update(_CONFIGURATION, GATEWAY_PORT=str(port))
     try:

@@ -1,13 +1,31 @@
-"""Finds free ports for processes that get their port as an argument."""
+"""Finds free ports for processes that get their port as an argument, and listens on ports."""
 
 import random
 import socket
 from contextlib import closing, suppress
 
+from app.errors import ConfigurationError
+
 # These ports are below the ports that a system gives to outgoing connections (Linux: from 32,768; macOS and Windows:
 # from 49,152). Otherwise, an outgoing connection could take the port before the process listens on it.
 PORTS = range(20_000, 32_000)
 START_SECONDS = 60  # the time-out for a process to start and listen on its port
+
+
+def listen(host: str, port: int, what: str, backlog: int = 128) -> socket.socket:
+    """Returns a listening socket; `port` 0 takes a free one. Raises ConfigurationError, which names `what`."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except (OSError, OverflowError) as error:  # a port above 65535 is an OverflowError
+        listener.close()
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigurationError(
+            f"{what} cannot listen on {host}:{port}: {reason}; allowed is a free port, or 0"
+        ) from None
+    listener.listen(backlog)
+    return listener
 
 
 def free_port(ports: range = PORTS) -> int:

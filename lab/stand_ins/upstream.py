@@ -8,7 +8,6 @@ import argparse
 import asyncio
 import json
 import resource
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ import uvicorn
 from app.errors import ConfigurationError
 from local import child
 from local.guard import SameOriginGuard
+from local.ports import listen
 
 MOST_MS = 10_000
 _BACKLOG = 4096
@@ -60,19 +60,6 @@ async def _answer(send: Any, status: int, content: dict[str, Any]) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def listen(port: int) -> socket.socket:
-    """Returns a socket that listens on loopback. Raises ConfigurationError."""
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(("127.0.0.1", port))
-    except OSError as error:
-        listener.close()
-        raise ConfigurationError(f"the lab's upstream cannot listen on 127.0.0.1:{port}: {error.strerror}") from None
-    listener.listen(_BACKLOG)
-    return listener
-
-
 def main() -> None:
     parser = argparse.ArgumentParser("python -m lab.stand_ins.upstream", description="A slow upstream for the lab.")
     parser.add_argument("--port", type=int, default=8003, help="0 picks a free one (default: %(default)s)")
@@ -82,7 +69,7 @@ def main() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
-        listener = listen(options.port)
+        listener = listen("127.0.0.1", options.port, "the lab's upstream", _BACKLOG)
     except ConfigurationError as error:
         sys.exit(f"error: {error}")
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"

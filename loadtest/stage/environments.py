@@ -11,7 +11,7 @@ from pathlib import Path
 from loadtest.record.folders import ROOT
 
 INSTALL = ROOT / ".ci" / "install.py"
-SIZE = "135 MB"  # of requirements.lock
+SIZES = {"requirements.lock": "135 MB", "requirements-loadtest.lock": "285 MB", "requirements-lab.lock": "555 MB"}
 KEPT = 3
 INSTALLED = "installed"  # a file in an environment that is complete; its time is that of the last use
 
@@ -37,7 +37,7 @@ def _make(made: Path, lock: Path, base: str) -> None:
     """Makes the environment and installs the lock, hashes checked; removes it all if that fails or is interrupted."""
     try:
         _run(base, "-m", "venv", "--clear", str(made))
-        _run(str(made / "bin" / "python"), str(INSTALL), str(lock), SIZE)
+        _run(str(made / "bin" / "python"), str(INSTALL), str(lock), SIZES[lock.name])
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise

@@ -10,6 +10,7 @@ from app.errors import ConfigurationError
 from app.settings.text import http_url
 from local import guard
 from local.chargebee.behaviour import Behaviour
+from local.ports import listen
 
 
 def main() -> None:
@@ -18,14 +19,14 @@ def main() -> None:
     try:
         behaviour = Behaviour.model_validate({name: value for name, value in options.items() if value is not None})
         # This import is not at the top of the file, so that `--help` works without the server's dependencies.
-        from local.chargebee.server import create_app, listen, serve
+        from local.chargebee.server import BACKLOG, create_app, serve
     except ValidationError as error:
         flaws = (f"--{str(flaw['loc'][0]).replace('_', '-')}: {flaw['msg']}" for flaw in error.errors())
         sys.exit("\n".join(f"error: {flaw}" for flaw in flaws))
     except ImportError as error:
         sys.exit(f"error: the Chargebee stand-in needs the dependency group `local`: run `make .venv/local` ({error})")
     try:
-        listener = listen(host, port)
+        listener = listen(host, port, "the Chargebee stand-in", BACKLOG)
     except ConfigurationError as error:
         sys.exit(f"error: {error}")
     url = http_url(host, listener.getsockname()[1])

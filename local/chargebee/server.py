@@ -9,7 +9,6 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from app.errors import ConfigurationError
 from local.chargebee.api import PREFIX, Api
 from local.chargebee.behaviour import Behaviour
 from local.chargebee.control import ControlPaths
@@ -20,7 +19,7 @@ from local.guard import LOOPBACK, SameOriginGuard
 # When the server stops, uvicorn closes open connections after this many seconds, because the page's event
 # streams never end by themselves.
 _GRACE_SECONDS = 1
-_BACKLOG = 2048
+BACKLOG = 2048
 
 
 def create_app(
@@ -45,19 +44,6 @@ def steady_clock() -> Callable[[], float]:
     """Returns a clock of unix seconds that does not jump when the system's clock is corrected."""
     start = time.time() - time.monotonic()
     return lambda: start + time.monotonic()
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Returns a listening socket; port 0 picks a free port. Raises ConfigurationError if the port cannot be bound."""
-    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise ConfigurationError(f"the Chargebee stand-in cannot listen on {host}:{port}: {error}") from None
-    listener.listen(_BACKLOG)
-    return listener
 
 
 def serve(app: Starlette, listener: socket.socket) -> None:

@@ -65,6 +65,16 @@ def test_a_port_that_is_taken(stand_in: ModuleType) -> None:
     assert _children() == before
 
 
+@each_of_them
+def test_a_port_that_does_not_exist(stand_in: ModuleType, capfd: pytest.CaptureFixture[str]) -> None:
+    """The error is one line, which says what is allowed."""
+    with pytest.raises(ConfigurationError, match="did not start on port 65536"), stand_in.start(65536):
+        pass
+    [line] = capfd.readouterr().err.splitlines()
+    assert "cannot listen on 127.0.0.1:65536: " in line
+    assert line.endswith("; allowed is a free port, or 0")
+
+
 def test_a_process_that_prints_nothing() -> None:
     """Nobody waits for it without end; a process that ends has an empty line."""
     command = [sys.executable, "-c", "input()"]

@@ -8,11 +8,13 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 
 from loadtest.record.folders import ROOT
 from loadtest.stage.budget.limits import Limits, Unavailable
 
 IMAGE = "invoice-webhook:dev"
+ANSWER_SECONDS, BUILD_SECONDS = 30, 900
 # Below /sys/fs/cgroup of a container, by the engine's cgroup version: CPU used, and peak of memory.
 FILES = {"1": ("cpuacct/cpuacct.usage", "memory/memory.max_usage_in_bytes"), "2": ("cpu.stat", "memory.peak")}
 _number = itertools.count()
@@ -70,8 +72,12 @@ class Docker:
         return self._shell.stdout.readline().split()
 
     def close(self) -> None:
-        subprocess.run(["docker", "rm", "--force", self._name], capture_output=True, check=False)
+        with suppress(subprocess.TimeoutExpired):
+            subprocess.run(
+                ["docker", "rm", "--force", self._name], capture_output=True, check=False, timeout=ANSWER_SECONDS
+            )
         if self._shell is not None:
+            self._shell.kill()
             self._shell.communicate()
 
 
@@ -79,7 +85,13 @@ def _docker(*command: str) -> str:
     # Without BuildKit, which is the default since Docker 23, it would build every stage, the tests too.
     # https://docs.docker.com/build/buildkit/
     environment = os.environ | {"DOCKER_BUILDKIT": "1"}
-    ended = subprocess.run(["docker", *command], env=environment, capture_output=True, text=True, check=False)
+    seconds = BUILD_SECONDS if command[0] == "build" else ANSWER_SECONDS
+    try:
+        ended = subprocess.run(
+            ["docker", *command], env=environment, capture_output=True, text=True, check=False, timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"docker {command[0]}: no answer within {seconds} s") from None
     if ended.returncode:
         raise Unavailable(f"docker {command[0]}: {ended.stderr.strip()}")
     return ended.stdout.strip()

@@ -7,6 +7,8 @@ from pathlib import Path
 from loadtest.stage.budget import cgroup_v2
 from loadtest.stage.budget.limits import Limits, Unavailable
 
+ANSWER_SECONDS = 30
+
 
 class SystemdScope:
     how = "systemd scope"
@@ -21,7 +23,11 @@ class SystemdScope:
         self._prefix += [f"-p{setting}" for setting in (*properties, "MemoryAccounting=yes")]
         if shutil.which("systemd-run") is None:
             raise Unavailable("no systemd-run")
-        tried = subprocess.run([*self._prefix, "--", "true"], capture_output=True, text=True, check=False)
+        command = [*self._prefix, "--", "true"]
+        try:
+            tried = subprocess.run(command, capture_output=True, text=True, check=False, timeout=ANSWER_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Unavailable(f"systemd-run: no answer within {ANSWER_SECONDS} s") from None
         if tried.returncode:
             raise Unavailable(tried.stderr.strip())
         self.limited = limits.cpus is not None

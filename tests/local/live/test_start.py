@@ -72,5 +72,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with LocalRunProcess(tmp_path, local_live_port=port) as web:
-            assert web.wait_for(f"APP_LOCAL_LIVE_PORT={port}: Address already in use")
+            assert web.wait_for(
+                f"APP_LOCAL_LIVE_PORT={port}: the live page cannot listen on 127.0.0.1:{port}: Address already in use"
+            )
             assert httpx.get(f"{web.url}/readyz", timeout=60).status_code == 200
