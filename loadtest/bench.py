@@ -12,6 +12,7 @@ bench-against-<that commit>.json. With --python, each release runs beside itself
 Writes bench-against-Python-<that version>.json.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import click
@@ -86,6 +87,7 @@ def _bench_against(there: Checkout, other: str, releases: list[Release], load: L
 def _beside_the_newest(only: tuple[str, ...], collector: str) -> list[Pair]:
     older = (release for release in Release if release != NEWEST)
     subjects = (*map(subject.release, older), _observed(collector), *peers())
+    _check(only, [what.name for what in subjects])
     return duet.pairs(subject.release(NEWEST), [what for what in subjects if _wanted(what.name, only)])
 
 
@@ -99,12 +101,17 @@ def _wanted(name: str, only: tuple[str, ...]) -> bool:
     return not only or name.startswith(only)
 
 
+def _check(only: tuple[str, ...], names: Sequence[str]) -> None:
+    """Raises ConfigurationError for a value of --only with which no name begins."""
+    for name in only:
+        if not any(one.startswith(name) for one in names):
+            raise ConfigurationError(f"--only={name}: allowed is the beginning of {', '.join(names)}")
+
+
 def _releases(only: tuple[str, ...]) -> list[Release]:
-    """The releases of --only, or the newest. Raises ConfigurationError if there are none."""
-    releases = [release for release in subject.QUEUEING if _wanted(release, only or (NEWEST,))]
-    if not releases:
-        raise ConfigurationError(f"--only={','.join(only)}: allowed with --against is {', '.join(subject.QUEUEING)}")
-    return releases
+    """Returns the releases of --only, or the newest. Raises ConfigurationError for an unknown one."""
+    _check(only, subject.QUEUEING)
+    return [release for release in subject.QUEUEING if _wanted(release, only or (NEWEST,))]
 
 
 def _beside_themselves(releases: list[Release], there: Checkout, other: str) -> list[Pair]:
