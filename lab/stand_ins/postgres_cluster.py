@@ -55,7 +55,8 @@ def running(folder: Path, password: str) -> Iterator[tuple["subprocess.Popen[byt
             _end(process)
         if "Address already in use" not in _log(folder).read_text():
             break
-    raise ConfigurationError("\n".join(_log(folder).read_text().splitlines()[-5:]))
+    said = "\n".join(_log(folder).read_text().splitlines()[-5:])
+    raise ConfigurationError(said or f"Postgres did not accept connections within {_START:g} s")
 
 
 def _initialise(found: Path, folder: Path, passwords: Path, rights: dict[str, Any]) -> None:

@@ -13,6 +13,10 @@ from local.chargebee.behaviour import Behaviour
 from local.ports import listen
 
 
+def _value(name: str, given: object) -> object:
+    return "(hidden)" if name == "api_key" else given
+
+
 def main() -> None:
     options = vars(_parser().parse_args())
     host, port, as_json, hosts = (options.pop(name) for name in ("host", "port", "json", "hosts"))
@@ -21,8 +25,9 @@ def main() -> None:
         # This import is not at the top of the file, so that `--help` works without the server's dependencies.
         from local.chargebee.server import BACKLOG, create_app, serve
     except ValidationError as error:
-        flaws = (f"--{str(flaw['loc'][0]).replace('_', '-')}: {flaw['msg']}" for flaw in error.errors())
-        sys.exit("\n".join(f"error: {flaw}" for flaw in flaws))
+        flaws = ((str(flaw["loc"][0]), flaw) for flaw in error.errors())
+        shown = (f"--{name.replace('_', '-')}={_value(name, flaw['input'])}: {flaw['msg']}" for name, flaw in flaws)
+        sys.exit("\n".join(f"error: {line}" for line in shown))
     except ImportError as error:
         sys.exit(f"error: the Chargebee stand-in needs the dependency group `local`: run `make .venv/local` ({error})")
     try:

@@ -44,9 +44,9 @@ def test_by_hand() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--rate", "0"], "error: --rate: Input should be greater than or equal to 1"),
-        (["--errors", "most"], "error: --errors: "),
-        (["--api-key", "a:b"], "error: --api-key: "),
+        (["--rate", "0"], "error: --rate=0: Input should be greater than or equal to 1"),
+        (["--errors", "most"], "error: --errors=most: "),
+        (["--api-key", "a:b"], "error: --api-key=(hidden): "),
         (["--port", "http"], "invalid int value: 'http'"),
     ],
 )
