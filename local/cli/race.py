@@ -41,7 +41,7 @@ def race(releases: tuple[str, ...]) -> None:
         page.show(page_config([(_started(stack, release), release) for release in chosen], settings, options))
         url = page.url()
         if url is None:
-            raise ConfigurationError("the live page did not start (see its error above)")
+            raise ConfigurationError("the live page did not start in time, or has ended (see its error above)")
         click.echo(f"{' against '.join(chosen)}: {url} (Ctrl-C stops both releases)")
         page.wait()
 

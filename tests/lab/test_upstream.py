@@ -26,7 +26,7 @@ PARENT = textwrap.dedent("""
 
 @pytest.mark.parametrize(("query", "waited"), [("", 0), ("?ms=0", 0), ("?ms=30", 30), ("?ms=5&ms=9", 5)])
 def test_it_answers(query: str, waited: int) -> None:
-    """With the milliseconds that it waited; on loopback alone."""
+    """An answer says how many milliseconds it waited, and the upstream listens on loopback only."""
     with start() as upstream:
         answer = httpx.get(f"{upstream.url}/{query}", timeout=60)
         sockets = psutil.Process(upstream.pid).net_connections("inet")
@@ -35,7 +35,7 @@ def test_it_answers(query: str, waited: int) -> None:
 
 
 def test_out_of_bounds() -> None:
-    """400, with what is allowed."""
+    """The answer is a 400 that names the value and what is allowed."""
     with start() as upstream:
         for ms in ("-1", "10001", "1e3", "soon", "9" * 5000, "²"):
             answer = httpx.get(upstream.url, params={"ms": ms}, timeout=60)
@@ -83,7 +83,7 @@ def test_a_port_that_is_taken() -> None:
 
 
 def test_by_hand() -> None:
-    """Its address in one line, until SIGTERM."""
+    """The command prints its address in one line, and serves until SIGTERM."""
     command = [sys.executable, "-u", "-m", "lab.stand_ins.upstream", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

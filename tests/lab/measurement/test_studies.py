@@ -65,7 +65,7 @@ def test_the_command_of_one_study(plan: Plan, options: str) -> None:
 
 
 def test_the_published_loads() -> None:
-    """As many users as published where the machine can have them, and the number of workers."""
+    """A case has as many users as published, if the machine can have them, and as many workers."""
     loads = {case.name: (case.load.users, case.workers) for study in STUDIES.values() for case in study()}
     assert loads["async_concurrent"] == (500, 2)
     assert loads["async_sync_client, new client"] == (500, 1)
