@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 BUDGETS = {"burst": "at most one core", "capped": "a hard quarter of a core", "none": "no limit"}
+# The options about what the attack starts itself, which have no effect on a service at --url.
+STARTED_HERE = ("release", "budget", "queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
 _UNITS = {"ms": 0.001, "s": 1, "m": 60}
 
 
@@ -104,8 +106,10 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     options = result.parse_args(arguments)
     if options.url is None and (options.queue_url or options.sqs_endpoint):
         result.error("--queue-url and --sqs-endpoint belong to --url: without it, the attack starts its own queue")
-    if options.url is not None and options.release is not None:
-        result.error(f"--release={options.release}: the service at --url already has a release")
+    if options.url is not None:
+        for name in STARTED_HERE:
+            if getattr(options, name) != result.get_default(name):
+                result.error(f"--{name.replace('_', '-')}: the service at --url and its queue already run")
     if options.sqs_endpoint and not options.queue_url:
         result.error("--sqs-endpoint: --queue-url is missing, the queue to drain there")
     return options

@@ -235,6 +235,8 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         (("--rate", "0"), "'0': allowed is a whole number of 1 or more"),
         (("--budget", "huge"), "invalid choice: 'huge'"),
         (("--queue-url", "http://q"), "--queue-url and --sqs-endpoint belong to --url"),
+        (("--url", "http://127.0.0.1:1", "--release", "v07"), "--release: the service at --url and its queue already"),
+        (("--url", "http://127.0.0.1:1", "--sqs-latency", "20ms"), "--sqs-latency: the service at --url"),
         (("--url", "http://127.0.0.1:1", "--duration", "1s"), "Connection refused"),
         (("--users", "10000000"), "open files"),
         (("--toxic", "smoke:x=1", "--queue", "embedded"), "toxiproxy rejects"),
