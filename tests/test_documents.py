@@ -55,8 +55,8 @@ class Terminal:
     """Runs the commands of a document; `make run` stays open as it would in a terminal of its own.
 
     Ports 8000 and 9464 of the documents are replaced by free ones. The lab's experiments, which take an hour, are trial
-    runs; with `quick`, demos of thousands of webhooks send 250, and attacks take 2 s: the output has the same form. Such
-    a demo then sends ten webhooks at a time, not a hundred: beside other tests, a hundred may wait longer than
+    runs; with `quick`, demos of thousands of webhooks send 250, and attacks take 2 s: the output has the same form.
+    Such a demo then sends ten webhooks at a time, not a hundred: beside other tests, a hundred may wait longer than
     APP_MAX_WAIT, and the service rightly answers some of them with 503.
     """
 
