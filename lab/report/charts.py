@@ -18,6 +18,7 @@ BESIDE, ALONE = "Published ratios beside measured ones.", "Measured ratios; noth
 # Pixels left of the names: a reader's font may be wider than the one that the picture is laid out with.
 MARGIN = 40
 SHORT_AXIS = 20  # an axis up to this value is almost linear
+FEW_TICKS = 6  # of Vega's own, about: more of them touch each other at the ends of the axis
 
 
 def ratios(study: Study) -> Spec:
@@ -88,7 +89,7 @@ def figure(answer: Answer) -> Spec:
 
 
 def _ticks(room: float) -> list[int] | None:
-    """Returns 0 and the powers of ten up to `room`, or None for Vega's own ticks, where they have the room.
+    """Returns 0 and the powers of ten up to `room`, or None for a few of Vega's own ticks, where they have the room.
 
     Vega places the ticks of a symlog axis at equal distances in value, so they touch each other at the right end.
     """
@@ -98,7 +99,7 @@ def _ticks(room: float) -> list[int] | None:
 
 
 def _cases(rows: list[dict[str, Any]], x: alt.Scale, axis: str, title: str, ticks: list[int] | None = None) -> Spec:
-    horizontal = alt.Axis(values=ticks) if ticks else alt.Axis()
+    horizontal = alt.Axis(values=ticks) if ticks else alt.Axis(tickCount=FEW_TICKS)
     base = alt.Chart({"values": rows}).encode(y=alt.Y("case:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
     layers = [
         base.mark_rule().encode(x=alt.X("low:Q", scale=x, title=axis, axis=horizontal), x2="high:Q"),
