@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from app.errors import ConfigurationError
 from local import embedded_aws
 from local.chargebee.start import ChargebeeApi
@@ -80,7 +82,8 @@ def read_run(run_dir: Path) -> LocalRun:
         raise ConfigurationError(f"no local run: {file} does not exist; start one with `make run`") from None
     except (OSError, ValueError, TypeError, RecursionError):
         raise ConfigurationError(f"{file} is not readable: delete it and start again with `make run`") from None
-    if not is_locked(run_dir):
+    # The lock alone is not enough: a new run locks the folder before it removes the file of a killed run.
+    if not psutil.pid_exists(run.pid) or not is_locked(run_dir):
         raise ConfigurationError(
             f"the local run of {file} has ended (process {run.pid} is gone); start one with `make run`"
         )

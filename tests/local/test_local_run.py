@@ -1,5 +1,7 @@
 """The variables that a local run sets for its service, and its file."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +10,8 @@ import pytest
 from app.errors import ConfigurationError
 from app.settings import NEWEST, Release
 from local.launch import defaults
-from local.local_run import read_run
+from local.local_run import LocalRun, read_run
+from local.lock import lock_run_dir
 
 
 @pytest.mark.parametrize("each", list(Release), ids=str)
@@ -45,4 +48,16 @@ def test_a_file_that_cannot_be_read(make: Callable[[Path], object], tmp_path: Pa
     """The error is one line that names the file and what to do."""
     make(tmp_path / "local.json")
     with pytest.raises(ConfigurationError, match=r"local\.json is not readable: delete it and start again"):
+        read_run(tmp_path)
+
+
+def test_the_file_of_a_killed_run(tmp_path: Path) -> None:
+    """A new run has locked the folder, but the file still has the addresses of the killed one."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as killed:
+        killed.wait()
+    LocalRun(killed.pid, *["-"] * 7).write(tmp_path)
+    with (
+        lock_run_dir(tmp_path),
+        pytest.raises(ConfigurationError, match=rf"has ended \(process {killed.pid} is gone\)"),
+    ):
         read_run(tmp_path)
