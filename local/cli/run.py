@@ -51,9 +51,10 @@ def run() -> None:
         if options.worker:
             _start_worker(stack, stand_ins, settings, given)
         started, web = stack.enter_context(start_web(stand_ins, given, settings))
+        _pass_signals_on(web)  # before `local.json` tells other programs that this run is there
         started.write(options.run_dir)
         page.show(page_config([(started, settings.release)], settings, options))
-        code = _follow(web)
+        code = web.wait()
     sys.exit(code)
 
 
@@ -77,12 +78,11 @@ def _report(worker: "subprocess.Popen[bytes]", stopping: threading.Event) -> Non
         logger.error("The worker ended with exit code {}; invoices will stay pending", code)
 
 
-def _follow(web: "subprocess.Popen[bytes]") -> int:
-    """Passes signals on to the service until the service ends, and returns the service's exit code."""
+def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
+    """Passes signals on to the service from now on."""
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         web.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, pass_on)
-    return web.wait()
