@@ -19,7 +19,6 @@ WARM = 50  # webhooks before the trace
 # Periodic work of the service, such as uvicorn's tick, runs at least once in this time.
 IDLE_SECONDS = 2.5
 AFTER_SECONDS = 0.5  # from the response to the end of the trace: the log line is written after 0.1 s
-SIGNAL_SECONDS = 0.1  # the service has handled a signal after this time
 PATIENCE_SECONDS = 30.0
 
 
@@ -49,7 +48,7 @@ async def _traces(url: str, file: Path) -> list[Trace]:
         os.kill(service, signal.SIGUSR1)
         await asyncio.sleep(IDLE_SECONDS)
         os.kill(service, signal.SIGUSR1)
-        await asyncio.sleep(SIGNAL_SECONDS)
+        await asyncio.to_thread(_wait_for, file, 1)
         reply = await post(client, webhook)
         assert reply.status == HTTPStatus.OK
         await asyncio.sleep(AFTER_SECONDS)

@@ -39,7 +39,7 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(files.certificate, files.key)
         sqs = stack.enter_context(FaultySqs(None if request.param == "h11" else tls))
-        limits = {"sqs_timeout": SECONDS, "body_timeout": 1, "head_timeout": 1, "max_wait": 0}
+        limits = {"sqs_timeout": SECONDS, "body_timeout": 4, "head_timeout": 4, "max_wait": 0}
         variables = environment(sqs.endpoint, sqs.queue_url, loop="uvloop", **READERS[request.param], **limits)
         command = [sys.executable, "-m", "tests.harness.garbage", "web"]
         service = stack.enter_context(Web(variables | {"AWS_CA_BUNDLE": str(files.bundle)}, command=command))

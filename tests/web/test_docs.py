@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 from app.settings import Settings
 from app.web.main import create_app
 from loadtest.stage.queues import QueueProcess
-from tests.harness.browser import chromium, needs_chromium
+from tests.harness.browser import PATIENCE_MS, chromium, needs_chromium
 from tests.harness.commands import LocalRunProcess
 from tests.harness.service import PASSWORD, USER, Service, clean_environment
 
@@ -37,6 +37,7 @@ def browser() -> Iterator[Browser]:
 def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
     """The page, the addresses that it asks, and the complaints on its console (the content policy's among them)."""
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     asked: list[str] = []
     complaints: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

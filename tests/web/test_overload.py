@@ -141,7 +141,8 @@ def test_overload_loses_nothing(sqs: SqsStandIn, event: bytes) -> None:
                     accepted.extend(mine if status == 200 else [])
 
     sqs.delay = 0.05
-    with Service(sqs.endpoint, sqs.queue_url, sqs_batches=1, max_wait=0.1) as service, ThreadPoolExecutor(64) as pool:
+    limits = {"sqs_batches": 1, "sqs_timeout": 60, "max_wait": 0.1}
+    with Service(sqs.endpoint, sqs.queue_url, **limits) as service, ThreadPoolExecutor(64) as pool:
         for sender in [pool.submit(send_on, service) for _ in range(64)]:
             sender.result(250)
     assert set(seen) <= {200, 503}

@@ -29,6 +29,7 @@ def test_the_document_holds(service: Service, mode: GenerationMode) -> None:
         response = case.call_and_validate(
             service.url,
             auth=(USER, PASSWORD),
+            timeout=60,
             # To JSON Schema 7.0 is an integer, to us an amount in minor units is 7; and U+FFFE is fit for
             # JSON but not for SQS.
             excluded_checks=[positive_data_acceptance],

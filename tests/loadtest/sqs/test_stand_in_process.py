@@ -61,7 +61,7 @@ def test_it_ends_with_its_parent(built: None) -> None:
         assert process.stdout is not None
         assert process.stdout.readline().startswith(b'{"endpoint": "http://127.0.0.1:')
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 def test_a_port_in_use(keeping: StandIn) -> None:

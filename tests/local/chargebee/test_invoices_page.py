@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from local.chargebee.behaviour import API_KEY
 from local.chargebee.start import ChargebeeApi, start
-from tests.harness.browser import chromium, needs_chromium
+from tests.harness.browser import PATIENCE_MS, chromium, needs_chromium
 from tests.local.chargebee.in_process import invoice
 
 pytestmark = needs_chromium
@@ -35,6 +35,7 @@ def api() -> Iterator[ChargebeeApi]:
 def page(browser: Browser, api: ChargebeeApi) -> Iterator[Page]:
     """Fails if the page has an error, or sends a request to another server."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context.set_default_timeout(PATIENCE_MS)
     opened = context.new_page()
     complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))

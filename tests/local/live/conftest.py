@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page
 
 from local.live.page_config import PageConfig
 from local.live.start import start
-from tests.harness.browser import chromium
+from tests.harness.browser import PATIENCE_MS, chromium
 from tests.local.live.pretended import Pretended
 
 
@@ -49,6 +49,7 @@ def browser() -> Iterator[Browser]:
 def tab(browser: Browser, page_of: Callable[..., str]) -> Iterator[Page]:
     """Opens a browser tab. Fails if its console has an error, such as a violation of the content policy."""
     page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.set_default_timeout(PATIENCE_MS)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)

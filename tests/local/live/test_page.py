@@ -165,7 +165,7 @@ def test_a_stopped_run(browser: Browser, page_of: Callable[..., str], tmp_path: 
 @pytest.mark.slow
 def test_a_blocked_release(tab: Page, tmp_path: Path) -> None:
     """After twenty webhooks to v02 on a slow queue, the page shows that v02 does not answer, while its metrics do."""
-    with LocalRunProcess(tmp_path, release="v02_blocking", local_sqs_delay=0.2) as web:
+    with LocalRunProcess(tmp_path, release="v02_blocking", local_sqs_delay=0.5) as web:
         url = web.wait_for("Live page on").split()[-1]
         tab.goto(url)
         expect(tab.locator(".health")).to_contain_text("answers in")

@@ -34,7 +34,8 @@ class Local:
         self._run, self._metrics, self._client = run, run.metrics, client
 
     def slow_down(self, seconds: float) -> None:
-        assert httpx.put(self._run.endpoint + DELAY, content=str(seconds), verify=NO_CAS).status_code == 204
+        answer = httpx.put(self._run.endpoint + DELAY, content=str(seconds), verify=NO_CAS, timeout=60)
+        assert answer.status_code == 204
 
     def post(self, body: bytes) -> tuple[int, float]:
         """Returns the status, and the milliseconds until the answer."""

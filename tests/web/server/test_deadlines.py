@@ -15,7 +15,7 @@ from tests.harness.service import READERS, Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
 # Longer than the machine pauses between a connection and what is sent on it.
-HEAD_TIMEOUT, KEEP_ALIVE = 1.5, 6
+HEAD_TIMEOUT, KEEP_ALIVE = 1.5, 12
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 

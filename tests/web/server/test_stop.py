@@ -35,7 +35,7 @@ def test_sigterm_under_load(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, event: bytes, settings: dict[str, object]
 ) -> None:
     """Webhooks before the listener closes get 200 or 503, without resets if the kernel allows it; exit code 0."""
-    with Service(aws.endpoint, queue_url, drain_delay=3, **settings) as service:
+    with Service(aws.endpoint, queue_url, drain_delay=3, sqs_timeout=60, **settings) as service:
         load = Load(service.address, event)
         load.wait_for_answers(50)
         code = service.stop()
@@ -76,12 +76,13 @@ def test_while_draining(aws: QueueProcess, queue_url: str, event: bytes) -> None
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 def test_a_second_signal_ends_at_once(aws: QueueProcess, queue_url: str, event: bytes, second: signal.Signals) -> None:
     """The process waits neither for the drain delay nor for a request in flight."""
-    with Service(aws.endpoint, queue_url, drain_delay=300) as service, RawSender(service.address) as sender:
+    patient = {"drain_delay": 300, "graceful_timeout": 300}
+    with Service(aws.endpoint, queue_url, **patient) as service, RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         sender.wait_until_read()
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
-        service.stop(second, timeout=20)  # less than the graceful timeout
+        service.stop(second)
 
 
 def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: bytes) -> None:
