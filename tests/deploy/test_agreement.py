@@ -76,6 +76,16 @@ def test_aws_names_what_the_template_makes() -> None:
     assert worker["APP_DEAD_LETTER_QUEUE_URL"].endswith(f"/{queue[1]}-dead-letters")
 
 
+def test_the_policy_allows_what_redrive_calls() -> None:
+    """`redrive` makes every call of a consumed queue on the dead-letter queue. A batch needs its single call's right."""
+    code = (ROOT / "app" / "worker" / "consumed_queue.py").read_text()
+    called = {f"sqs:{name.removesuffix('Batch')}" for name in re.findall(r'_call\(\s*"(\w+)"', code)}
+    template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text()
+    statement = template.rpartition("Resource: !GetAtt DeadLetters.Arn")[0].rpartition("Action:")[2]
+    assert "sqs:ReceiveMessage" in called
+    assert called <= set(re.findall(r"sqs:\w+", statement))
+
+
 def test_web_and_worker_share_the_queue() -> None:
     """On AWS and on kind, what web fills is what the worker takes from."""
     for overlay in ("aws", "kind"):
