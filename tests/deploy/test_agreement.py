@@ -77,7 +77,7 @@ def test_aws_names_what_the_template_makes() -> None:
 
 
 def test_the_policy_allows_what_redrive_calls() -> None:
-    """`redrive` makes every call of a consumed queue on the dead-letter queue. A batch needs its single call's right."""
+    """`redrive` makes every call of a consumed queue on the dead-letter queue. A batch needs the right of one call."""
     code = (ROOT / "app" / "worker" / "consumed_queue.py").read_text()
     called = {f"sqs:{name.removesuffix('Batch')}" for name in re.findall(r'_call\(\s*"(\w+)"', code)}
     template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text()
