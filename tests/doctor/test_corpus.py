@@ -12,6 +12,7 @@ from tests.doctor.stand_ins import stand_ins
 
 FRAMEWORKS = {"fastapi", "starlette", "litestar", "asgi"}
 FEW = ("httpx_get", *(pytest.param(name, marks=pytest.mark.slow) for name in ("to_thread_starved", "healthy_fan_out")))
+HEALTHY_RUNS = 5  # at most; the first one without a finding is enough
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +36,10 @@ def test_the_format_of_a_case(case: Case) -> None:
 def test_a_case(name: str, loop: str, variables: dict[str, str]) -> None:
     """The doctor finds line, kind, route and cure, and nothing in a healthy application."""
     [case] = [case for case in cases(only=name) if case.name == name]
-    reported = under_doctor(case, loop, variables)
     if case.kind is None:
-        # A hypervisor that takes the core away for 0.1 s looks like a line that waits. A fault would be found again.
-        again = under_doctor(case, loop, variables) if reported else []
-        assert [str(one) for one in again] == []
+        # A hypervisor that takes the core away for 0.1 s looks like a line that waits. A fault is found in each run.
+        runs = (under_doctor(case, loop, variables) for _ in range(HEALTHY_RUNS))
+        assert any(reported == [] for reported in runs)
     else:
-        verdict = judge(case, reported)
+        verdict = judge(case, under_doctor(case, loop, variables))
         assert all((verdict.found, verdict.line, verdict.kind, verdict.route, verdict.cure)), verdict
