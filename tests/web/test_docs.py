@@ -23,7 +23,7 @@ PAGES = ("/docs", "/docs/start.js", "/docs/swagger-ui-bundle.js", "/docs/swagger
 
 @pytest.fixture(scope="module")
 def service(aws: QueueProcess) -> Iterator[Service]:
-    """As in a deployment, with APP_DOCS=1."""
+    """Starts the service as in a deployment, with APP_DOCS=1."""
     with Service(aws.endpoint, f"{aws.endpoint}/000000000000/docs", docs=1) as service:
         yield service
 

@@ -52,7 +52,7 @@ def test_a_queue_that_hangs(sqs: SqsStandIn, event: bytes, release: Release) -> 
 
 
 def test_shedding_by_time(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """With nothing answered for longer than APP_MAX_WAIT, new webhooks get 503 before their body is read."""
+    """New webhooks get 503 before their body is read if nothing was answered for longer than APP_MAX_WAIT."""
     if release is Release.V02_BLOCKING:
         pytest.skip("its loop is blocked by the webhook that waits, so no webhook can be refused meanwhile")
     sqs.hold(send_action(release))

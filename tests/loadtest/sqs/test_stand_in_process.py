@@ -55,7 +55,7 @@ def test_it_comes_back_on_its_port(built: None) -> None:
 
 
 def test_it_ends_with_its_parent(built: None) -> None:
-    """Its standard input ends when the parent does, whatever way it goes."""
+    """The process ends when its standard input is closed, as it is when the parent ends."""
     with subprocess.Popen([BINARY, "-exit-with-stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -65,7 +65,7 @@ def test_it_ends_with_its_parent(built: None) -> None:
 
 
 def test_a_port_in_use(keeping: StandIn) -> None:
-    """It says so, instead of not starting in silence."""
+    """The process ends with an error that says so."""
     command = [str(BINARY), "-port", keeping.endpoint.rpartition(":")[2]]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
@@ -74,7 +74,7 @@ def test_a_port_in_use(keeping: StandIn) -> None:
 
 @pytest.mark.slow
 def test_the_sdk_for_go(stand_in: StandIn, queue_url: str, event: bytes, tmp_path: Path) -> None:
-    """Its signatures are taken, and it finds the MD5s as it expects them: it checks both."""
+    """The stand-in accepts the signatures of the SDK, and the SDK accepts the MD5s of the stand-in."""
     go = next(peer for peer in peers.peers() if peer.name == "go")
     with (
         open_budget("none") as budget,
@@ -91,7 +91,7 @@ def test_the_sdk_for_go(stand_in: StandIn, queue_url: str, event: bytes, tmp_pat
 
 @pytest.mark.slow
 def test_go_is_formatted_vetted_and_tested(built: None) -> None:
-    """As Go's own tools want it; its tests hold the reader of JSON against Go's own."""
+    """gofmt, vet and test find nothing. The tests compare the reader of JSON with Go's own."""
     said = subprocess.run(["gofmt", "-l", "."], cwd=SOURCES, check=True, capture_output=True, text=True).stdout
     assert not said
     subprocess.run(["go", "vet", "./..."], cwd=SOURCES, check=True)
