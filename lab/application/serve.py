@@ -1,11 +1,13 @@
 """The lab's processes: `uvicorn --workers N` as a child process.
 
-uvicorn waits without end for a worker whose event loop or threads are blocked; `child.child_process` kills it.
+uvicorn waits without end for a worker whose event loop or threads are blocked; `child.child_process` kills it. A worker
+that was killed leaves its temporary files behind, so `serve` gives them a folder and removes it.
 """
 
 import os
 import resource
 import socket
+import tempfile
 from collections.abc import Callable
 
 from app.errors import ConfigurationError
@@ -27,7 +29,10 @@ def serve(settings: LabSettings, listening: Callable[[str], None]) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     port = _free_port(settings)
-    with child.child_process(_command(settings, port), os.environ, LAST_SECONDS) as uvicorn:
+    with (
+        tempfile.TemporaryDirectory(prefix="lab-") as folder,
+        child.child_process(_command(settings, port), os.environ | {"TMPDIR": folder}, LAST_SECONDS) as uvicorn,
+    ):
         try:
             wait_until_ready(uvicorn, lambda: _accepts(settings.host, port), START_SECONDS)
         except ChildProcessError:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import httpx
 import psutil
@@ -82,6 +83,13 @@ def is_blocked(lab: Lab) -> bool:
     return False
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the lab's temporary files."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
 def test_two_workers(sig: signal.Signals) -> None:
@@ -108,8 +116,8 @@ def test_two_workers(sig: signal.Signals) -> None:
         "/outbound/sync?client=shared&",
     ],
 )
-def test_a_stop_while_many_wait(path: str) -> None:
-    """Nothing is left within seconds; threads that sleep on are not waited for."""
+def test_a_stop_while_many_wait(path: str, folder: Path) -> None:
+    """No process and no file is left within seconds; threads that sleep on are not waited for."""
     with Lab("--workers", "2") as lab, requests(lab, f"{path}ms=10000") as answers:
         until(lambda: len(connections(lab, psutil.CONN_ESTABLISHED)) >= WAITING)
         processes, began = lab.tree(), time.monotonic()
@@ -117,10 +125,11 @@ def test_a_stop_while_many_wait(path: str) -> None:
         assert time.monotonic() - began < 2 * LAST_SECONDS
         assert left(processes) == []
         assert b"HTTP/1.1 200 OK" not in answers()
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_a_stop_while_the_loop_is_blocked() -> None:
+def test_a_stop_while_the_loop_is_blocked(folder: Path) -> None:
     """By far more work than is waited for: the worker is killed."""
     with Lab() as lab, requests(lab, "/async_endpoint_mix_processing?ms=2000") as answers:
         until(lambda: is_blocked(lab))
@@ -128,6 +137,7 @@ def test_a_stop_while_the_loop_is_blocked() -> None:
         assert end(lab, signal.SIGINT) == 0
         assert left(processes) == []
         assert b"" in answers()
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.slow
