@@ -1,7 +1,7 @@
 """Question: `def` or `async def`, and what belongs in a thread or in a process?
 
 Setup: five kinds of work, each in four ways. Nothing; a call of an upstream that takes 200 ms, by an async client or by
-a sync one; a computation of some five milliseconds; and a call with a computation. `/def` runs in one of 40 threads,
+a sync one; a computation of 2 to 5 ms; and a call with a computation. `/def` runs in one of 40 threads,
 `/async` on the event loop, `/thread` and `/process` are `async def` handlers that hand the work over.
 
 Asked: in every thread about FastAPI's performance.

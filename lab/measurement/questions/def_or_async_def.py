@@ -41,7 +41,7 @@ def _claim(text: str, work: str, over: str, under: str) -> Claim:
 QUESTION = Question(
     title="def or async def",
     asked="every thread about FastAPI's performance",
-    here=f"{USERS} users for {SECONDS} s; I/O waits {WAIT_MS} ms, CPU is some 5 ms; 40 threads, two processes",
+    here=f"{USERS} users for {SECONDS} s; I/O waits {WAIT_MS} ms, CPU is 2 to 5 ms; 40 threads, two processes",
     figure=ANSWERS,
     cases={case(work, way): partial(_measured, work=work, way=way) for work, way in CELLS},
     quick=tuple(case(work, way) for work in ("awaits", "blocks") for way in ("def", "async")),

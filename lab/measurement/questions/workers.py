@@ -20,7 +20,7 @@ from loadtest.stage.tree import tree
 USERS, SECONDS = 16, 4
 CALM_USERS, PAUSE_S = 4, 0.3  # a bit less than half of the CPU
 ANSWERS, MEMORY = "answers a second, saturated", "MiB"
-P50, P99 = "p50 ms of 40 ms, calm", "p99 ms of 40 ms, calm"
+P50, P99 = "p50 ms of long requests, calm", "p99 ms of long requests, calm"
 STOPPED, CUT = "periods it was stopped in, calm, %", "requests of 16 that a kill cuts off"
 GUNICORN = [
     *("sh", "-c", 'exec "$0" -m gunicorn --bind "127.0.0.1:$PORT" --workers 4 --worker-class "$1" "$2"'),
@@ -74,7 +74,8 @@ ONE, UVICORN, GUNICORNS, PODS = "one process", "uvicorn --workers 4", "gunicorn 
 QUESTION = Question(
     title="Four workers on one CPU, and four quarters of a CPU",
     asked="fastapi#1484, #1727 and #2227, uvicorn#303",
-    here=f"{USERS} users, 5 ms of computing; then, calm, {CALM_USERS} with pauses, 40 ms; a limit of one CPU in all",
+    here=f"{USERS} users, each request computes for 2 to 5 ms; then, calm, {CALM_USERS} users with pauses, and requests"
+    " that are 11 times as long; a limit of one CPU in all",
     figure=P50,
     cases={
         ONE: partial(_measured, start=_one),
@@ -86,7 +87,7 @@ QUESTION = Question(
         Claim("answers a second: four workers of uvicorn ÷ one process", Ratio(ANSWERS, UVICORN, ONE)),
         Claim("answers a second: four workers of gunicorn ÷ one process", Ratio(ANSWERS, GUNICORNS, ONE)),
         Claim("memory: four workers of uvicorn ÷ one process", Ratio(MEMORY, UVICORN, ONE)),
-        Claim("median of a request of 40 ms, calm: four quarters of a CPU ÷ one CPU", Ratio(P50, PODS, ONE)),
+        Claim("median of a long request, calm: four quarters of a CPU ÷ one CPU", Ratio(P50, PODS, ONE)),
         Claim("requests that a kill cuts off: one process ÷ four quarters", Ratio(CUT, ONE, PODS)),
     ),
 )
