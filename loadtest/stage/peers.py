@@ -1,17 +1,17 @@
 """The peers as subjects: see `loadtest.peers`."""
 
-import shutil
 import subprocess
 import sys
 
 from loadtest.record.folders import ROOT
+from loadtest.stage import tools
 from loadtest.stage.subject import AttackSubject
 
-GO = ROOT / "loadtest" / "peers" / "go"
+SOURCES = ROOT / "loadtest" / "peers" / "go"
 
 
 def floor() -> AttackSubject:
-    """The same server, which only reads the body and responds."""
+    """uvicorn alone, which only reads the body and responds."""
     return AttackSubject("asgi_noop", [sys.executable, "-m", "loadtest.peers.asgi_noop"], enqueues=False)
 
 
@@ -21,12 +21,13 @@ def do_nothing(**flags: str) -> AttackSubject:
 
 
 def peers() -> list[AttackSubject]:
-    """The floor, and the peers in Go if Go is installed to build them. Raises CalledProcessError."""
-    if shutil.which("go") is None:
-        print("go is not on PATH: the peers in Go are omitted", file=sys.stderr)
+    """The floor, and the peers in Go if Go can build them. Raises CalledProcessError if they do not compile."""
+    go = tools.go()
+    if go is None:
+        print("go is not on PATH, and cannot be installed: the peers in Go are omitted", file=sys.stderr)
         return [floor()]
     for binary, package in {"peer": ".", "lean": "./lean"}.items():
-        subprocess.run(["go", "build", "-o", f"bin/{binary}", package], cwd=GO, check=True)
-    peer, lean = (str(GO / "bin" / binary) for binary in ("peer", "lean"))
+        subprocess.run([go, "build", "-o", f"bin/{binary}", package], cwd=SOURCES, check=True)
+    peer, lean = (str(SOURCES / "bin" / binary) for binary in ("peer", "lean"))
     in_go = {"go": [peer], "go_group_commit": [peer, "-group-commit"], "go_lean": [lean]}
     return [floor(), *(AttackSubject(name, command) for name, command in in_go.items())]

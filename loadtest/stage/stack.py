@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from loadtest.record.folders import ROOT
-from loadtest.stage import elasticmq, queues, toxiproxy
+from loadtest.stage import elasticmq, queues, tools, toxiproxy
 from loadtest.stage.queues import QueueProcess
 from loadtest.stage.stand_in import BINARY, StandIn
 from loadtest.stage.toxiproxy import Proxy, Toxic
@@ -89,9 +89,10 @@ class Far(Protocol):
 
 
 def choose(wanted: str, tls: Certificates | None) -> QueueProcess:
-    """`auto`: the stand-in if there is Go, else the embedded one. Builds what it needs.
+    """Returns the queue process that `wanted` names, and builds its program first if necessary.
 
-    Raises FileNotFoundError for what that requires.
+    `auto` means the stand-in if its binary exists or Go can build it, and otherwise the embedded AWS. Raises
+    FileNotFoundError if a program and a tool to build it are missing, and CalledProcessError if the build fails.
     """
     if wanted == "elasticmq":
         _make(elasticmq.CLASSPATH, "--queue=elasticmq", ("java", "mvn"))
@@ -99,15 +100,15 @@ def choose(wanted: str, tls: Certificates | None) -> QueueProcess:
             return elasticmq.ElasticMq()
         _make(BINARY, "--queue=elasticmq with TLS", ("go",))
         return queues.Terminated(elasticmq.ElasticMq(), tls)
-    if wanted == "stand-in" or (wanted == "auto" and (BINARY.exists() or shutil.which("go"))):
+    if wanted == "stand-in" or (wanted == "auto" and (BINARY.exists() or tools.go())):
         _make(BINARY, "--queue=stand-in", ("go",))
         return StandIn(bodies=False, tls=tls)
     return queues.Embedded(tls)
 
 
-def _make(target: Path, option: str, tools: tuple[str, ...]) -> None:
-    """Runs make for `target`, which is up to date or needs `tools`. Raises FileNotFoundError."""
-    lacks = [tool for tool in tools if shutil.which(tool) is None]
+def _make(target: Path, option: str, needed: tuple[str, ...]) -> None:
+    """Runs make for `target`, unless a `needed` tool is missing. Then `target` must exist: FileNotFoundError."""
+    lacks = [tool for tool in needed if (tools.go() if tool == "go" else shutil.which(tool)) is None]
     if lacks and not target.exists():
         raise FileNotFoundError(f"{option}: {' and '.join(lacks)} not on PATH; allowed: embedded")
     if not lacks:

@@ -1,4 +1,4 @@
-"""The load generator and the proxy, which are Go programs: from PATH, or built once in loadtest/tools/bin."""
+"""Go, and the load generator and the proxy, which are Go programs: from PATH, or built once in loadtest/tools/bin."""
 
 import os
 import shutil
@@ -8,6 +8,7 @@ from app.errors import ConfigurationError
 from loadtest.record.folders import ROOT
 
 BIN = ROOT / "loadtest" / "tools" / "bin"
+_GO = ROOT / ".ci" / "go"
 
 
 def provide(*tools: str) -> None:
@@ -23,3 +24,16 @@ def provide(*tools: str) -> None:
             built = subprocess.run(["make", "--silent", str(target)], cwd=ROOT, check=False)
             if built.returncode != 0:
                 raise ConfigurationError(f"{tool} is not on PATH, and `make {target}` fails: see its error above")
+
+
+def go() -> str | None:
+    """Returns the command that runs Go, or None if there is none.
+
+    In a checkout, this is `.ci/go`, which installs Go unless it is on PATH. An image contains no `.ci`.
+    """
+    command = str(_GO) if _GO.exists() else "go"
+    try:
+        ran = subprocess.run([command, "version"], stdout=subprocess.DEVNULL, check=False)
+    except FileNotFoundError:
+        return None
+    return command if ran.returncode == 0 else None

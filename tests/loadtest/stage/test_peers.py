@@ -54,16 +54,16 @@ def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: 
 def test_go_is_formatted_and_vetted() -> None:
     """By gofmt and go vet."""
     require_go()
-    unformatted = subprocess.run(["gofmt", "-l", "."], cwd=peers.GO, check=True, capture_output=True, text=True).stdout
-    assert not unformatted
-    subprocess.run(["go", "vet", "./..."], cwd=peers.GO, check=True)
+    listed = subprocess.run(["gofmt", "-l", "."], cwd=peers.SOURCES, check=True, capture_output=True, text=True)
+    assert not listed.stdout
+    subprocess.run(["go", "vet", "./..."], cwd=peers.SOURCES, check=True)
 
 
 @pytest.mark.slow
 def test_go_lean_passes_its_own_tests() -> None:
     """go_lean's parser, signature and group commit pass on a queue that answers wrongly."""
     require_go()
-    subprocess.run(["go", "test", "./..."], cwd=peers.GO, check=True)
+    subprocess.run(["go", "test", "./..."], cwd=peers.SOURCES, check=True)
 
 
 def test_the_floor_answers(tmp_path: Path) -> None:
