@@ -88,7 +88,7 @@ images: ## the images of the service, the load test, the stand-ins and the queue
 kind-load: ## copy the images into kind's node
 	kind load docker-image --name invoice-webhook invoice-webhook:$(TAG) $(PARTS:%=invoice-webhook-%:$(TAG))
 
-k8s-test: .venv/dev ## test deploy/k8s on the cluster of KUBECONFIG (one section: ARGS='-k rolling')
+k8s-test: .venv/dev ## test deploy/k8s on the cluster of KUBECONFIG (one section: ARGS='-k saturation')
 	$(BIN)/python -m pytest tests/cluster --override-ini timeout=1800 --capture=no --verbose $(ARGS)
 
 .venv/local: requirements-local.lock

@@ -43,7 +43,7 @@ class Picture(NamedTuple):
 PICTURES = {
     "who_is_not_let_in": Picture(
         alt.Title(
-            "Who is not let in: the published attack on 0.6.0",
+            "Who is not let in: the published attack on v06",
             subtitle=[
                 "Dots: webhooks. Diamonds: probes of /healthz, each on a new connection.",
                 "Left: the upper band waits to be accepted, and so do the probes.",
@@ -56,7 +56,7 @@ PICTURES = {
     ),
     "pool_of_ten": Picture(
         alt.Title(
-            "The pool of ten: 0.7.0 on a quarter of a core, 64 users",
+            "The pool of ten: v07 on a quarter of a core, 64 users",
             subtitle=[
                 "Dots: webhooks. Diamonds: probes of /healthz. Each user sends the next webhook after the answer."
             ],
@@ -71,7 +71,7 @@ PICTURES = {
     ),
     "a_deadline_for_waiting": Picture(
         alt.Title(
-            "A deadline for waiting: 0.9.0 on a quarter of a core, over its capacity",
+            "A deadline for waiting: v09 on a quarter of a core, over its capacity",
             subtitle=[
                 "Dots: webhooks. Diamonds: probes of /healthz.",
                 "Left: each waits for longer than the one before, until memory ends. Right: 503 at once instead.",

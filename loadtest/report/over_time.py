@@ -31,7 +31,10 @@ def of(hits: list[Hit]) -> Requests:
 
 
 def hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
-    """Every request of the published attack by release, of the repeat with the median throughput; `out` as in `raw`."""
+    """Returns every request of the published attack, by release, from the repeat with the median throughput.
+
+    `out` is the folder of history.json, which also contains the raw results.
+    """
     found = {}
     for name in comparison.names("published"):
         runs = comparison.of("published", name)
@@ -43,7 +46,7 @@ def hits(comparison: Comparison, out: Path) -> dict[str, list[Hit]]:
 def history(hits: dict[str, list[Hit]]) -> Spec:
     """The picture of a history."""
     title = alt.Title(
-        "Latency over time: 500 webhooks a second for 5 s (0.1.0: for 2 s)",
+        "Latency over time: 500 webhooks a second for 5 s (v01: for 2 s)",
         subtitle=[
             "Each dot is a webhook, at the time when it was sent. Each release has an axis of its own.",
             "Upper band: sent on a new connection, which waits to be accepted. Lower band: on one that was accepted.",
