@@ -7,7 +7,7 @@
     │   ├── BodyTimeout               the body did not arrive in time
     │   ├── BodyTooLarge              more bytes than APP_MAX_BODY_BYTES
     │   ├── UnsupportedEncoding       a Content-Encoding other than identity
-    │   ├── InvalidEvent              not JSON, not an event, or refused by SQS for its characters
+    │   ├── InvalidEvent              not JSON, not an event, with characters that SQS rejects, or never billable (v01)
     │   └── TemporarilyUnavailable    the same webhook may be accepted later
     │       ├── Draining              this process is stopping
     │       ├── Overloaded            too many webhooks or bytes in flight
@@ -100,8 +100,8 @@ class Overloaded(TemporarilyUnavailable):
 class QueueUnavailable(TemporarilyUnavailable):
     """SQS did not acknowledge the message. `cause`: SQS's code or the client's exception, for the log only.
 
-    `sent`: True if a call to SQS contained the message. Then the message may be in the queue, because SQS may have
-    accepted it although the answer was lost.
+    `sent`: False if it is certain that no call to SQS contained the message. Otherwise, the message may be in the
+    queue, because SQS may have accepted the message although the answer was lost.
     """
 
     def __init__(self, detail: str, cause: str, *, sent: bool = True) -> None:

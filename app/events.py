@@ -103,13 +103,13 @@ class Envelope(_Open):
 
 
 class UnwantedEvent(Envelope):
-    """An event of a type that the service does not enqueue; the content is not validated."""
+    """An event whose type is not in APP_EVENT_TYPES. Its content may be any JSON object."""
 
     content: dict[str, Any]
 
 
 class Event(Envelope):
-    """An event that the service enqueues."""
+    """An event with valid content, of any type. The service ignores an event whose type is not in APP_EVENT_TYPES."""
 
     content: Content
 

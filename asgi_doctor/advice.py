@@ -1,4 +1,4 @@
-"""The advice that the doctor gives, in the user's terms. The first sentence of each is the one to try first."""
+"""The advice that the doctor gives, in the user's terms. Each piece of advice begins with the cure to try first."""
 
 import re
 

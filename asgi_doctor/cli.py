@@ -18,7 +18,7 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
-    """Returns the command's options."""
+    """Returns the parser of the command's options. `prog`: the command's name in its help and its errors."""
     found = argparse.ArgumentParser(
         prog=prog,
         description="Serve an ASGI application with uvicorn, and name the lines that block its event loop while you "
@@ -70,7 +70,7 @@ def command() -> None:
 
 
 def _wanted(options: argparse.Namespace) -> session.Wanted:
-    """Raises DoctorError for an option that argparse cannot check."""
+    """Returns the options of the session. Raises DoctorError if a method or a path of --send is not allowed."""
     for method, path in options.send:
         if method.upper() not in _METHODS or not path.startswith("/") or any(code <= " " for code in path):
             allowed = f"one of {', '.join(_METHODS)}, and a path that begins with / and has no spaces"

@@ -9,7 +9,7 @@ class Kind(StrEnum):
 
     WAITS: sleep, sockets, locks, subprocesses, files. COMPUTES: Python, regular expressions, serialisation. BUILDS:
     clients, TLS contexts, first imports. STARVES: calls wait for a thread. COLLECTS: garbage collection. MANY_SHORT:
-    blocks below the limit whose sum is large. STARTUP: one of these before the first request.
+    blocks below the limit whose sum is large. STARTUP: the line waits, computes or collects before the first request.
     """
 
     WAITS = "waits"
@@ -32,7 +32,10 @@ class Cure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line that blocks. `seconds` is the total, `longest` the longest block.
+    """One line that blocks. `count`: the number of blocks. `seconds`: their total. `longest`: the longest, in seconds.
+
+    For the kind STARVES, `count` is the largest number of calls that waited for a thread, `seconds` is the sum of their
+    waiting times, and `longest` is the time for which calls have waited.
 
     `route`: like `GET /orders/{id}`, or "" outside of a request. `chain`: the calls from the line to the library, each
     as `file:line in function`, the line itself first. `in_app`: the line is the user's, not a library's. `trace_id`:

@@ -15,8 +15,8 @@ OnFinding = Callable[[Finding], None]
 # A line, or a function as a location with the line 0, and the route.
 Key = tuple[Location, str]
 
-# Short blocks of one line on one route are reported when their sum, less this share of the time that passes, is as
-# long as this many times the limit.
+# The doctor reports the short blocks of one function on one route when their sum exceeds SHORT_LIMITS times the limit.
+# The sum loses SHORT_SHARE of the elapsed time, so that rare short blocks do not add up.
 SHORT_SHARE = 0.05
 SHORT_LIMITS = 5
 # A block that has lasted this many times the limit is reported before it ends: it may never end.
@@ -136,7 +136,7 @@ def _key_of_function(location: Location, request: Request) -> Key:
 
 
 class _Leaking:
-    """Short blocks of one line on one route. Their sum loses SHORT_SHARE of the time that passes."""
+    """Sums the short blocks of one function on one route. The sum loses SHORT_SHARE of the elapsed time."""
 
     def __init__(self, tally: Tally) -> None:
         self.tally, self.reported = tally, False

@@ -43,7 +43,7 @@ class AnyioPool:
 
 @dataclass
 class DefaultExecutor:
-    """The executor of `asyncio.to_thread`. uvloop does not show it, but each of its threads knows the queue."""
+    """The executor of `asyncio.to_thread`, identified by its work queue, because uvloop does not expose it."""
 
     queue: Any
 
@@ -98,7 +98,7 @@ class Pools:
         self._pools = found
 
     def look(self, now: float, loop: asyncio.AbstractEventLoop, *, free: bool) -> None:
-        """Samples the pools. A loop that is not free hands out no threads, so what waits then waits for the loop."""
+        """Samples the pools. If the loop is not `free`, ignores waiting calls, because they wait for the loop."""
         if now < self._next:
             return
         self._next = now + INTERVAL_SECONDS

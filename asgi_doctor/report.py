@@ -33,7 +33,11 @@ def other(finding: Finding) -> str:
 
 
 def summary(findings: list[Finding], known: int, requests: int, warn: float, explain: Explain) -> Iterator[str]:
-    """Yields lines about all findings. `known` findings are in the baseline. `explain` returns more lines about one."""
+    """Yields the lines of the summary, with `findings` that are not in the baseline.
+
+    `known`: the number of further findings, which are in the baseline. `warn`: the limit of a block in seconds.
+    `explain` returns more lines about one finding.
+    """
     counted = f"{requests} {'request' if requests == 1 else 'requests'}"
     found = f"{len(findings)} {'finding' if len(findings) == 1 else 'findings'}"
     yield f"{counted}; {found} (limit {warn * 1000:g} ms)" + (f", {known} more in the baseline" if known else "")

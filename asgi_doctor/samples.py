@@ -60,7 +60,7 @@ class StackSpan(NamedTuple):
 
 
 class StackSpans:
-    """Merges the samples of many rows. A row ends at the first sample that does not contain it."""
+    """Merges the samples of rows. A span ends at the first sample in which its row is missing or has another stack."""
 
     def __init__(self) -> None:
         self._open: dict[Hashable, tuple[float, int]] = {}

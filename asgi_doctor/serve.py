@@ -17,7 +17,7 @@ GRACEFUL_SECONDS = 10
 
 
 class WatchedServer(uvicorn.Server):
-    """Stops at the first SIGINT or SIGTERM. The second one ends the process at once, even if the loop is blocked."""
+    """Stops at the first SIGINT or SIGTERM. The second one makes `serve` return at once, even if the loop is stuck."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ PING_SECONDS = 1.0  # between two pings while the loop seems to be idle
 
 
 class Watchdog:
-    """Watches the event loop on which it is entered. A line must block the loop for `seconds` to be reported.
+    """Watches the event loop on which it is entered. `seconds` is the limit of a single block.
 
     `on_found` is called once per line, in the watchdog's thread and usually while the line still blocks the loop, with
     the location, the stack and the seconds so far. `on_finding` is called when a line's first block ends or has lasted

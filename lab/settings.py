@@ -10,7 +10,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from app.errors import ConfigurationError
 from app.settings.text import error_lines, unknown_variables
 
-# Of a password with such characters, libpq would take a part for the host, and repeat it in its errors.
+# This pattern rejects URLs whose password contains @, /, ? or #. libpq would take a part of such a password for the
+# host, and repeat this part in its error messages.
 _POSTGRES = re.compile(r"postgres(ql)?://([^@/?#]*@)?[^@/?#]*([/?][^@#]*)?")
 
 

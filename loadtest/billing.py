@@ -55,7 +55,10 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
 
 
 def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> BillingAudit:
-    """Raises what `wait_until_billed` raises."""
+    """Lets workers bill `events` events, kills the workers now and then if `kills` is true, and returns the audit.
+
+    Raises TimeoutError if nothing changes for too long, and ChildProcessError if a worker ends by itself.
+    """
     planned = deliveries(events, rules.seed)
     with (
         Watch() as watch,

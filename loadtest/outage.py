@@ -30,7 +30,8 @@ from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.stack import PASSWORD, USER, Stack, open_stack
 
 MIB = 1024 * 1024
-# What is sent so close to its begin or its end belongs to the outage: vegeta's first request, backoff, new connections.
+# Webhooks that are sent up to CLOSE_S seconds before or after the outage count as sent during it: the time of vegeta's
+# first request is not known exactly, and after the outage, the service still backs off and opens new connections.
 CLOSE_S = 3.0
 
 

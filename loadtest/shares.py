@@ -1,8 +1,8 @@
 """Shows in which stages the CPU time of a webhook is spent, at saturation on a quarter of a core.
 
 A closed loop keeps the release busy, while py-spy samples its stacks from outside. Each sample counts for the stage of
-its innermost frame: server, gate, body, parse, message, wait, call, sign, send, receive, respond, log. The command
-writes shares.json to loadtest/results/<date>-<commit>.
+its innermost frame that belongs to one: server, framework, gate, body, parse, handler, message, wait, call, sign, send,
+receive, respond or log; otherwise for `other`. The command writes shares.json to loadtest/results/<date>-<commit>.
 """
 
 import tempfile
@@ -42,7 +42,10 @@ def main(release: str, seconds: float) -> None:
 
 
 def of(release: Release, seconds: float) -> Shares:
-    """Raises what `loadtest.fire.measure` raises, and ConfigurationError where nothing could be sampled."""
+    """Attacks `release` for `seconds`, and returns the stages in which its CPU time was spent.
+
+    Raises what `loadtest.fire.measure.measure` raises, and ConfigurationError if py-spy could not sample the release.
+    """
     where = interleaved.environment()
     load = interleaved.closed_loop(USERS, seconds)
     with tempfile.TemporaryDirectory() as folder, ExitStack() as sampling:

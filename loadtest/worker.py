@@ -45,7 +45,10 @@ def main(events: int, repeats: int) -> None:
 
 
 def bench(events: int, repeats: int) -> WorkerBench:
-    """Raises TimeoutError where a worker closes nothing for STANDSTILL_SECONDS."""
+    """Measures a worker that bills `events` events, `repeats` times.
+
+    Raises TimeoutError if the worker closes no invoice for STANDSTILL_SECONDS, and ChildProcessError if it ends.
+    """
     runs, doubts = [], set()
     with progress.count("worker", events * repeats) as shown, tempfile.TemporaryDirectory() as folder:
         for repeat in range(repeats):

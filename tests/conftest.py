@@ -74,9 +74,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _applies(metafunc: pytest.Metafunc, release: Release) -> bool:
-    """v01 has no queue, and other tests are about what becomes of calls to SQS.
+    """Returns whether the test runs on `release`. v01 has no queue, so most tests do not run on it.
 
-    Only a module that names its tests `ABOUT_SQS` has others. Its table is in the embedded AWS.
+    In a module with `ABOUT_SQS`, the tests that this list does not name run on v01, if the queue process is the
+    embedded AWS, which also has the table.
     """
     about_sqs = getattr(metafunc.module, "ABOUT_SQS", None)
     embedded = metafunc.config.getoption("--queue") == "embedded"
@@ -155,7 +156,7 @@ def inline(aws: QueueProcess) -> Iterator[Inline]:
 
 @pytest.fixture(scope="session")
 def serve(request: pytest.FixtureRequest, aws: QueueProcess, sqs: "SQSClient", release: Release) -> Serve:
-    """Makes a service of the release, with a queue of that name, and what tells what it took."""
+    """Returns a function that makes a service of the release and its `Queued`. The first argument names the queue."""
 
     def made(name: str, **settings: object) -> tuple[Service, Queued]:
         if not release.enqueues:

@@ -52,7 +52,7 @@ class Table:
         self.calls: Counter[str] = Counter()
 
     async def update(self, update: Update) -> Item:
-        """Writes one update and returns the new item. Raises ConditionFailed, TableUnavailable."""
+        """Writes one update and returns the new item. Raises ConditionFailed, TableUnavailable, Unprocessable."""
         parameters = update.parameters(self.name) | {"ReturnValues": "ALL_NEW"}
         answer = await self._call("UpdateItem", **parameters)
         if "Attributes" not in answer:
@@ -61,9 +61,9 @@ class Table:
         return item
 
     async def transact(self, updates: Sequence[Update]) -> None:
-        """Writes all updates in one transaction, or none of them. Raises ConditionFailed, TableUnavailable.
+        """Writes all updates in one transaction, or none of them. `updates`: at most TRANSACTION updates.
 
-        `updates`: at most TRANSACTION updates.
+        Raises ConditionFailed, TableUnavailable, or Unprocessable if DynamoDB can never store a value.
         """
         actions: list[Any] = [{"Update": update.parameters(self.name)} for update in updates]
         for pause in (*CONFLICT_PAUSES, None):
@@ -79,12 +79,12 @@ class Table:
     async def write(self, updates: Sequence[Update]) -> None:
         """Writes all updates, or none of them. UpdateItem writes a single update, because it costs half as much.
 
-        Raises ConditionFailed, TableUnavailable.
+        Raises ConditionFailed, TableUnavailable, or Unprocessable if DynamoDB can never store a value.
         """
         await (self.update(updates[0]) if len(updates) == 1 else self.transact(updates))
 
     async def query(self, **parameters: Any) -> AsyncIterator[Item]:
-        """Yields the items of all pages of a Query with consistent reads. Raises TableUnavailable."""
+        """Yields the items of all pages of a Query with consistent reads. Raises TableUnavailable, Unprocessable."""
         start: dict[str, Any] = {}
         while True:
             answer = await self._call("Query", TableName=self.name, ConsistentRead=True, **parameters, **start)
@@ -95,7 +95,7 @@ class Table:
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     async def get_all(self, keys: Sequence[dict[str, Any]]) -> list[Item]:
-        """Returns the items that exist for these keys (at most 100 keys). Raises TableUnavailable."""
+        """Returns the items that exist for these keys (at most 100 keys). Raises TableUnavailable, Unprocessable."""
         found: list[Item] = []
         request: Any = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
         while request:

@@ -21,8 +21,8 @@ from app.clock import CLOCK, monotonic, now_ms, now_seconds
 from app.errors import ClaimedElsewhere
 
 SKEW = 1 / 12
-# The table keeps a claim until the same event can no longer arrive: SQS keeps a message for at most 14 days, and
-# Chargebee redelivers an event for 3 days 7 hours.
+# The table keeps a claim for longer than SQS keeps a message (at most 14 days). An event that Chargebee has redelivered
+# (for 3 days 7 hours) may arrive even later, but has the same outcome: see README.md in this folder.
 KEPT_SECONDS = 15 * 24 * 3600
 
 

@@ -43,8 +43,8 @@ class Slots:
     async def take(self, number: int, patience: float) -> float | None:
         """Reserves `number` slots and returns the time of the first slot, in unix ms. Raises TableUnavailable.
 
-        Returns None if the item has changed since it was last read, or if the first slot is more than `patience`
-        seconds away. Then the caller may try again.
+        Returns None if the item has changed so much since it was last read that the reservation fails, or if the first
+        slot is more than `patience` seconds away. Then the caller may try again.
         """
         now, block = now_ms(), 1000 * number * self.interval
         if self.next < now:

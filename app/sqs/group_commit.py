@@ -57,7 +57,7 @@ class GroupCommit:
     def submit(self, message: Message, on_settled: OnSettled) -> None:
         """Sends `message`, and then calls `on_settled` once: with None, or with the error that `send` would raise.
 
-        `on_settled` must not raise an exception. If all slots were free, it is still called later, never by `submit`.
+        `on_settled` must not raise an exception. Even if a slot is free, `submit` returns before that call.
         """
         pending = PendingSend(message, asyncio.get_running_loop().time() + self._deadline)
         self._pending.add(pending, on_settled)
@@ -79,7 +79,7 @@ class GroupCommit:
         self._pending.close()
 
     def _expire(self, pending: PendingSend) -> None:
-        """Rejects a message whose deadline has passed. If a call to SQS contains the message, the call continues."""
+        """Rejects a message whose deadline has passed or is too close. A call to SQS that contains it continues."""
         if not pending.in_call:
             # `remove` takes constant time, because the message with the earliest deadline is the first one that waits.
             self._waiting.remove(pending)

@@ -38,7 +38,7 @@ class Pending:
             self._watch(pending)
 
     def settle(self, pending: PendingSend, refused: WebhookRefused | None) -> None:
-        """Passes the outcome to the caller of a send: None, or why SQS has no message. Later calls have no effect."""
+        """Passes the outcome of a send to its caller: None after success, or the error. Later calls have no effect."""
         if (on_settled := self._sends.pop(pending, None)) is not None:
             on_settled(refused)
 

@@ -101,7 +101,7 @@ def _require_certificates(bundle: str) -> None:
 
 
 def _is_plain(session: botocore.session.Session) -> bool:
-    """Returns True if the AWS configuration has only variables that this module checks, and no configuration files.
+    """Returns True if the AWS configuration consists of no files, and of no variables but those in _PLAIN.
 
     `require_sdk` then need not build a client, which takes time, to find out what botocore rejects.
     """

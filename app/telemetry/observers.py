@@ -123,7 +123,7 @@ def _watchdog(settings: Settings) -> "Watchdog | None":
 
 
 def _blocked(watchdog: "Watchdog | None") -> "list[Instrument]":
-    """Returns a list with the counter of the watchdog's warnings, or an empty list if there is no watchdog."""
+    """Returns a list with the counter of the blocks that the watchdog has seen, or [] if there is no watchdog."""
     from app.telemetry.metrics.instruments import counter  # imported only if metrics are exported
 
     text = "How often a line of code blocked the event loop for longer than APP_BLOCK_WARN."

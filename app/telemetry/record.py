@@ -68,7 +68,7 @@ class MessageRecord:
     """The record of one message that a worker has begun to process.
 
     `began`, `ended`: seconds of `time.perf_counter`. `outcome`: the result of the billing work, or one of the worker's
-    own outcomes (`app.worker.handle`). `code`: why the message is not done, or None if it is done. `waited`: seconds
+    own outcomes (`app.worker.handle`). `code`: the cause of a retry or a dead letter, otherwise None. `waited`: seconds
     from the arrival of the webhook until the worker began. `receives`: how often SQS has delivered the message.
     `retry_in`: seconds until the message is visible again, or None if the worker does not retry the message.
     """

@@ -121,7 +121,7 @@ class CallbackWebhook(Exchange):
             self._end(response)
 
     def _guard(self, step: Callable[[Any], None], argument: Any, scope: Mapping[str, str] = _SCOPE) -> None:
-        """Answers the errors of `step`. The watchdog reads `scope`."""
+        """Calls `step`, and answers the errors that it raises. The watchdog reads method and path from `scope`."""
         try:
             step(argument)
         except WebhookRefused as error:

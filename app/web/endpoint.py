@@ -38,8 +38,8 @@ class WebhookEndpoint:
     async def _receive(self, scope: Scope, receive: Receive, send: Send, fields: Fields) -> None:
         gate = self._gate
         record = scope["state"]["record"] = gate.begin(fields)
-        # For this task, and for the threads that it waits for. Without a trace as well, because a pipelined request's
-        # task inherits the context of an earlier request.
+        # This task, and the threads that it awaits, read the trace from `current`. A webhook without a trace sets None,
+        # because the task of a pipelined request inherits the context of an earlier request.
         current.set(record.trace)
         responding = False
 

@@ -65,7 +65,7 @@ def _serve_over_asgi(service: Service, release: ReleaseModule) -> None:
 
 
 def _serve_without_asgi(service: Service, release: ReleaseModule) -> None:
-    """Passes webhooks to the second door, and those that the server cannot pass to it to the same handler over ASGI."""
+    """Serves webhooks by the second door. Webhooks that this door cannot serve reach the same handler over ASGI."""
     from app.web.callbacks import CallbackDoor  # imported only for such a release, because it needs httptools
 
     settings = service.settings

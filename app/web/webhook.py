@@ -61,7 +61,7 @@ class Webhook(Protocol):
         """Answers 200 to an event of an ignored type."""
 
     def settled(self, refused: WebhookRefused | None) -> None:
-        """Answers 200, because SQS has acknowledged the message, or the refusal that group commit has passed."""
+        """Answers 200 if `refused` is None, because SQS has acknowledged the message; otherwise answers the error."""
 
 
 def over_asgi(receive: Callable[[Webhook], None]) -> Callable[[Request], Awaitable[Answer]]:

@@ -45,7 +45,7 @@ class Poller:
         self._wake.set()
 
     def idle(self) -> float:
-        """Returns the seconds since the poller last started or ended a poll, or last found that there is no room."""
+        """Returns the seconds since the poller last began a poll, got an answer, or found that there is no room."""
         return self._loop.time() - self._active_at
 
     def since_answer(self) -> float:

@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]
 
 
 class DeadLetterCounts(NamedTuple):
-    """The number of dead letters for each reason. `not_counted`: the number of dead letters beyond the limit."""
+    """The number of dead letters for each reason. `not_counted`: the number of dead letters that were not received."""
 
     by_reason: dict[str, int]
     not_counted: int

@@ -34,7 +34,7 @@ class WorkerLimits(NamedTuple):
 
     `visibility`: how long SQS hides a message after a receive or an extension. `first_retry`: the longest delay of a
     message's first retry. `idle`: the worker counts as not alive after this time without a poll. `grace`: the longest
-    time that `run` may take after `stop` is called.
+    time that `run` may take after `stop` is called (`run` describes an exception).
     """
 
     concurrency: int
@@ -99,9 +99,10 @@ class Worker:
         return "This process is stopping" if self._stopping.is_set() else None
 
     async def run(self) -> None:
-        """Runs until `stop` is called, and then for at most `grace` seconds.
+        """Runs until `stop` is called, and then for at most `grace` seconds. Call this method only once.
 
-        If the poller or the heartbeat fails because of a bug, raises the exception. May be called once.
+        If `grace` is below 9 s, cancelled tasks may take up to CANCEL_SECONDS (consume.py) longer. If the poller or the
+        heartbeat fails because of a bug, raises the exception.
         """
         polling, beating = asyncio.create_task(self._poller.run()), asyncio.create_task(self.in_flight.heartbeat())
         checking = asyncio.create_task(self._check_policy())

@@ -1,7 +1,8 @@
 """Connections to Postgres for experiments: psycopg's two pools, as published, and their failures as LabUnavailable.
 
-A pool is opened by the first request that needs it: the lab starts without Postgres, and who measures something else
-has none of its connections and threads. A connection that breaks fails one request, and the pool makes another.
+The first request that needs a pool opens it. Therefore, the lab starts without Postgres, and a measurement without
+Postgres has no connections and threads of a pool. If a connection breaks, one request fails, and the pool opens a new
+connection.
 """
 
 from collections.abc import AsyncIterator, Iterator

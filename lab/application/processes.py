@@ -28,7 +28,10 @@ class Processes:
         self._turns = Turns(_TURNS_OF_A_PROCESS * size, seconds, remedy)
 
     async def fibonacci(self, number: int) -> int:
-        """Raises LabUnavailable."""
+        """Returns the Fibonacci number, which a process of the pool computes.
+
+        Raises LabUnavailable if all processes stay busy for too long, or if a process of the pool is killed.
+        """
         async with self._turns.one():
             executor = self._executor
             try:

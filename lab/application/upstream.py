@@ -21,8 +21,11 @@ _FAILURES = (
 
 @dataclass(frozen=True)
 class Upstream:
-    """`timeout`, in seconds: for the whole of a call that is awaited; a blocking client has it for the connection, and
-    again for each time that it waits for bytes."""
+    """The upstream's URL, or None if it is not set, and the time-out of a call in seconds.
+
+    For a call that is awaited, the time-out covers the whole call. For a blocking client, it covers connecting, and
+    then each wait for bytes.
+    """
 
     url: str | None
     timeout: float

@@ -1,9 +1,10 @@
 """The published sync/async experiments and what users ask, measured on the lab.
 
-Each endpoint in a closed loop, repeats interleaved; the appendix and the tips on a quarter of a core, the others with
-all that the machine has beside the load generator, a slow upstream and Postgres. Writes lab.json and lab.html for the
-studies, questions.json for the questions, and pictures, to loadtest/results/<date>-<commit>; those named by --only in
-place of those that are there. A full run takes more than an hour.
+Each endpoint gets a closed loop; those of the appendix also get the published open loop. Repeats are interleaved. The
+appendix's closed loops and the tips' duets run on a quarter of a core. Other endpoints get more CPU, and share the
+machine with the load generator, a slow upstream and Postgres. The command writes lab.json and lab.html for the studies,
+questions.json for the questions, and pictures, to loadtest/results/<date>-<commit>. With --only, it replaces only the
+results of the named studies and questions. A full run takes more than an hour.
 """
 
 from pathlib import Path

@@ -29,8 +29,10 @@ class Beside:
 
 @contextmanager
 def open_beside(database: bool) -> Iterator[Beside]:
-    """Starts the upstream and, with `database`, an empty Postgres. Raises ConfigurationError where it has no programs
-    here."""
+    """Runs the upstream inside the context, and also an empty Postgres if `database` is true.
+
+    Raises ConfigurationError if one of them does not start, for example because Postgres' programs are not installed.
+    """
     with upstream.start() as far, postgres.start() if database else nullcontext() as started:
         yield Beside(far, started)
 

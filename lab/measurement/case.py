@@ -8,7 +8,8 @@ from lab.measurement.target import Target, event
 from loadtest.record.shapes import Load
 from loadtest.stage.subject import AttackSubject
 
-# In a warm-up: else an endpoint that blocks its loop would take minutes for it.
+# The parameters of the first request and of the warm-up. With its own parameters, an endpoint that blocks the event
+# loop would need minutes for the warm-up.
 SHORT = {"ms": "10", "fib": "10"}
 
 

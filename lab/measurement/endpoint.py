@@ -112,7 +112,7 @@ def _measurement(case: EndpointCase, what: AttackSubject, used: Used, busy: Busy
 
 
 def _conditions(busy: Busy) -> Conditions:
-    """Returns the conditions without figures of a queue, and without lateness, because a closed loop is never late."""
+    """Returns the conditions. The lab has no queue, and how late open loops send their requests is not measured."""
     return Conditions(
         foreign_cores=round(busy.foreign_cores, 3),
         stolen_cores=round(busy.stolen_cores, 3),

@@ -37,7 +37,10 @@ class Seen:
 
 
 async def user(http: aiohttp.ClientSession, url: str, seen: Seen, pause: float, method: str) -> None:
-    """Sends one request after the other, until it is cancelled; a request that is cut off then has failed."""
+    """Sends one request after the other until the task is cancelled, with `pause` seconds between two requests.
+
+    A request that the cancellation interrupts counts as failed only if it has taken more than half of `seen.seconds`.
+    """
     while True:
         began = monotonic()
         try:

@@ -7,9 +7,9 @@ type in a `def` handler, `/small` is somebody else's request.
 Asked: fastapi#360 and #1359, PR #2615, airflow#59082.
 
 What to expect: FastAPI serialises on the event loop, also for a `def` handler; it validates there only for
-`async def`. Nothing else runs until it is done. Without a return type it copies the whole structure by
-`jsonable_encoder` in Python first, which is the slowest. A stream hands over line by line, and others have their turn
-between two.
+`async def`. Nothing else runs until FastAPI has finished. Without a return type, FastAPI first copies the whole
+structure in Python with `jsonable_encoder`, which is the slowest way. A stream sends a hundred lines at a time, so
+other requests can run between two chunks.
 """
 
 from collections.abc import AsyncIterator

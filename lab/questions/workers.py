@@ -1,8 +1,8 @@
 """Question: how many workers does a pod need, by gunicorn, by uvicorn, or by more pods?
 
-Setup: `/compute` computes for some five milliseconds, `/report` for forty, and `/wait` waits for fifty on the event
-loop. One process with one CPU; four workers of uvicorn and of gunicorn with one CPU together; four processes with a
-quarter of a CPU each, as four pods have.
+Setup: `/compute` computes for a few milliseconds, `/report` computes eleven times as long, and `/wait` waits 50 ms on
+the event loop. The cases are one process with one CPU; four workers of uvicorn or gunicorn that share one CPU; and four
+processes with a quarter of a CPU each, like four pods.
 
 Asked: fastapi#1484, #1727 and #2227, uvicorn#303.
 
@@ -17,7 +17,7 @@ from fastapi import FastAPI
 
 from lab.application.fibonacci import fibonacci
 
-NUMBER, LARGE = 23, 28  # some 5 and some 40 ms
+NUMBER, LARGE = 23, 28  # 28 takes eleven times as long as 23, which takes 2 to 5 ms
 app = FastAPI()
 
 

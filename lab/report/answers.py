@@ -9,7 +9,8 @@ from lab.measurement.questions.def_or_async_def import ANSWERS, WAYS, WORK, case
 from loadtest.record.estimate import MedianEstimate, estimate
 from loadtest.report.tables import markdown
 
-# Two runs of the same differ by less; a claim has to be beyond it in every repeat.
+# Two runs of the same case differ by less than this factor. A claim is confirmed only if the whole interval of its
+# ratio is beyond this factor. With at most eight repeats, the interval contains every repeat.
 MARGIN = 1.1
 NOTHING = "–"
 THREE_DIGITS = 10  # below, a number has two decimals

@@ -8,7 +8,9 @@ from lab.report.published import PUBLISHED, REASONS, PublishedComparison
 from loadtest.record.estimate import MedianEstimate, ratio
 
 Verdict = Literal["reproduced", "in part", "not"]
-# Of the published ratio and the measured one, at most; and where a ratio counts as one.
+# For the verdict `reproduced`, the measured ratio differs from the published one by a factor of at most FACTOR. A
+# published ratio up to SAME, or down to 1 ÷ SAME, counts as one; the measured ratio must then be between SAME_LOW and
+# SAME_HIGH.
 FACTOR = 1.5
 SAME = 1.05
 SAME_LOW, SAME_HIGH = 0.8, 1.25
@@ -67,7 +69,10 @@ def value(row: CaseRepeat, metric: str) -> float | None:
 
 
 def threads(row: CaseRepeat) -> float | None:
-    """Python threads; where the lab did not answer, the main one and those that came since its start."""
+    """Returns the number of Python threads, or None if it was not measured or the lab had several workers.
+
+    If the lab did not answer, the number is an estimate: the main thread, and threads started after the lab's start.
+    """
     seen = row.threads
     if seen is None or row.workers > 1:
         return None

@@ -83,7 +83,7 @@ HEAD = [
 
 
 def rows(study: Study) -> str:
-    """Every case: medians of the repeats, and the interval of the throughput."""
+    """Returns a table of every case: medians of the repeats; throughput, threads and lab cores with intervals."""
     return markdown(HEAD, [_case(name, study.of(name)) for name in study.names()])
 
 

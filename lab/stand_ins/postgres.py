@@ -35,8 +35,8 @@ class Postgres(NamedTuple):
 def start(folder: Path | None = None) -> Iterator[Postgres]:
     """Runs a Postgres inside the context.
 
-    `folder`: where its own temporary folder is made (as root, where `nobody` can get to).
-    Raises ConfigurationError where there are no programs, or they do not start.
+    `folder` is the parent of its temporary folder. If this process runs as root, the user `nobody` must be able to
+    enter `folder`. Raises ConfigurationError if Postgres' programs are missing, or do not start.
     """
     # The child removes it, and this process if the child was killed.
     with (

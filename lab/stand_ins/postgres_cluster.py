@@ -38,7 +38,11 @@ _PR_SET_PDEATHSIG = 1
 
 @contextmanager
 def running(folder: Path, password: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
-    """A new cluster's server, and its port, once it accepts connections. Stopped at the end, whatever it does then."""
+    """Creates a cluster in `folder`, and runs its server inside the context. Yields the server's process and port.
+
+    The context begins when the server accepts connections. Raises ConfigurationError if Postgres' programs are missing
+    or fail, or if the server does not accept connections within _START seconds.
+    """
     found, passwords = programs(folder), folder / "password"
     passwords.write_text(password)
     rights: dict[str, Any] = {"cwd": folder, "env": {"LC_ALL": "C", "PATH": os.defpath}} | privileges(folder)
@@ -92,7 +96,10 @@ def _end_with_this() -> None:
 
 
 def _accepts(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
-    """Waits as pg_ctl does: the last line of postmaster.pid says `ready`. False where the server has ended."""
+    """Waits, as pg_ctl does, until the last line of postmaster.pid is `ready`, and returns True.
+
+    Returns False if the server has ended, or is not ready within _START seconds.
+    """
     deadline = time.monotonic() + _START
     while process.poll() is None and time.monotonic() < deadline:
         with suppress(FileNotFoundError):

@@ -22,8 +22,11 @@ _NONE = (
 
 
 def programs(folder: Path) -> Path:
-    """The folder of initdb and postgres; as root, of a copy in `folder`, for an unprivileged user may not be allowed to
-    read the checkout. Raises ConfigurationError where there are none."""
+    """Returns the folder of initdb and postgres: those of the wheel, or else those of an installed Postgres.
+
+    If this process runs as root, copies the wheel's programs into `folder` first, because an unprivileged user may not
+    be allowed to read the checkout. Raises ConfigurationError if the programs are not found.
+    """
     packages = _wheel()
     if packages is None:
         return _installed()

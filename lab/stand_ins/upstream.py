@@ -44,7 +44,7 @@ def start(port: int = 0) -> Iterator[RunningUpstream]:
 
 
 async def wait(scope: Any, receive: Any, send: Any) -> None:
-    """The ASGI application. 400 where `ms` is out of bounds."""
+    """Answers a request after `ms` milliseconds, or with 400 if `ms` is not a whole number from 0 to MOST_MS."""
     ms = parse_qs(scope["query_string"].decode("latin-1")).get("ms", ["0"])[0]
     if not (ms.isascii() and ms.isdigit()) or len(ms) > len(str(MOST_MS)) or int(ms) > MOST_MS:
         await _answer(send, 400, {"error": f"ms={ms[:20]}: allowed is 0 to {MOST_MS:,}"})

@@ -12,8 +12,8 @@ from loadtest.stage.billing import BillingStack
 from loadtest.stage.stack import PASSWORD, USER, Stack
 from loadtest.stage.subject import AttackSubject
 
-# Webhooks that vegeta may read and not send, the one before the attack, and what users send after their first: v01
-# answers about one webhook a second.
+# The number of further invoices: for the webhook before the attack, for webhooks that vegeta reads but does not send,
+# and for the webhooks that users send after their first one. v01 answers only about one webhook a second.
 SPARE = 50
 
 
@@ -28,7 +28,10 @@ class Behind(NamedTuple):
 
 @contextmanager
 def behind(stack: Stack | BillingStack, what: AttackSubject, load: Load) -> Iterator[Behind]:
-    """An empty queue, deleted after the measurement; or as many invoices as `load` has webhooks."""
+    """Creates an empty queue for a measurement, and deletes the queue afterwards.
+
+    For v01, registers invoices instead: SPARE more than `load` has webhooks and users.
+    """
     if isinstance(stack, BillingStack):
         bodies = seeded(stack, int(load.rate * load.duration_s) + (load.users or 0) + SPARE)
         invoices = Invoices(stack, bodies)

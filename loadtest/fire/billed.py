@@ -13,7 +13,7 @@ from loadtest.record.billing import ChargebeeCalls
 from loadtest.stage.worker_stack import WorkerStack
 
 POLL_SECONDS = 1.0
-# Longer than any retry: at most 15 minutes, and a tenth more.
+# Longer than the longest delay of a retry, which is 900 s (see `app.worker.retry`).
 STANDSTILL_SECONDS = 1000
 WINDOW = 60.0
 

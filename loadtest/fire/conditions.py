@@ -40,7 +40,7 @@ class Observer:
         late = lateness_ms(load, hits)
         doubts = (busy if queue else busy._replace(foreign_cores=0)).doubts()
         if late is not None and late > LATE_MS:
-            doubts.append(f"requests left up to {late:,.0f} ms late: the generator was slow")
+            doubts.append(f"1 % of the requests left more than {late:,.0f} ms late: the generator was slow")
         return Conditions(
             foreign_cores=round(busy.foreign_cores, 3) if queue else None,
             stolen_cores=round(busy.stolen_cores, 3),

@@ -77,7 +77,11 @@ class _Making:
 
 
 def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
-    """`number` messages; the same seed gives the same ones, but for ids."""
+    """Generates `number` messages for the worker's queue.
+
+    The same seed gives the same order, and the same choice of messages that are repeated, too late or poisonous. The
+    ids are new in each call. So are the charges, because they depend on the ids.
+    """
     making = _Making(random.Random(seed), json.loads(default_file().read_bytes()))  # noqa: S311  # no secret
     again, too_late, poison = (round(number * share) for share in mix[:3])
     newest = [making.event(f"draft_inv_{making.run}_{n:06d}") for n in range(number - again - too_late - poison)]

@@ -10,7 +10,7 @@ from typing import Any
 from local.seeding import SeededBillable
 
 _YEAR = 365 * 86_400
-TWINS = 0.2  # share of the invoices with two billable events of one id
+TWINS = 0.2  # share of the invoices in which two billable events get one id, if their times and amounts differ
 _IDS = ("EUR", "billable:b1", "b1@1772319600", "ü" * 100, "x" * 100, "-", "%5B%5D", "a/b?c#d", "\U0001f680", "0")
 _PLANS = (
     "Team (March 2026) [EUR]",

@@ -17,9 +17,9 @@ BETWEEN = (2.0, 6.0)
 
 
 class Workers:
-    """`with` starts `number` of them, and stops them in the end. `kills`: how many were killed so far.
+    """Runs `number` workers inside the context. `kills` is the number of workers that were killed so far.
 
-    `retry_s`: the bound of their first retry.
+    `retry_s` is the longest delay, in seconds, before a worker's first retry of a message.
     """
 
     def __init__(

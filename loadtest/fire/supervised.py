@@ -17,7 +17,10 @@ MIB = 1024 * 1024
 
 
 class Supervised:
-    """`with` starts it and waits until it is ready. `starts`: how often it has; `peak_mib`: its memory at most."""
+    """Runs a service inside the context, which begins when the service is ready, and restarts it whenever it ends.
+
+    `starts` is the number of starts so far, and `peak_mib` the highest resident memory of the service in MiB.
+    """
 
     def __init__(self, what: AttackSubject, stack: dict[str, str], log: Path) -> None:
         self._what, self._stack, self._log = what, stack, log

@@ -47,7 +47,7 @@ class Traffic:
     def feed(self, pipe: IO[bytes]) -> threading.Thread:
         """Starts a thread that writes targets in vegeta's JSON format until vegeta closes the pipe.
 
-        At the end of its targets vegeta would count a request that it could not send: their number is its own.
+        The targets must not end before the attack: vegeta would count one more request, which it could not send.
         """
         thread = threading.Thread(target=self._write, args=(pipe,), daemon=True)
         thread.start()

@@ -1,4 +1,4 @@
-"""Redraws the pictures of README and CHANGELOG that are stale.
+"""Redraws the SVG pictures of README.md and loadtest/RESULTS.md if any of them is stale.
 
 python -m loadtest.report            redraw them
 python -m loadtest.report --check    fail if any is stale

@@ -1,4 +1,4 @@
-"""The charts as Vega-Lite, for the page and for the pictures in README and CHANGELOG."""
+"""The charts of report.html and of the pictures in loadtest/RESULTS.md, as specifications in Vega-Lite."""
 
 from typing import Any
 

@@ -78,7 +78,7 @@ def overview() -> str:
 
 
 def published() -> str:
-    """The published attack: picture, table and distribution."""
+    """Returns two pictures of the published attack, throughput and latencies, and its table. Raises NotMeasured."""
     history, folder = newest("history")
     rates = picture(folder, "throughput", "Throughput of each release, published beside measured")
     shown = picture(folder, "latencies", "Latency of each release under the published attack, from fastest to slowest")

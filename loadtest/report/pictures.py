@@ -1,4 +1,4 @@
-"""The charts of README and CHANGELOG, as SVG."""
+"""Draws the charts of README.md and loadtest/RESULTS.md as SVG pictures."""
 
 import json
 import tempfile

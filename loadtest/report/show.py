@@ -11,7 +11,7 @@ NAMED = 3  # of the lost ones; the others are in meta.json
 
 
 def attack(attack: AttackRecord, out: Path) -> None:
-    """vegeta's text report, followed by the probes, the budget, CPU, memory and the audit."""
+    """Prints vegeta's text report, the budget, CPU, memory, the probes and the audit, and writes plot.html to `out`."""
     measured = attack.measurement
     (out / "plot.html").write_text(vegeta.plot(out / "results.bin"))
     print(vegeta.report(out / "results.bin", "text"), end="")

@@ -37,8 +37,9 @@ CALLS_A_MINUTE = 3500
 
 @dataclass(frozen=True)
 class BillingStack:
-    """Both of them, running. `proxy` adds the table's latency. The table serves all attacks: no two have a customer
-    in common.
+    """The running table and Chargebee's stand-in. `proxy` adds the table's latency.
+
+    All attacks can use the same table, because no two attacks have a customer in common.
     """
 
     process: Embedded

@@ -17,11 +17,10 @@ INSTALLED = "installed"  # a file in an environment that is complete; its time i
 
 
 def python(lock: Path, folder: Path, base: str = sys.executable) -> Path:
-    """The interpreter of the environment for `lock`, in `folder`, where the KEPT last used ones remain.
+    """Returns the interpreter of the environment for `lock`. Creates the environment if it is missing.
 
-    `base`: the interpreter that the environment is made with.
-
-    Raises CalledProcessError if pip fails.
+    `base` is the interpreter that creates the environment. `folder` keeps only the KEPT environments that were used
+    last. Raises CalledProcessError if `base` or pip fails.
     """
     asked = [base, "-c", "import sys; print(sys.version, sys.base_prefix, end='')"]
     interpreter = subprocess.run(asked, check=True, capture_output=True).stdout

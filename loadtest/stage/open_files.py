@@ -9,7 +9,10 @@ BESIDES = 200  # logs, libraries, connections to the queue
 
 
 def needed(load: Load) -> int:
-    """The most requests in flight at once: those of a service that does not respond before the time-out."""
+    """Returns the largest number of files that an attack can have open: BESIDES, and one for each request in flight.
+
+    Most requests are in flight if the service does not respond before the time-out.
+    """
     return BESIDES + (load.users or round(load.rate * min(load.duration_s, load.timeout_s)))
 
 

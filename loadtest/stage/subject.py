@@ -42,8 +42,8 @@ BOUNDS = {"APP_MAX_IN_FLIGHT": "4096", "APP_MAX_CONNECTIONS": "8192", "APP_MAX_W
 UNBOUNDED = {"APP_MAX_IN_FLIGHT": "10000", "APP_MAX_CONNECTIONS": "0", "APP_MAX_WAIT": "0"}
 
 
-# What is measured of these is what a call to SQS costs and what becomes of it. v01 makes none, and spends its time
-# waiting for Chargebee: only `history`, which has its published figure, and `bench` measure it.
+# The releases whose calls to SQS are measured. v01 makes no calls to SQS, and spends its time waiting for Chargebee.
+# Only attack.sh, `bench`, and `history`, which compares v01 with its published figure, measure v01.
 QUEUEING = tuple(release for release in Release if release.enqueues)
 
 
@@ -120,9 +120,10 @@ def _pinned(subject: AttackSubject) -> list[str]:
 def start(
     subject: AttackSubject, budget: Budget, stack: dict[str, str], log: Path, *, port: int | None = None
 ) -> Iterator[Running]:
-    """Starts it, on a free port by default, and waits until it is ready; `log` is appended to.
+    """Runs `subject` within `budget` inside the context, which begins when the subject is ready.
 
-    Raises ChildProcessError if it does not become ready.
+    `port` None picks a free port. The subject's output is appended to the file `log`. Raises ChildProcessError if the
+    subject ends, or is not ready within START_SECONDS.
     """
     port = port or free_port()
     url = f"http://127.0.0.1:{port}"

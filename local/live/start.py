@@ -49,7 +49,8 @@ class LivePage:
 @contextmanager
 def start() -> Iterator[LivePage]:
     """Runs the live page's process inside the context. The page's process also ends if this process is killed."""
-    # The page's process runs in a session of its own, so Ctrl-C does not reach it. The parent ends it last.
+    # The page's process runs in a session of its own, so Ctrl-C does not reach it. The parent ends it after the
+    # services.
     with subprocess.Popen(
         [sys.executable, "-m", "local", "live"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as child:

@@ -19,7 +19,7 @@ PATIENCE_MS = 60_000
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Asks no host but those of its pages."""
+    """Yields a browser that sends requests only to the hosts of the pages that a test opens."""
     quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:

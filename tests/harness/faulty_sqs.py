@@ -13,13 +13,13 @@ End = Callable[[socket.socket], None]
 
 
 def close(connection: socket.socket) -> None:
-    """Over TLS, says so before."""
+    """Sends close_notify if the connection uses TLS. The caller then closes the socket."""
     if isinstance(connection, ssl.SSLSocket):
         connection.unwrap()
 
 
 def cut(connection: socket.socket) -> None:
-    """Over TLS, says nothing before."""
+    """Does nothing, so that a TLS connection ends without close_notify. The caller then closes the socket."""
 
 
 def reset(connection: socket.socket) -> None:
@@ -47,7 +47,7 @@ GOOD = Fault(lambda ids: whole("200 OK", acknowledging(ids)))
 
 
 class FaultySqs:
-    """`with` listens on a free port, over TLS with a context. `fault` is how batches are answered from now on."""
+    """Listens on a free port inside `with`, over TLS if `tls` is given. `fault`: how the server answers batches."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.fault = GOOD

@@ -18,7 +18,7 @@ from tests.harness.service import NO_CAS, Service
 
 
 class Inline:
-    """What it works with. `run` is what `local.seeding` seeds."""
+    """The table and the stand-in for Chargebee that v01 uses. `run`: the local run that `local.seeding` seeds."""
 
     def __init__(self, run: LocalRun, dynamodb: Any) -> None:
         self.run = run
@@ -91,7 +91,10 @@ def open_inline(endpoint: str, **behaviour: Any) -> Iterator[Inline]:
 
 
 class InlineService(Service):
-    """Each webhook's invoice and usage are there before it is posted; `processed` has those with a 200 that says so."""
+    """A v01 service that seeds the invoice and the usage of each webhook before it posts the webhook.
+
+    `processed`: the bodies of the webhooks that were answered 200 with the status `processed`.
+    """
 
     def __init__(self, inline: Inline, **settings: object) -> None:
         super().__init__(inline.run.endpoint, None, **{**inline.settings(), **settings})
@@ -109,7 +112,7 @@ class InlineService(Service):
 
 
 class Billed:
-    """As `Queued`: the webhooks that reached the billing work, each of which asks Chargebee for its invoice once."""
+    """Implements `Queued` for v01: the webhooks that were billed. Each must have made one `retrieve` call."""
 
     def __init__(self, service: InlineService) -> None:
         self._service = service

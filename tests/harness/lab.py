@@ -13,7 +13,7 @@ from tests.harness.service import NO_CAS, clean_environment
 
 
 class Lab:
-    """`with` waits until its workers accept, and ends it; `lab_…` are its settings: `workers=2`."""
+    """A running lab. `with` waits until the lab listens, and stops it at the end. `workers=2`: APP_LAB_WORKERS=2."""
 
     def __init__(self, *arguments: str, **settings: object) -> None:
         environment = clean_environment(**{f"lab_{name}": value for name, value in {"port": 0, **settings}.items()})

@@ -13,7 +13,7 @@ Request = TypeVar("Request", ExportMetricsServiceRequest, ExportTraceServiceRequ
 
 
 class OtlpReceiver(Generic[Request]):
-    """`with` listens on a free port, for requests of one kind. `held`: they are not answered before the end."""
+    """Listens on a free port inside `with`, for one kind of requests. `held`: answers none before `with` ends."""
 
     def __init__(self, kind: type[Request], *, held: bool = False) -> None:
         self._kind: type[Request] = kind
@@ -79,7 +79,7 @@ class OtlpReceiver(Generic[Request]):
 
 
 def metrics_of(request: ExportMetricsServiceRequest) -> dict[str, Any]:
-    """By name."""
+    """Returns the metrics of a request by name."""
     return {
         metric.name: metric
         for resource in request.resource_metrics
@@ -94,5 +94,5 @@ def spans_of(request: ExportTraceServiceRequest) -> list[Any]:
 
 
 def attributes(pairs: Any) -> dict[str, Any]:
-    """Of a resource or a data point."""
+    """Returns the attributes of a resource, a data point or a span by name."""
     return {pair.key: getattr(pair.value, pair.value.WhichOneof("value")) for pair in pairs}

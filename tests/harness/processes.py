@@ -7,7 +7,7 @@ import psutil
 
 
 def names(processes: Iterable[psutil.Process]) -> Iterator[str]:
-    """Of those that still run."""
+    """Yields the names of the processes that still run."""
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             yield process.name()

@@ -26,7 +26,7 @@ Serve = Callable[..., "tuple[Service, Queued]"]
 
 
 class Queue:
-    """Those that are in a queue of SQS."""
+    """Implements `Queued` for a service that enqueues: the messages in its SQS queue."""
 
     def __init__(self, sqs: "SQSClient", queue_url: str) -> None:
         self._sqs = sqs
@@ -43,7 +43,7 @@ class Queue:
 
 
 def environment(endpoint: str) -> dict[str, str]:
-    """What makes an SDK of the service talk to the queue process."""
+    """Returns the variables with which the service's SDK calls the queue process at `endpoint`."""
     return EmbeddedAws(0, endpoint).environment()
 
 

@@ -33,7 +33,7 @@ def parsed(text: str) -> Scrape:
 
 
 def metrics_url(service: Web) -> str:
-    """Of a service with APP_METRICS_PORT=0."""
+    """Returns the URL of /metrics of a service that runs with APP_METRICS_PORT=0."""
     return service.wait_for("Metrics on").split()[-1]
 
 

@@ -43,8 +43,10 @@ def _size(entry: dict[str, Any]) -> int:
 
 
 class SqsStandIn:
-    """`with` listens on a free port. `held` actions wait until `release`; `failing` may name a Failure for a call,
-    `refusing` an error code for an entry of a batch, and `raw` an answer for actions that begin so.
+    """Listens on a free port inside `with`. `held`: the actions whose calls wait until `release`.
+
+    `failing` returns the Failure of a call, or None. `refusing` returns the error code for a batch's entry with this
+    body, or None. `raw`: for the beginning of an action's name, the status and the body of the answer.
     """
 
     def __init__(self) -> None:
@@ -112,7 +114,7 @@ class SqsStandIn:
             self._changed.notify_all()
 
     def release(self, number: int | None = None) -> None:
-        """Lets `number` held calls go on, or all of them, and those to come."""
+        """Releases `number` held calls. Without `number`, releases all of them and holds no further calls."""
         with self._changed:
             if number is None:
                 self.held = set()

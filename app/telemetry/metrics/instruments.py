@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 Labels = tuple[str | int, ...]
-# 20 bounds of buckets per power of ten (the series R20 of ISO 3). Each bound is 12 % greater than the previous one.
-# Therefore, the middle of a bucket differs by at most 6 % from every value in the bucket.
+# 20 bounds of buckets per power of ten (the series R20 of ISO 3). Each bound is 11 to 14.3 % greater than the previous
+# one. Therefore, the middle of a bucket differs by at most 7.2 % from every value in the bucket.
 _R20 = (1, 1.12, 1.25, 1.4, 1.6, 1.8, 2, 2.24, 2.5, 2.8, 3.15, 3.55, 4, 4.5, 5, 5.6, 6.3, 7.1, 8, 9)
 _DECADES = range(-3, 2)
 

@@ -9,7 +9,7 @@ from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, La
 from app.telemetry.record import UNANSWERED, WebhookRecord
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0)
-# The highest bound is four days, because Chargebee redelivers a webhook for up to three days.
+# The highest bound is four days, because Chargebee redelivers a webhook for 3 days 7 hours.
 LAG_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0, 21_600.0, 86_400.0, 345_600.0)
 # The version of https://apidocs.chargebee.com/docs/api that app.events supports.
 API_VERSION = "v2"

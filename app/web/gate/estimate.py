@@ -8,8 +8,8 @@ OBSERVED_SHARE = 0.2
 # _WINDOW: the length of a window, as a share of the observation time. _KEPT: the factor that lowers the capacity after
 # each window with a lower rate, so that the estimate follows a service that becomes slower.
 _WINDOW, _KEPT = 0.1, 0.9
-# SQS counts as paused if no answer has come for this share of the observation time. The gaps between the answers of a
-# busy service are shorter.
+# While no answer has come for this share of the observation time, the estimate takes SQS to be paused. The gaps between
+# the answers of a busy service are shorter.
 _PAUSE = 0.8
 # An answer that follows the previous one within this share of the observation time is only counted. Group commit
 # receives up to ten answers at once, and a change of the rate shows only after much longer.
@@ -80,7 +80,7 @@ class Estimate:
     def _note_pause(self, oldest: float, now: float) -> None:
         """Restarts the measurement of the rate if this answer ends a pause. `oldest`: when the longest wait began.
 
-        A pause is an observation time without an answer. After a pause, the estimate assumes that SQS is as fast as
+        Only a pause of a whole observation time has this effect. After it, the estimate assumes that SQS is as fast as
         before, unless webhooks had waited for the observation time even before the pause. Without this exception,
         each gap between the answers of a slow queue would count as a pause.
         """

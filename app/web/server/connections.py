@@ -25,7 +25,7 @@ LINGER_SECONDS = 5.0
 # accepts heads of SMALL_HEAD bytes and reads of SMALL_READ bytes, because webhooks need no more.
 MAX_HEAD_BYTES = MAX_ITERATION_BYTES = 32 * 1024 * 1024
 SMALL_HEAD, SMALL_READ = 4 * 1024, 16 * 1024
-# `make_room` checks at most this number of connections for unread bytes, the earliest deadline first.
+# `make_room` checks at most this number of connections for unread bytes, in the order in which deadlines were set.
 _CHECKED = 64
 
 

@@ -1,4 +1,4 @@
-"""One request and its response without ASGI: what the callback protocol calls."""
+"""Defines the interface between the callback protocol and the code that handles a request without ASGI."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
@@ -78,7 +78,7 @@ class Exchange:
             self.body = part
 
     def end_body(self, *, last: bool) -> None:
-        """Completes the body. `last`: the parser reads no further request, which it sometimes finds out by trailers."""
+        """Completes the body. `last`: the parser reads no further request, which may be certain only after trailers."""
         self.more_body = False
         if last:
             self.keep_alive = False
@@ -96,8 +96,8 @@ class Exchange:
     def respond(self, status: int, headers: Collection[tuple[bytes, bytes]], body: bytes) -> None:
         """Writes head and body in one call, unless the client has disconnected.
 
-        If the connection is to be closed and the body is incomplete, the connection stays open until the body is
-        complete: closing a socket with unread bytes resets it, and the client may lose the response.
+        If the body is incomplete, the connection stays open until the rest has arrived, for at most LINGER_SECONDS.
+        Closing a socket that has unread bytes resets the connection, and the client may lose the response.
         """
         connection = self._connection
         self.response_started = self.response_complete = True

@@ -96,7 +96,7 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
         if self.pipeline or self._half_closed or flow.read_paused or flow.write_paused or self.transport.is_closing():
             self.on_response_complete()
             return
-        # Does the same, without uvicorn's timer for the keep-alive deadline, which is in `_limits`.
+        # These lines replace `on_response_complete`. They need no timer, because `_limits` has the keep-alive deadline.
         self.server_state.total_requests += 1
         if exchange.more_body:
             self.reset_deadline()

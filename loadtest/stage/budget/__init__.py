@@ -22,10 +22,11 @@ MECHANISMS: dict[str, Callable[[Limits], Budget]] = {
 
 @contextmanager
 def open_budget(name: str) -> Iterator[Budget]:
-    """The budget `name`: `burst`, `capped` or `none`. At the end its processes are killed and it is removed.
+    """Opens the budget `name` (`burst`, `capped` or `none`), and removes it at the end of the context.
 
-    LOADTEST_BUDGET names one of MECHANISMS, or `process tree`, which limits nothing. Raises Unavailable for one that
-    the machine lacks; without LOADTEST_BUDGET and any mechanism, the process tree is measured, not limited.
+    Cgroups and Docker then kill the processes that are left in the budget. LOADTEST_BUDGET names one of MECHANISMS, or
+    `process tree`, which limits nothing. Raises Unavailable if the machine lacks this mechanism. Without
+    LOADTEST_BUDGET, the budget uses the first mechanism that the machine has, or else the process tree.
     """
     budget = _choose(LIMITS[name], os.environ.get("LOADTEST_BUDGET"))
     try:

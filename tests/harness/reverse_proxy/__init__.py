@@ -10,7 +10,7 @@ from tests.harness.missing import require_go
 
 @contextmanager
 def reverse_proxy(url: str, folder: Path) -> Iterator[tuple[str, int]]:
-    """Its address. Built in `folder`; skips the test where Go is missing."""
+    """Builds the proxy in `folder`, and yields its address. If Go is missing, skips the test, or fails it in CI."""
     require_go()
     binary = folder / "reverse_proxy"
     subprocess.run(["go", "build", "-o", binary, "."], cwd=Path(__file__).parent, check=True)
