@@ -37,7 +37,7 @@ SETTINGS = {
     "max_body_bytes": MAX_BODY,
     "log_format": "text",
 }
-# Of one webhook and not of the door: times, and the ids of a new span.
+# Fields that differ between two equal webhooks, whatever the door is: the duration, and the id of a new span.
 _OWN = ("duration_ms", "span_id")
 
 
@@ -96,8 +96,8 @@ class PretendedTransport:
 class Side:
     """One release, as it is served."""
 
-    def __init__(self, release: Release, queue: PretendedQueue) -> None:
-        self.settings = Settings.model_validate({**SETTINGS, "release": release})
+    def __init__(self, release: Release, queue: PretendedQueue, **settings: object) -> None:
+        self.settings = Settings.model_validate({**SETTINGS, "release": release, **settings})
         metrics = WebhookMetrics("POST", PATH, self.settings.event_types)
         observers: Observers[WebhookRecord] = Observers(Metrics(metrics, info("test")))
         self._instruments = metrics.instruments
@@ -107,15 +107,15 @@ class Side:
         self._server = ServerState()
         self._config: uvicorn.Config = uvicorn_config(self.app, self.settings, self.app.door)
         self._config.load()
-        self._limits = ConnectionLimits(asyncio.get_running_loop(), 10, 65)
+        self.limits = ConnectionLimits(asyncio.get_running_loop(), 10, 65)
 
     def close(self) -> None:
-        self._limits.close()
+        self.limits.close()
 
     def connect(self) -> tuple[Any, PretendedTransport]:
         door = {} if self.app.door is None else {"door": self.app.door}
         protocol: Any = self._config.http_protocol_class(  # type: ignore[call-arg]  # one of this project's
-            limits=self._limits, config=self._config, server_state=self._server, app_state=self.state, **door
+            limits=self.limits, config=self._config, server_state=self._server, app_state=self.state, **door
         )
         transport = PretendedTransport(protocol)
         protocol.connection_made(transport)
@@ -188,8 +188,8 @@ async def idle() -> None:
 
 
 @asynccontextmanager
-async def side(release: Release) -> AsyncIterator[Side]:
-    """Yields the release with a pretended queue."""
+async def side(release: Release, **settings: object) -> AsyncIterator[Side]:
+    """Yields the release with a pretended queue and these settings."""
     queue, module = PretendedQueue(), releases.load(release)
 
     @asynccontextmanager
@@ -198,7 +198,7 @@ async def side(release: Release) -> AsyncIterator[Side]:
 
     opened, module.open_lean = module.open_lean, open_pretended  # type: ignore[attr-defined]  # v10 and v11 import it
     async with AsyncExitStack() as stack:
-        made = Side(release, queue)
+        made = Side(release, queue, **settings)
         stack.callback(made.close)
         made.state = await stack.enter_async_context(module.lifespan(made.app))
         module.open_lean = opened  # type: ignore[attr-defined]

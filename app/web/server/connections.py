@@ -1,4 +1,4 @@
-"""Limits open connections: each connection has a deadline, and all together may store a limited number of bytes.
+"""Limits open connections: by deadlines for each of them, and by the number of bytes that all together may store.
 
 uvicorn has a deadline only for idle kept-alive connections (https://github.com/Kludex/uvicorn/issues/157). In any other
 state, a client could keep a connection open for ever. The client could send nothing, send a head slowly, continue to
@@ -22,7 +22,7 @@ LOG_SECONDS = 1.0
 LINGER_SECONDS = 5.0
 # Maximum bytes that the process stores for clients before it has checked their credentials. One limit applies to all
 # large heads together, the other to all bytes read in one iteration of the event loop. Above a limit, the process still
-# accepts heads of SMALL_HEAD bytes and reads of SMALL_READ bytes, because webhooks need no more.
+# accepts heads of SMALL_HEAD bytes and reads of SMALL_READ bytes, because most webhooks need no more.
 MAX_HEAD_BYTES = MAX_ITERATION_BYTES = 32 * 1024 * 1024
 SMALL_HEAD, SMALL_READ = 4 * 1024, 16 * 1024
 # `make_room` checks at most this number of connections for unread bytes, in the order in which deadlines were set.
@@ -36,7 +36,7 @@ class ServerConnection(Protocol):
 
 
 class ConnectionLimits:
-    """Stores the deadlines of connections, at most one for each, and counts the bytes of large request heads.
+    """Stores deadlines, at most one for each connection and one for its body, and counts the bytes of large heads.
 
     Only the event loop's thread may use it.
 
@@ -89,9 +89,11 @@ class ConnectionLimits:
         self._half_closed.pop(connection, None)
 
     def make_room(self) -> bool:
-        """Closes the connection that has been idle longest or, if none is idle, the oldest half-closed connection.
+        """Aborts the connection whose deadline was set first or, if there is none, the oldest half-closed connection.
 
-        Returns False if no connection is idle or half-closed.
+        A connection has a deadline, for example, while it is idle, sends a head, or leaves a response unread. The
+        method skips connections with unread bytes, and ignores all deadlines after the first _CHECKED. Returns False
+        if it finds no connection.
         """
         idle = (connection for connection in islice(self._deadlines, _CHECKED) if not has_unread(connection))
         connection = next(idle, None) or next(iter(self._half_closed), None)
@@ -145,11 +147,14 @@ class ConnectionLimits:
         self._sweeping.cancel()
 
     def _sweep(self) -> None:
+        self._sweeping = self._loop.call_later(SWEEP_SECONDS, self._sweep)
         now = self._loop.time()
         for deadlines in (self._deadlines, self._body_deadlines):
             for expire in [expire for until, expire in deadlines.values() if until <= now]:
-                expire()
-        self._sweeping = self._loop.call_later(SWEEP_SECONDS, self._sweep)
+                try:
+                    expire()
+                except Exception:  # one connection's bug must not end the deadlines of all connections
+                    logger.exception("Exception at the deadline of a connection")
 
 
 def has_unread(connection: ServerConnection) -> bool:

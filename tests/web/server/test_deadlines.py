@@ -1,5 +1,6 @@
 """Every wait for a client has a deadline, with both parsers; unread bytes count as received."""
 
+import asyncio
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -8,11 +9,13 @@ from contextlib import ExitStack
 import pytest
 
 from app.settings import Release
+from app.web.endpoint import PATH
 from app.web.server.connections import LINGER_SECONDS, SWEEP_SECONDS
 from loadtest.stage.queues import QueueProcess
-from tests.harness.raw import RawSender
-from tests.harness.service import READERS, Service
+from tests.harness.raw import BASIC, RawSender
+from tests.harness.service import CALLBACKS, READERS, Service
 from tests.harness.sqs_stand_in import SqsStandIn
+from tests.web.two_doors import side
 
 # Longer than the machine pauses between a connection and what is sent on it.
 HEAD_TIMEOUT, KEEP_ALIVE = 1.5, 12
@@ -138,3 +141,22 @@ def test_a_blocked_loop_closes_no_connection_with_unread_bytes(event: bytes, par
             sqs.release()
             for sender in (kept, cut, new, blocking):
                 assert sender.answer().startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.anyio
+async def test_deadlines_go_on_after_a_sender_has_left() -> None:
+    """The deadline of a body passes between the end of what its sender sends and the end of the connection.
+
+    These are apart if the service still has bytes to write. Then other connections are closed in time as before.
+    """
+    async with side(CALLBACKS, body_timeout=0.1) as served:
+        left, _ = served.connect()
+        left.data_received(
+            f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\nContent-Length: 9\r\n\r\nx".encode()
+        )
+        assert not left.eof_received()  # the transport would close the connection now
+        served.limits.head_timeout = 3 * SWEEP_SECONDS  # so that it passes later than that of the body
+        _, silent = served.connect()
+        async with asyncio.timeout(60):
+            while not silent.closed:  # noqa: ASYNC110  # no event: a transport in memory
+                await asyncio.sleep(0.01)
