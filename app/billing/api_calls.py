@@ -8,10 +8,10 @@ from typing import Any
 
 import aiohttp
 
-from app.billing.answers import ApiAnswer, content_of
+from app.billing.answers import ApiAnswer, InvalidState, content_of
 from app.billing.rate import SharedRateLimit
 from app.clock import monotonic, uniform
-from app.errors import ChargebeeUnavailable
+from app.errors import ChargebeeUnavailable, Unprocessable
 from app.sqs.failures import without_tracebacks
 
 ATTEMPTS = 3
@@ -28,8 +28,9 @@ REST = 5.0
 class Caller:
     """Keeps track of the calls that one attempt to process an event makes to Chargebee.
 
-    `begun` is True after the first call. `unanswered` is True while a call that changes an invoice has no answer,
-    because Chargebee may still be executing this call. The subclass `Lease` also limits the time of each call.
+    `begun` is True from the first call on. `unanswered` is True after a call that changes an invoice has ended without
+    an answer or with a status 5xx, because Chargebee may still be executing this call. The subclass `Lease` also limits
+    the time of each call.
     """
 
     def __init__(self, event_id: str = "") -> None:
@@ -50,7 +51,7 @@ class Caller:
         self.unanswered = True
 
     def have_answer(self) -> None:
-        """Clears `unanswered`. All tries of a call have the same idempotency key, so one answer is enough for all."""
+        """Clears `unanswered`. All tries of a call have the same idempotency key, so one result is enough for all."""
         self.unanswered = False
 
 
@@ -71,9 +72,9 @@ class ApiCalls:
     async def make(self, caller: Caller, operation: str, path: str, **request: Any) -> Mapping[str, Any]:
         """Makes a call in at most ATTEMPTS tries, and returns the JSON object in the answer.
 
-        `request`: keyword arguments of aiohttp's `request`. All tries end within the length of one lease, at most
-        15 minutes. Chargebee keeps an idempotency key for 30 minutes, so it recognises the last try as a repetition of
-        the first one. Raises InvalidState, BillingFailed.
+        `request`: keyword arguments of aiohttp's `request`. All tries end within little more than the length of one
+        lease, which is at most 15 minutes. Chargebee keeps an idempotency key for 30 minutes, so it recognises the last
+        try as a repetition of the first one. Raises InvalidState, BillingFailed.
         """
         began: float | None = None
         for attempt in range(ATTEMPTS):
@@ -117,9 +118,14 @@ class ApiCalls:
             raise
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             caller.miss_answer()  # Chargebee may still execute a call although a gateway reports an error
-        elif answer.status != HTTPStatus.TOO_MANY_REQUESTS:
+        try:
+            content = content_of(answer)
+        except (InvalidState, Unprocessable):
             caller.have_answer()
-        return content_of(answer)
+            raise
+        # Other errors, such as lock_timeout, do not say what has become of an earlier try.
+        caller.have_answer()
+        return content
 
     async def _send(self, method: str, path: str, seconds: float, request: dict[str, Any]) -> ApiAnswer:
         timeout = aiohttp.ClientTimeout(total=seconds)

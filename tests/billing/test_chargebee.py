@@ -1,10 +1,15 @@
 """The API's operations and their calls, against the stand-in."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 
+from app.billing.answers import InvalidState
 from app.billing.charges import Billable
 from app.billing.leases import Lease
-from app.errors import ChargebeeUnavailable
+from app.errors import BillingFailed, ChargebeeUnavailable
 from tests.billing.conftest import OpenBilling
 from tests.billing.stage import START, Stage, event_body, line
 
@@ -64,6 +69,47 @@ async def test_a_slow_call_is_cut_off_and_repeated_with_its_key(stage: Stage, bi
         assert worker.chargebee.calls["add_charge"] == 3
         assert lease.unanswered
     stage.behave(latency=0)
+
+
+@asynccontextmanager
+async def answering(*answers: tuple[int, str]) -> AsyncIterator[str]:
+    """The URL of a server that gives these statuses and bodies one after the other, each on a connection of its own."""
+    left = iter(answers)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        status, body = next(left)
+        head = f"HTTP/1.1 {status} \r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+        writer.write(f"{head}{body}".encode())
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    ("last", "unanswered"),
+    [
+        ((400, '{"api_error_code": "lock_timeout"}'), True),
+        ((429, '{"api_error_code": "lock_timeout"}'), True),
+        ((409, '{"api_error_code": "other"}'), True),
+        ((404, "<html>"), True),
+        ((200, "<html>"), True),
+        ((409, '{"api_error_code": "invalid_state_for_request"}'), False),
+        ((400, '{"api_error_code": "param_wrong_value"}'), False),
+    ],
+)
+async def test_which_answers_settle_an_earlier_try(
+    stage: Stage, billing: OpenBilling, last: tuple[int, str], unanswered: bool
+) -> None:
+    """After a gateway's error, Chargebee may still execute the first try, unless an answer gives the call's result."""
+    async with answering((502, ""), last, last) as url, billing(chargebee_url=url) as worker:
+        lease = Lease(worker.table, event_body()["id"], "worker", 60)
+        await lease.claim()
+        with pytest.raises((InvalidState, BillingFailed)):
+            await worker.chargebee.close(lease, "inv_1")
+        assert lease.unanswered is unanswered
 
 
 async def test_repetitions_end_within_a_lease(stage: Stage, billing: OpenBilling) -> None:
