@@ -150,6 +150,7 @@ async def test_two_invoices_of_one_period_share_the_charges(stage: Stage, billin
                     return
                 except Postponed:
                     await asyncio.sleep(0.05)
+        pytest.fail("not closed in ten attempts")
 
     await asyncio.gather(until_closed("worker-1", one), until_closed("worker-2", other))
     charges = [

@@ -109,7 +109,7 @@ def test_a_stop_loses_nothing(stack: Stack, event: bytes) -> None:
 def test_the_whole(stack: Stack) -> None:
     """Webhooks in, the worker, invoices closed with their charges; a worker's stop is clean."""
     stack.compose("up", "--wait")
-    sent = stack.compose("exec", "-T", "chargebee", "python", "-m", "app", "send", "--seed", "--url=http://web:8000")
+    sent = stack.compose("exec", "-T", "chargebee", "python", "-m", "local", "send", "--seed", "--url=http://web:8000")
     assert "200: " in sent
     deadline = time.monotonic() + 120
     while any(invoice["status"] == "pending" for invoice in invoices(stack.chargebee)):
@@ -123,7 +123,7 @@ def test_the_whole(stack: Stack) -> None:
 
 
 def test_a_wrong_setting_ends_up(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After three restarts, with the line that lists the allowed values in the log."""
+    """The start fails, and the log has the line that lists the allowed values."""
     monkeypatch.setenv("APP_RELEASE", "v99")
     with pytest.raises(AssertionError, match="web-1"):
         stack.compose("up", "--wait")

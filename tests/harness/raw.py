@@ -78,12 +78,17 @@ class RawSender:
         return data
 
     def send_until_refused(self, piece: bytes, limit: int) -> int:
-        """Sends `piece` again and again, at most `limit` bytes, until the other side closes; how many bytes it took."""
+        """Sends `piece` until `limit` bytes are sent, or the connection is closed. Returns the bytes sent.
+
+        Raises TimeoutError if the other side neither reads nor closes the connection.
+        """
         sent = 0
         try:
             while sent < limit:
                 self._socket.sendall(piece)
                 sent += len(piece)
+        except TimeoutError:
+            raise
         except OSError:
             pass
         return sent

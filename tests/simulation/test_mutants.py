@@ -18,5 +18,7 @@ def test_a_mutant_fits_the_source(mutant: Mutant) -> None:
 
 
 def test_a_planted_fault_is_found() -> None:
-    for hunted in hunt_all([mutant for mutant in MUTANTS if mutant.name in QUICK], 1):
+    quick = [mutant for mutant in MUTANTS if mutant.name in QUICK]
+    assert len(quick) == len(QUICK)
+    for hunted in hunt_all(quick, 1):
         assert hunted.violation is not None, hunted.mutant.name

@@ -35,7 +35,7 @@ def test_a_message_for_a_standard_queue() -> None:
 
 @given(st.text(min_size=1, max_size=50))
 def test_the_group_of_any_customer(customer_id: str) -> None:
-    """A customer's id where SQS allows it, else its hash: always a valid group id, the same for the same customer."""
+    """Any id of a customer gives a valid group id; the deduplication id is the event's id."""
     body = json.loads(DEFAULT)
     body["content"]["invoice"]["customer_id"] = customer_id
     raw = json.dumps(body, ensure_ascii=False).encode(errors="replace")
@@ -45,6 +45,20 @@ def test_the_group_of_any_customer(customer_id: str) -> None:
         assert message.group_id is not None
         assert re.fullmatch(r"[!-~]{1,128}", message.group_id)
         assert message.deduplication_id == parsed.id
+
+
+def test_each_customer_is_a_group() -> None:
+    """The group is the customer's id, or the same for the same id if SQS does not accept the id."""
+
+    def group(customer_id: str) -> str | None:
+        body = json.loads(DEFAULT)
+        body["content"]["invoice"]["customer_id"] = customer_id
+        raw = json.dumps(body).encode()
+        return to_message(event_of(raw), raw, fifo=True).group_id
+
+    assert group("cus_1!~") == "cus_1!~"
+    assert group("ü") == group("ü")
+    assert len({group(customer_id) for customer_id in ("cus_1", "cus_2", "ü", "ö", "a b")}) == 5
 
 
 def test_the_group_without_an_invoice() -> None:

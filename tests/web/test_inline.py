@@ -106,19 +106,22 @@ def test_an_item_that_cannot_be_charged(service: InlineService, body: bytes, cha
     assert service.inline.invoice(body)["charges"] == []
 
 
-def test_what_it_charges_is_reserved_before(service: InlineService, body: bytes) -> None:
-    """So that a worker, which takes over, knows that the charge may be there."""
-    service.inline.behave(errors=1, seed=1)
-    assert_problem(service.post(body), 503)
-    service.inline.behave(errors=0)
-    assert service.post(body).status_code == 200
-    assert sorted(charged(service.inline.invoice(body))) == sorted(expected(body))
-    assert all("reserved_at" in item for item in service.inline.items(body))
+def test_what_it_charges_is_reserved_before(service: InlineService, event: bytes) -> None:
+    """Each item is reserved before it is charged, by which a worker that takes over knows that the charge may exist."""
+    charged_without_200 = 0
+    for number, body in enumerate(fresh_events(event, 20)):
+        service.inline.behave(errors=0.5, seed=number)
+        status = service.post(body).status_code
+        service.inline.behave(errors=0)
+        charges = len(charged(service.inline.invoice(body)))
+        assert sum("reserved_at" in item for item in service.inline.items(body)) >= charges
+        charged_without_200 += charges > 0 and status == 503
+    assert charged_without_200
 
 
 @pytest.mark.slow
 def test_work_that_was_interrupted_goes_on(service: InlineService, event: bytes) -> None:
-    """Chargebee fails half of the calls, half of these after having done their work: 503s, then each charge once."""
+    """Chargebee fails 40 % of the calls, about half of them after the operation: 503s, then each charge once."""
     bodies = list(fresh_events(event, 10))
     service.inline.behave(errors=0.4, seed=7, idempotency_seconds=0.001)
     seen = []
@@ -136,7 +139,7 @@ def test_work_that_was_interrupted_goes_on(service: InlineService, event: bytes)
 
 
 def test_no_200_for_what_chargebee_refuses(service: InlineService, body: bytes) -> None:
-    """It closes no invoice without a line: 503, each time."""
+    """Chargebee closes no invoice without a line item: 503, and the invoice stays pending."""
     empty = json.loads(body)
     empty["content"]["invoice"] |= {"line_items": [], "customer_id": "nobody-has-used-anything"}
     httpx.put(f"{service.inline.run.chargebee}/_/invoices", json=[{"event": empty}], timeout=60).raise_for_status()
@@ -197,7 +200,7 @@ def test_a_wrong_key(inline: Inline, body: bytes) -> None:
 
 @pytest.mark.slow
 def test_a_table_that_does_not_exist(inline: Inline, body: bytes) -> None:
-    """The same."""
+    """A fault of the deployment: 503, and the invoice stays pending. The log says why."""
     with InlineService(inline, billing_table="not-there") as service:
         assert_problem(service.post(body), 503)
         assert service.log(outcome="billing-unavailable")["cause"] == "DynamoDB: ResourceNotFoundException"

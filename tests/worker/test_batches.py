@@ -89,7 +89,7 @@ async def test_a_refusal_for_good_is_not_repeated() -> None:
 
 
 async def test_a_call_that_fails_is_repeated() -> None:
-    """The repetition includes the entries that came meanwhile."""
+    """The failed entry, and an entry that was added meanwhile, both succeed in the end."""
     down = [True]
 
     def answer(entries: Sequence[int]) -> list[FailedEntry | None]:

@@ -49,7 +49,7 @@ def test_verdicts(claim: Claim, measured: tuple[float, ...], unless: tuple[float
 
 
 def test_a_busy_machine_gets_no_verdict() -> None:
-    """One doubtful measurement is enough."""
+    """A claim whose measurements are doubtful gets no verdict, and a line names the doubt."""
     table = report.claims(answer({MANY: 500.0}, ["other processes used 1.0 of 2 cores"]))
     assert "dependency | 500; otherwise 1 | no verdict |" in table
     assert "DOUBTFUL: 5 of the measurements, as in the handler, 40 users: other processes used 1.0" in table
@@ -63,7 +63,7 @@ def test_the_table_of_claims() -> None:
 
 
 def test_nothing_divided_by_nothing() -> None:
-    """Is not measured; something divided by nothing is infinite."""
+    """0 divided by 0 counts as not measured; any other number divided by 0 is infinite."""
     nothing = answer({MANY: 5.0, "dependency, 100 users": 0.0, "40 connections, 100 users": 0.0})
     assert report.outcomes(nothing)[0].measured.median == inf
     both = answer({MANY: 0.0, "dependency, 100 users": 0.0})
@@ -71,8 +71,8 @@ def test_nothing_divided_by_nothing() -> None:
     assert report.interval(MedianEstimate(nan, nan, nan)) == "–"
 
 
-def test_an_answer_takes_the_place_of_the_one_before() -> None:
-    """And is found by its name."""
+def test_an_answer_has_a_name() -> None:
+    """An answer is found by its name; a question without an answer gives None."""
     answers = Answers(answers=[answer({})])
     assert answers.of("deadlock") is answers.answers[0]
     assert answers.of("memory") is None

@@ -12,9 +12,10 @@ def test_few_repeats_give_their_range() -> None:
 
 
 def test_many_repeats_narrow_it() -> None:
-    """Of nine, one is left out on each side (96 %), of twelve, two (96 %); of eight, none (one: 93.0 %, too few)."""
+    """Of nine values, one is left out on each side (96 %), of twelve, two (96 %), and of five, none."""
     assert estimate([float(value) for value in range(9)]) == MedianEstimate(4, 1, 7)
     assert estimate([float(value) for value in range(12)]) == MedianEstimate(5.5, 2, 9)
+    assert estimate([float(value) for value in range(8)]) == MedianEstimate(3.5, 0, 7)
     assert estimate([float(value) for value in range(5)]) == MedianEstimate(2, 0, 4)
 
 

@@ -104,6 +104,8 @@ def test_visibility(sqs: "SQSClient", queue_url: str) -> None:
     second = sqs.receive_message(QueueUrl=queue_url, WaitTimeSeconds=20, AttributeNames=["All"])["Messages"][0]
     assert second["Attributes"]["ApproximateReceiveCount"] == "2"
     sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=first["ReceiptHandle"])
+    told = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["All"])["Attributes"]
+    assert told["ApproximateNumberOfMessagesNotVisible"] == "1"
     sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=second["ReceiptHandle"])
     told = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["All"])["Attributes"]
     assert (told["ApproximateNumberOfMessages"], told["ApproximateNumberOfMessagesNotVisible"]) == ("0", "0")

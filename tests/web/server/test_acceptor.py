@@ -23,6 +23,8 @@ from tests.harness.service import Service, Web, environment
 from tests.harness.sqs_stand_in import SqsStandIn
 
 CONNECTIONS = 20
+# Longer than a test, so that no deadline closes a silent connection.
+PATIENT = {"head_timeout": 300, "body_timeout": 300}
 
 
 def probe(service: Web) -> int:
@@ -135,15 +137,15 @@ def test_waiting_connections_are_accepted_before_the_listener_closes(event: byte
 
 def test_the_bound_on_connections(aws: QueueProcess, queue_url: str, event: bytes) -> None:
     """Above the bound, the connection idle longest is closed for a new one; a request in flight continues."""
-    with Service(aws.endpoint, queue_url, max_connections=20, body_timeout=60) as service, ExitStack() as stack:
+    with Service(aws.endpoint, queue_url, max_connections=20, **PATIENT) as service, ExitStack() as stack:
         busy = stack.enter_context(RawSender(service.address))
         busy.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
         busy.wait_until_read()
         silent = [stack.enter_context(RawSender(service.address)) for _ in range(40)]
         assert service.post(event).status_code == 200
         assert probe(service) == 200
-        assert silent[0].closed()
         assert service.connections() <= 20
+        assert silent[0].closed()
         busy.send(event)
         assert busy.answer().startswith(b"HTTP/1.1 200 ")
 
@@ -165,7 +167,7 @@ def test_the_bound_without_idle_connections(aws: QueueProcess, queue_url: str, e
 
 def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> None:
     """With 256 descriptors, idle connections do not block new ones."""
-    with Web(environment(aws.endpoint, queue_url), open_files=256) as service, ExitStack() as stack:
+    with Web(environment(aws.endpoint, queue_url, **PATIENT), open_files=256) as service, ExitStack() as stack:
         for _ in range(400):
             stack.enter_context(RawSender(service.address))
         assert probe(service) == 200
@@ -175,7 +177,7 @@ def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> Non
 @pytest.mark.slow
 def test_no_descriptors(aws: QueueProcess, queue_url: str) -> None:
     """When descriptors run out, the log reports it once a minute, and the service continues."""
-    with Service(aws.endpoint, queue_url, max_connections=0) as service, ExitStack() as stack:
+    with Service(aws.endpoint, queue_url, max_connections=0, **PATIENT) as service, ExitStack() as stack:
         psutil.Process(service.process.pid).rlimit(psutil.RLIMIT_NOFILE, (64, 64))
         silent = [stack.enter_context(RawSender(service.address)) for _ in range(100)]
         service.wait_for("Accepting is paused: accept failed")

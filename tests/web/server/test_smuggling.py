@@ -52,7 +52,7 @@ def webhook(body: bytes, *headers: str, path: str = WEBHOOK, method: str = "POST
 
 
 def answers(service: Service, *segments: bytes) -> list[int]:
-    """Returns the statuses of all answers to `segments` on one connection, until it ends or has `Connection: close`."""
+    """Returns the statuses of all answers to `segments` on one connection, which the service has to close."""
     with RawSender(service.address) as sender:
         for segment in segments:
             sender.send(segment)
@@ -111,20 +111,21 @@ def test_an_unfinished_inner_head_swallows_nothing(
     bodies = list(fresh_events(event, 60))
     with reverse_proxy(service.url, tmp_path) as address, ThreadPoolExecutor(8) as senders:
 
-        def poison() -> None:
+        def poison() -> bytes:
             with RawSender(address) as attacker:
                 attacker.send(attack)
-                attacker.answer()
+                return attacker.answer()
 
         def well_formed(body: bytes) -> tuple[int, str]:
             url = f"http://{address[0]}:{address[1]}{WEBHOOK}"
             response = httpx.post(url, content=body, headers={"Authorization": BASIC}, timeout=30, verify=NO_CAS)
             return response.status_code, response.text
 
-        seen = []
+        attacks, seen = [], []
         for body in bodies:
-            senders.submit(poison)
+            attacks.append(senders.submit(poison))
             seen.append(senders.submit(well_formed, body))
+        assert all(future.result().startswith(b"HTTP/1.1 ") for future in attacks)
         outcomes = [future.result() for future in seen]
     assert outcomes == [
         (200, json.dumps({"status": "queued", "event_id": json.loads(body)["id"]}, separators=(",", ":")))
