@@ -1,4 +1,4 @@
-"""Provides the time and the randomness of a process, which the composition root chooses and the simulation replaces.
+"""Provides the time and the randomness of the worker and of its billing work. The simulation replaces both.
 
 All tasks that start within a context use the context's clock. Code reads `CLOCK` each time, and never keeps a value.
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Clock(NamedTuple):
-    """`unix_ns`: the system clock in unix ns; `monotonic`: seconds of a clock that nobody corrects.
+    """`unix_ns`: the system clock in unix ns; `monotonic`: seconds of a clock that never jumps.
 
     `uniform` returns a random number between its arguments; `token` returns random bytes in hexadecimal digits.
     """
@@ -28,12 +28,12 @@ CLOCK: ContextVar[Clock] = ContextVar("clock", default=SYSTEM)
 
 
 def now_ms() -> int:
-    """Returns the current time in unix ms, the unit of the table's items."""
+    """Returns the current time in unix ms, the unit of `lease_until` and `next_at` in the table's items."""
     return CLOCK.get().unix_ns() // 1_000_000
 
 
 def now_seconds() -> int:
-    """Returns the current time in whole unix seconds."""
+    """Returns the current time in whole unix seconds, the unit of all other times in the table's items."""
     return CLOCK.get().unix_ns() // 1_000_000_000
 
 

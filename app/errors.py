@@ -1,7 +1,7 @@
 """All errors of this project, in one tree.
 
     InvoiceWebhookError
-    ├── ConfigurationError            the process or the command cannot start
+    ├── ConfigurationError            the process cannot start, or the command fails
     ├── WebhookRefused                this webhook is not accepted
     │   ├── Unauthorized              credentials missing or wrong
     │   ├── BodyTimeout               the body did not arrive in time
@@ -10,7 +10,7 @@
     │   ├── InvalidEvent              not JSON, not an event, with characters that SQS rejects, or never billable (v01)
     │   └── TemporarilyUnavailable    the same webhook may be accepted later
     │       ├── Draining              this process is stopping
-    │       ├── Overloaded            too many webhooks or bytes in flight
+    │       ├── Overloaded            too many webhooks or bytes in flight, or too long a wait
     │       ├── QueueUnavailable      SQS unreachable, throttled, slow or refusing
     │       └── BillingUnavailable    the billing work failed within the request (v01)
     ├── BillingFailed                 the billing work of an event is not done
@@ -35,13 +35,17 @@ class InvoiceWebhookError(Exception):
 
 
 class ConfigurationError(InvoiceWebhookError):
-    """The configuration is wrong, and a person has to correct it. `str(error)` has one line for each wrong value."""
+    """The configuration is wrong, or a command has failed, for example because SQS cannot be reached.
+
+    `str(error)` has one line for each wrong value, or says why the command has failed.
+    """
 
 
 class FieldError(TypedDict):
     """A validation error in a body, without the wrong value.
 
-    `loc`: the path to the value, or [] for the whole body; `msg`: the message; `type`: pydantic's type of the error.
+    `loc`: the path to the value, or [] for the whole body; `msg`: the message; `type`: pydantic's type of the error, or
+    one of this project, such as `sqs_character`.
     """
 
     loc: list[str | int]
@@ -100,8 +104,8 @@ class Overloaded(TemporarilyUnavailable):
 class QueueUnavailable(TemporarilyUnavailable):
     """SQS did not acknowledge the message. `cause`: SQS's code or the client's exception, for the log only.
 
-    `sent`: False if it is certain that no call to SQS contained the message. Otherwise, the message may be in the
-    queue, because SQS may have accepted the message although the answer was lost.
+    `sent`: False only if group commit rejected the message before any call to SQS contained it. If `sent` is True, the
+    message may be in the queue, because SQS may have accepted the message although the answer was lost.
     """
 
     def __init__(self, detail: str, cause: str, *, sent: bool = True) -> None:
@@ -111,7 +115,7 @@ class QueueUnavailable(TemporarilyUnavailable):
 
 
 class BillingUnavailable(TemporarilyUnavailable):
-    """The billing work failed within the request. `cause`: the name of the failure, for the log only."""
+    """The billing work failed within the request. `cause`: the failure, for the log and `BlockingBilling.close`."""
 
     def __init__(self, detail: str, cause: str) -> None:
         super().__init__(detail)
@@ -132,7 +136,10 @@ class Unprocessable(BillingFailed):
 
 
 class Postponed(BillingFailed):
-    """A retry may succeed. `retry_after`: the seconds to wait, or None if the other service has sent none."""
+    """A retry may succeed. `retry_after`: the seconds to wait, or None if they are not known.
+
+    Chargebee's Retry-After gives these seconds, or the end of another worker's lease, or the next free slot.
+    """
 
     def __init__(self, detail: str, code: str, retry_after: float | None = None) -> None:
         super().__init__(detail, code)
@@ -152,4 +159,4 @@ class TableUnavailable(Postponed):
 
 
 class LabUnavailable(InvoiceWebhookError):
-    """An experiment of the lab cannot run now. `str(error)` says what to do."""
+    """An experiment of the lab cannot run now. `str(error)` says why, and in most cases what to do."""

@@ -78,7 +78,8 @@ class Ping:
 def begun(key: Hashable, request: Request, passed: Passed, wanted: float, times: tuple[float, float]) -> Block:
     """Returns a block that is seen now for the first time. `times`: its earliest and its most probable begin.
 
-    It began earlier than probable if the loop's thread kept the interpreter lock, as a regular expression does.
+    The block began before the most probable time if the loop's thread kept the interpreter lock, as a regular
+    expression does.
     """
     earliest, probably = times
     if passed.released_lock:  # then only a collection can have kept it for long

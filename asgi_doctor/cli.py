@@ -45,8 +45,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
 def main(
     arguments: Sequence[str] | None = None, *, prog: str = "asgi-doctor", explain: Explain = lambda finding: ()
 ) -> int:
-    """Runs the command and returns its exit code: 0, 1 if --check fails, 2 if the session cannot start.
+    """Runs the command and returns its exit code: 0, 1 if --check fails, 2 after a DoctorError.
 
+    Raises SystemExit after --help (0), if an option is wrong (2), or if the application's start-up fails (3).
     `explain` returns more lines about a finding, for the summary.
     """
     options = parser(prog).parse_args(arguments)

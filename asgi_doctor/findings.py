@@ -1,4 +1,4 @@
-"""All findings of one event loop: blocks above the limit, and sums of short blocks."""
+"""All findings of one event loop: blocks above the limit, sums of short blocks, starvation and the start."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ SHORT_SHARE = 0.05
 SHORT_LIMITS = 5
 # A block that has lasted this many times the limit is reported before it ends: it may never end.
 STUCK_LIMITS = 10
-# Paths of requests may differ without end where an application has no routes.
+# Maximum number of tallies. If an application has no routes, each request may have another path and so another tally.
 MOST_TALLIES = 1000
 
 

@@ -10,7 +10,7 @@ from typing import Any
 class GarbageTime:
     """Sums the CPU seconds of the collections that the thread with this identifier runs, from `start` to `stop`.
 
-    A collection keeps the interpreter lock and runs no Python code, so no sample shows it.
+    A collection keeps the interpreter lock and runs no Python code except finalizers, so samples do not show it.
     """
 
     def __init__(self, thread: int) -> None:

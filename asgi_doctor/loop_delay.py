@@ -46,7 +46,7 @@ class LoopDelay:
         return max(running, *(delay for second, delay in list(self._seconds) if second > now - WINDOW_SECONDS), 0.0)
 
     def _schedule(self) -> None:
-        # Not `loop.time()`: uvloop returns the time at which the iteration began.
+        # `loop.time()` would be too early, because uvloop returns the time at which the iteration began.
         self._expected = monotonic() + self._interval
         self._timer = self._loop.call_later(self._interval, self._tick)
 

@@ -61,7 +61,10 @@ class Watch:
 
     @property
     def findings(self) -> list[Finding]:
-        """Returns all findings since the watchdog has started, with their totals."""
+        """Returns all findings since the watchdog has started, with their totals, but none about the start.
+
+        Returns [] before the watchdog starts and after the lifespan has ended.
+        """
         return self._watchdog.findings if self._watchdog is not None else []
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""Pytest's plugin: a test fails if a line blocks an event loop while the test runs.
+"""Pytest's plugin: a test with the mark or the fixture fails if a line of the user blocks an event loop meanwhile.
 
     @pytest.mark.no_blocking(limit=0.05)
     async def test_order(client): ...
@@ -23,7 +23,7 @@ _BLOCKS = {Kind.WAITS, Kind.COMPUTES, Kind.BUILDS, Kind.COLLECTS}
 
 
 class NoBlocking:
-    """The value of the fixture. `findings` are the lines that have blocked a loop for more than `limit` seconds."""
+    """The value of the fixture. `findings`: the user's lines that have blocked a loop for more than `limit` seconds."""
 
     def __init__(self, limit: float) -> None:
         self.limit = limit

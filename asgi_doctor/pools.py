@@ -17,7 +17,7 @@ from asgi_doctor.stacks import Location, Stack, inside
 from asgi_doctor.threads import Line, awaiting_lines, busy_lines
 
 INTERVAL_SECONDS = 0.05
-# Calls have to wait for a thread for this many times the limit before it is a finding: a burst is not starvation.
+# Waiting calls are a finding only after this many times the limit, because a burst is not starvation.
 LIMITS = 3
 
 

@@ -28,7 +28,7 @@ def blocking(location: Location, stack: Stack, seconds: float) -> str:
 
 
 def other(finding: Finding) -> str:
-    """Returns the message about a finding that is not a block of the loop, as soon as it is found."""
+    """Returns the message about a finding that is not a block above the limit, as soon as it is found."""
     return f"{finding.kind.value}: {finding.place}\n    {finding.source}"
 
 

@@ -92,7 +92,8 @@ def callback_of(loop: asyncio.AbstractEventLoop, innermost: FrameType, depth: in
         request = request_of(context_of(task))
         return (id(task), task.get_name()), request if request.scope else request.in_stack(innermost)
     frames = frames_of(innermost)
-    # Only a task runs a coroutine. One that has ended is no longer called by the loop, so all its frames are looked at.
+    # Only a task runs a coroutine, so the task of these frames has ended or is suspended. The loop's frames are then no
+    # longer outside of the coroutine's frame, so the first `depth` frames are checked, too.
     if any(frame.f_code.co_flags & inspect.CO_COROUTINE for frame in frames):
         return ENDED, NO_REQUEST
     for outermost in frames[depth:]:

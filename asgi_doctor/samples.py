@@ -24,7 +24,7 @@ class StackTable:
         while frame is not None:
             functions.append(frame.f_code)
             frame = frame.f_back
-        return self._number(functions, innermost.f_lineno or 0)  # None between two lines
+        return self._number(functions, innermost.f_lineno or 0)  # None if an instruction has no line
 
     def of_task(self, task: "asyncio.Task[Any]") -> int:
         """Returns the number of the stack of a task that the loop is not running now."""

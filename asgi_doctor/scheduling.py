@@ -28,8 +28,8 @@ class SchedStat(NamedTuple):
 class ThreadTimes:
     """Reads the statistics of the thread of this process that has this native id.
 
-    Without schedstat (not Linux, or gVisor), CPU time is 0, and run-queue time is the throttling of the whole process,
-    if the kernel counts that.
+    Without schedstat (not Linux, or gVisor), CPU time is 0, and run-queue time is the throttled time of the process's
+    whole cgroup, if the kernel counts that.
     """
 
     def __init__(self, native_id: int) -> None:
@@ -47,7 +47,10 @@ class ThreadTimes:
         return SchedStat(int(cpu) / 1e9, int(run_queue) / 1e9, int(turns))
 
     def runnable(self) -> bool:
-        """Returns whether the thread has or waits for a core now. schedstat counts a wait only when it has ended."""
+        """Returns whether the thread has or waits for a core now. schedstat counts a wait only when it has ended.
+
+        Returns False without schedstat. Raises FileNotFoundError or ProcessLookupError if the thread has ended.
+        """
         if self._file is None:
             return False
         return (self._thread / "stat").read_text().rpartition(")")[2].split()[0] == "R"
@@ -74,8 +77,9 @@ class Interval(NamedTuple):
         """Seconds in which the watched thread was runnable but had no core.
 
         They may exceed the interval, because the kernel counts a wait when it ends. The time in which the sampler had
-        no core counts as well if the watched thread ran at all: it may have waited for the interpreter lock, which the
-        sampler held or was about to take. A CPU limit may stop the sampler while it holds the lock.
+        no core counts as well if the watched thread ran at all, or if that time is longer than _STOPPED. The watched
+        thread may have waited for the interpreter lock, which the sampler had or was about to take. A CPU limit may
+        stop the sampler while it has the lock.
         """
         lock = self.sampler_run_queue if self.cpu or self.run_queue or self.sampler_run_queue > _STOPPED else 0
         return max(self.run_queue, min(self.run_queue + lock, self.seconds - self.cpu))

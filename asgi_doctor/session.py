@@ -22,7 +22,7 @@ _LOAD = Path(__file__).with_name("load.py")
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options of a session. `seconds` is None for a session that a signal ends."""
+    """The options of a session. `seconds` is None for a session that a signal or the end of `send` ends."""
 
     target: str
     factory: bool = False

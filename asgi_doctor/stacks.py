@@ -74,7 +74,7 @@ Stack = tuple[Location, ...]
 def depth_of_loop() -> int:
     """Returns the number of frames that run the event loop: those outside of the caller's outermost coroutine.
 
-    The number depends on the loop: uvloop has a single Python frame. 0 if no coroutine calls this.
+    The number depends on the loop: asyncio's loop has Python frames, and uvloop has none. 0 if no coroutine calls this.
     """
     frames = frames_of(sys._getframe())
     return next((depth for depth, frame in enumerate(frames) if frame.f_code.co_flags & _COROUTINE), 0)
@@ -144,7 +144,7 @@ def frames_of(innermost: FrameType) -> list[FrameType]:
 
 @lru_cache(maxsize=4096)
 def _at(code: CodeType, line: int | None) -> Location:
-    # A frame has no line between two lines.
+    # `line` is None if the frame's current instruction has no line.
     return Location(code.co_filename, line or code.co_firstlineno, function_name(code))
 
 

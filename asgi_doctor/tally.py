@@ -16,7 +16,7 @@ _FRAMEWORKS = ("/fastapi/routing.py", "/starlette/routing.py", "/litestar/routes
 
 
 class Tally:
-    """Sums the blocks of one line on one route. `short` says that each block is below the limit."""
+    """Sums the blocks of one line, or of one function, on one route. `short`: each block is below the limit."""
 
     def __init__(self, location: Location, stack: Stack, request: Request, *, short: bool) -> None:
         self.stack, self.request, self.short = stack, request, short

@@ -23,7 +23,7 @@ from asgi_doctor.request import ENDED, NO_REQUEST, Request, callback_of
 from asgi_doctor.stacks import depth_of_loop, is_idle, stack_of
 from asgi_doctor.watched import Passed, WatchedThread
 
-SAMPLES = 5  # in the seconds after which a loop counts as blocked
+SAMPLES = 5  # number of samples in the limit of a block
 FINE = 4  # times as many samples in the first half of the limit of a block
 PING_SECONDS = 1.0  # between two pings while the loop seems to be idle
 
@@ -34,7 +34,7 @@ class Watchdog:
     `on_found` is called once per line, in the watchdog's thread and usually while the line still blocks the loop, with
     the location, the stack and the seconds so far. `on_finding` is called when a line's first block ends or has lasted
     STUCK_LIMITS (findings.py) times the limit, when the sum of its short blocks is too large, and for starvation.
-    `blocked` counts all blocks. Other threads may read `blocked` and `findings` at any time, for metrics.
+    `blocked` counts all blocks above the limit. Any thread may read `blocked` and `findings` at any time, for metrics.
     """
 
     def __init__(self, seconds: float, on_found: OnFound | None = None, on_finding: OnFinding | None = None) -> None:

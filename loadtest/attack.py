@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from loadtest.fire.progress import Progress
     from loadtest.record.shapes import Load, Measurement
 
-# For --url: those of a local run, unless the environment sets others.
+# The credentials for --url: those of a local run, unless the environment sets others.
 CREDENTIALS = {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
 
 

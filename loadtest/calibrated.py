@@ -39,7 +39,7 @@ FITS = 3  # attacks of which the median counts
 
 
 def dilated(factor: float) -> Load:
-    """The published attack."""
+    """Returns the published attack in time that is dilated by `factor`."""
     return Load(rate=round(500 / factor), duration_s=5 * factor, timeout_s=30 * factor)
 
 

@@ -28,7 +28,7 @@ from loadtest.stage.subject import START_SECONDS, AttackSubject, Running
 # Starts a subject, writes its raw results to a folder, and calls the function right before the attack.
 Attack = Callable[[AttackSubject, Path, Callable[[Running], object]], Measurement]
 
-AGAIN = "again"  # the second one of an A/A duet
+AGAIN = "again"  # ends the name of the copy that runs beside its original in an A/A duet
 Pair = tuple[AttackSubject, AttackSubject]  # a subject, and the reference beside it
 CORES = (0, 1)
 

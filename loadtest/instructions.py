@@ -78,7 +78,10 @@ def count_all(subjects: list[str], webhooks: int) -> dict[str, Count]:
 
 
 def count(subject: str, webhooks: int, folder: Path) -> Count:
-    """Counts the instructions of one subject in a process. Raises ChildProcessError if the process fails."""
+    """Counts the instructions of one subject in a process.
+
+    Raises ChildProcessError if the process fails, and ValueError if callgrind has counted nothing.
+    """
     counted = [sys.executable, "-m", "loadtest.stage.in_process", subject, str(webhooks)]
     out = folder / subject
     try:

@@ -21,7 +21,7 @@ from loadtest.stage.stack import Stack, open_stack
 from loadtest.stage.subject import AttackSubject
 
 TOOLS = ("vegeta", "toxiproxy-server")
-# Enough to keep a quarter of a core busy under every release.
+# Enough to keep a quarter of a core busy under every release but v01, which mostly waits for Chargebee.
 USERS = 64
 SQS_LATENCY_S = 0.008
 WARM_UP = Load(rate=300, duration_s=3, timeout_s=30)
@@ -66,7 +66,7 @@ def run(
 ) -> Comparison:
     """Runs all cases and writes `file`, with raw results beside it; the run continues after a failed audit.
 
-    Raises what `loadtest.fire.measure` raises.
+    Raises what `loadtest.fire.measure` and the start of a queue (`loadtest.stage.stack`) raise.
     """
     for case in cases:
         raise_limit(case.load)
@@ -130,7 +130,7 @@ def write(
 
 @contextmanager
 def warm_stack(file: Path, sqs: Sqs = AWS) -> Iterator[Stack]:
-    """A stack after a warm-up: the first attack on a cold JVM would measure its JIT compiler."""
+    """Yields a stack after a warm-up, so that no measured attack is the first one on new processes."""
     with open_stack("auto", [toxiproxy.latency(sqs.latency_s)], bundle=sqs.bundle) as stack:
         raw = folders.raw(file, "warm-up", NEWEST, 0)
         measure(stack, subject.release(NEWEST), "none", WARM_UP, out=raw)
@@ -138,7 +138,7 @@ def warm_stack(file: Path, sqs: Sqs = AWS) -> Iterator[Stack]:
 
 
 def finish(comparison: Comparison, file: Path, table: str) -> None:
-    """Prints it; exits with 1 if an audit failed."""
+    """Prints `table`, the doubts and the name of `file`; exits with 1 if an audit failed."""
     print("\n\n".join([table, *doubts(comparison), str(file)]))
     if failed := failed_audits(comparison):
         sys.exit("\n".join(["the audit failed:", *failed]))

@@ -42,7 +42,10 @@ def toxic(text: str) -> tuple[str, dict[str, float]]:
 
 
 def address(text: str) -> str:
-    """A URL without credentials, since it is in the results. Raises ArgumentTypeError, whose text omits it."""
+    """Returns the URL, which must have no credentials, because results contain it.
+
+    Raises ArgumentTypeError, whose text does not contain the URL.
+    """
     if "@" in text:
         raise argparse.ArgumentTypeError("allowed is a URL without credentials")
     return text

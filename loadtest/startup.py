@@ -27,7 +27,10 @@ SHOWN = 12
 
 
 def start(endpoint: str) -> tuple[float, float]:
-    """Seconds from exec to the first 200 from readyz, and the resident MiB then."""
+    """Returns the seconds from exec to the first 200 from readyz, and the resident MiB then.
+
+    Raises SystemExit, with the service's log, if the service does not become ready.
+    """
     settings = {
         "APP_PORT": "0",
         "APP_LOG_FORMAT": "json",

@@ -76,7 +76,7 @@ def _add(shown: progress.Count, before: int, closed: int) -> None:
 
 
 def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> WorkerRun:
-    """One worker, from a full queue to an empty one."""
+    """Runs one worker from a full queue to an empty one, and returns its figures."""
     planned = deliveries(events, RULES.seed, PLAIN)
     with open_worker_stack(RULES) as stage:
         stage.seed(planned.events, planned.billables)

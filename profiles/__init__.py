@@ -1,1 +1,10 @@
-"""One pyinstrument profile a release, as text and perhaps as a flame graph: `python -m profiles.make`."""
+"""Makes the course's profiles, timelines and pictures.
+
+make.py       one pyinstrument profile for each release, as text and perhaps as a flame graph (flame.py)
+timelines.py  timelines of one or two releases
+latencies.py  pictures of attacks
+live.py       pictures of the live page
+race.py       the moving picture of a race
+one_webhook/  the Python calls, awaits and tasks of one webhook
+shapes.py     rectangles and texts of SVG pictures
+"""

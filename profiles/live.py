@@ -2,7 +2,7 @@
 
     python -m profiles.live [NAME …]
 
-Starts real services, presses the page's buttons in headless Chromium (Debian: apt install chromium).
+Starts real services, and presses the page's buttons in headless Chromium (Debian: apt install chromium).
 """
 
 import os
@@ -92,15 +92,15 @@ def _photograph(page: Page, name: str) -> None:
     page.mouse.move(0, 0)
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_timeout(700)  # the next moment is drawn in it
+        page.wait_for_timeout(700)  # in this time, the page draws its next sample, which follows after 0.5 s
         page.screenshot(path=HERE / f"{name}-{scheme}.png", full_page=True)
 
 
 @contextmanager
 def served(picture: Picture) -> Iterator[str]:
-    """The address of the page, which the process prints or logs."""
+    """Runs the command of `picture` until the `with` block ends. Yields the page's address, which it reports."""
     command = [sys.executable, "-m", "local", *picture.command]
-    # Into a file: a pipe that nobody reads would fill, and block the service.
+    # The output goes into a file, because a pipe would fill if no process read it, and would then block the service.
     with (
         TemporaryDirectory() as folder,
         (Path(folder) / "log").open("w+") as log,

@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """A thousand connections at once need more open files than the usual soft limit allows.
 
-    What a script starts in the background ignores Ctrl-C, and so would the commands that tests interrupt.
+    A script starts background processes with SIGINT ignored, and the commands that tests interrupt would inherit that.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

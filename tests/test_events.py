@@ -24,21 +24,21 @@ FIELDS = st.sampled_from(sorted(json.loads(DEFAULT)))
 
 @given(st.binary())
 def test_any_bytes(body: bytes) -> None:
-    """Bytes are an event or InvalidEvent."""
+    """Arbitrary bytes raise InvalidEvent, and no other error."""
     with pytest.raises(InvalidEvent):
         parse_event(body, WANTED)
 
 
 @given(JSON)
 def test_any_json(value: Any) -> None:
-    """So is any JSON value."""
+    """An arbitrary JSON value raises InvalidEvent, and no other error."""
     with pytest.raises(InvalidEvent):
         parse_event(json.dumps(value).encode(), WANTED)
 
 
 @given(FIELDS, JSON)
 def test_any_value_in_any_field(field: str, value: Any) -> None:
-    """With one field of a real event replaced, the rest still identifies the event, and the errors name that field."""
+    """If one field of a real event is replaced, the only possible error is InvalidEvent, which names that field."""
     body = json.dumps(json.loads(DEFAULT) | {field: value}).encode()
     errors: Sequence[FieldError] = []
     try:

@@ -12,8 +12,9 @@ class BillingAccess(NamedTuple):
     """The table and the Chargebee site of the billing work, with the limits for calls. Times are in seconds.
 
     `connections`: the maximum number of connections to DynamoDB. `rate`: the maximum number of calls to Chargebee per
-    minute, of all processes together. `call_timeout`: the time-out of one call to Chargebee. `lease`: how long a claim
-    reserves an event for one worker, unless the worker renews the claim.
+    minute, of all processes together. `call_timeout`: the time-out of one try of a call to Chargebee. `lease`: how long
+    a claim reserves an event for one worker, unless the worker renews the claim. Release v01 uses neither `connections`
+    nor `rate` nor `lease`, so `rate` does not limit its calls.
     """
 
     table: str

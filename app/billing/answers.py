@@ -14,12 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocessable
 
 PENDING, VOIDED = "pending", "voided"
-# The service waits at most this many seconds for a Retry-After. Chargebee counts calls per minute, so a longer
-# Retry-After must be an error of Chargebee or of a proxy.
+# A longer Retry-After counts as this many seconds. Chargebee counts calls per minute, so a longer Retry-After must be
+# an error of Chargebee or of a proxy.
 LONGEST_REST = 120.0
 # If a Retry-After has more digits, the service ignores the further digits.
 MAX_DIGITS = 20
-# If Chargebee answers with one of these error codes, the same call may succeed later, although the status is 400.
+# If Chargebee answers with one of these error codes, the same call may succeed later, even if the status is 400.
 _TRANSIENT = frozenset({"lock_timeout", "internal_temporary_error", "internal_error", "request_blocked"})
 _REJECTED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY})
 

@@ -46,9 +46,10 @@ class Billables:
         return [chargeable(self._customer, item) async for item in items]
 
     async def reserve(self, billables: Sequence[Billable]) -> list[Billable]:
-        """Reserves the billable events for the invoice, and returns the reserved ones. Raises TableUnavailable.
+        """Reserves the billable events for the invoice, and returns the reserved ones.
 
-        Leaves out billable events that another worker has reserved for another invoice in the meantime.
+        Leaves out billable events that were reserved for another invoice, or deleted, in the meantime.
+        Raises TableUnavailable, Unprocessable.
         """
         reserved: list[Billable] = []
         for start in range(0, len(billables), TRANSACTION):
@@ -70,7 +71,10 @@ class Billables:
         return billables
 
     async def free(self, billables: Sequence[Billable]) -> None:
-        """Removes the reservations of billable events that have no charge on the invoice. Raises TableUnavailable."""
+        """Removes the reservations of billable events that have no charge on the invoice.
+
+        Raises TableUnavailable, Unprocessable.
+        """
         for billable in billables:
             try:
                 await self._table.update(self._freed(billable))
@@ -106,7 +110,9 @@ class Billables:
         ]
 
     async def mark(self, updates: Sequence[Update]) -> None:
-        """Writes the updates that `billed` has returned. Raises TableUnavailable.
+        """Writes the updates that `billed` has returned. Raises TableUnavailable, Unprocessable.
+
+        Raises ConditionFailed if a billable event is no longer reserved for the invoice.
 
         Only an attempt that fails needs this method. If an attempt succeeds, `Lease.finish` writes the updates.
         """

@@ -1,8 +1,9 @@
 """Calls Chargebee's API v2 with aiohttp. The connections are pooled, and every call has a deadline.
 
 The worker does not use the official SDK (chargebee 3.29). For each call, the SDK builds a TLS context and an HTTP
-client, which takes 34 ms of CPU; a call with aiohttp takes 0.2 ms (measured in README.md). After a 429, the SDK
-repeats a call without limit. The SDK's models are dataclasses without validation, and their import takes 0.8 s of CPU.
+client, which takes 34 ms of CPU; a call with aiohttp takes 0.2 ms (measured in README.md). If its retries are on,
+the SDK repeats a call without limit after a 429. The SDK's models are dataclasses without validation, and their import
+takes 0.8 s of CPU.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -24,7 +25,7 @@ MAX_PAGES = 1000
 
 
 class Chargebee:
-    """The calls for invoices and events of one Chargebee site. `calls`: the number of calls for each operation."""
+    """The calls for invoices and events of one Chargebee site. `calls`: the number of tries for each operation."""
 
     def __init__(self, calls: ApiCalls) -> None:
         self._calls = calls
@@ -77,7 +78,8 @@ class Chargebee:
     ) -> FoundInvoice:
         """Makes a call that changes the invoice, and returns the invoice in the answer.
 
-        Raises ChargebeeUnavailable if an answer with status 200 lacks the invoice, because it is not from Chargebee.
+        Raises InvalidState, BillingFailed. If an answer with status 200 lacks the invoice, the answer is not from
+        Chargebee, and the error is ChargebeeUnavailable.
         """
         headers = {IDEMPOTENCY_HEADER: idempotency_key(caller.event_id, operation, billable)}
         path = f"/invoices/{_segment(invoice_id)}/{operation}"

@@ -8,7 +8,8 @@ A plan or an add-on may have any name, even one that ends like a reference. So a
 only if all of these conditions are met:
 
 - The line is an ad-hoc line that Chargebee's event did not contain.
-- The line has the amount of a billable event that was reserved for this invoice before.
+- The line has the amount of a billable event that was reserved for this invoice before. (In release v01, it is enough
+  that the billable event is not reserved for another invoice.)
 - The line's description ends with the reference of that billable event.
 """
 
@@ -112,8 +113,8 @@ def is_of_another(item: Item, invoice_id: str) -> bool:
 def idempotency_key(event_id: str, operation: str, billable: Billable | None = None) -> str:
     """Returns the idempotency key of a call: `<event id>-<operation>[@<occurred_at>-<billable id>]`.
 
-    The key has at most 100 characters, all of which are allowed in a header. If the billable event's id does not fit,
-    the key contains the id's SHA-256 hash instead, shortened to 128 bits.
+    The key has at most 100 characters, all of which are allowed in a header. If the billable event's id is too long for
+    the key, or has other characters, the key contains the id's SHA-256 hash instead, shortened to 128 bits.
 
     Up to version 1.3.0, keys did not contain `@<occurred_at>`, and reservations had no `reserved_at`. A billable event
     with such a reservation keeps its old key, because Chargebee may still execute a call with that key.
@@ -136,7 +137,7 @@ def described(billable: Billable) -> str:
 
 
 def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billable]:
-    """Returns the billable events of `reserved` that have a charge on the invoice.
+    """Returns the billable events of `reserved` (in v01: not reserved elsewhere) that have a charge on the invoice.
 
     `lines`: the invoice's ad-hoc lines that Chargebee's event did not contain. A line is the charge of a billable event
     if their amounts are equal and the line's description ends with the event's reference. Up to version 1.3.0, the

@@ -65,8 +65,9 @@ class Update:
 def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
     """Returns the update that claims an event for `owner` until the time `until`.
 
-    The update succeeds if nobody has claimed the event, or if the lease of an earlier claim ended before the time
-    `free`. DynamoDB deletes the item after `expires`. `until` and `free` are in unix ms, `expires` is in unix seconds.
+    The update succeeds if no attempt has claimed the event, or if the event is not done and the lease of the earlier
+    claim ended before the time `free`. DynamoDB deletes the item after `expires`. `until` and `free` are in unix ms,
+    `expires` is in unix seconds.
     """
     return Update(
         claim_key(event_id),

@@ -55,14 +55,17 @@ class Lease(Caller):
         return self._ends - monotonic()
 
     async def record(self, outcome: str) -> None:
-        """Marks an unclaimed event as done, because it needs no billing work. Raises AlreadyDone, TableUnavailable."""
+        """Marks an unclaimed event as done, because the event needs no billing work.
+
+        Raises AlreadyDone, TableUnavailable, Unprocessable.
+        """
         try:
             await self._table.update(items.recorded(self.event_id, self.token, outcome, expires=_expires()))
         except ConditionFailed:
             raise AlreadyDone from None
 
     async def claim(self) -> None:
-        """Claims the event. Raises AlreadyDone, ClaimedElsewhere, TableUnavailable."""
+        """Claims the event. Raises AlreadyDone, ClaimedElsewhere, TableUnavailable, Unprocessable."""
         sent = monotonic()
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
@@ -77,7 +80,7 @@ class Lease(Caller):
     async def take_invoice(self, invoice_id: str, version: int | None) -> None:
         """Leases the invoice, so that no other event of the invoice is processed at the same time.
 
-        Raises Superseded, ClaimedElsewhere, TableUnavailable.
+        Raises Superseded, ClaimedElsewhere, TableUnavailable, Unprocessable.
         """
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
@@ -90,7 +93,7 @@ class Lease(Caller):
         self._invoice_id = invoice_id
 
     async def renew(self) -> None:
-        """Renews the lease. Raises TableUnavailable, or ClaimedElsewhere if the lease is lost."""
+        """Renews the lease. Raises TableUnavailable, Unprocessable, or ClaimedElsewhere if the lease is lost."""
         async with self._renewing:
             sent = monotonic()
             try:
@@ -103,7 +106,7 @@ class Lease(Caller):
     async def allowance(self, seconds: float) -> float:
         """Returns the time-out of the next call, in seconds: `seconds`, or less if the lease ends earlier.
 
-        Renews the lease first if it ends in less than `seconds`. Raises ClaimedElsewhere, TableUnavailable.
+        Renews the lease first if the lease ends in less than `seconds`. Raises the errors of `renew`.
         """
         if self.remaining < seconds:
             await self.renew()
@@ -112,9 +115,10 @@ class Lease(Caller):
         return min(seconds, self.remaining)
 
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
-        """Writes `updates`, which change other items, then marks the event as done and ends the lease.
+        """Writes `updates`, which change other items, marks the event as done, and ends the lease.
 
-        Raises ClaimedElsewhere, TableUnavailable.
+        One transaction does all of this if it has at most TRANSACTION updates. Otherwise, earlier transactions write
+        the first `updates`. Raises ClaimedElsewhere, TableUnavailable, Unprocessable.
         """
         last = [items.done(self.event_id, self.token, outcome, expires=_expires())]
         if self._invoice_id is not None:
@@ -132,7 +136,7 @@ class Lease(Caller):
             raise lost() from None
 
     async def release(self, code: str) -> None:
-        """Ends the lease, because the attempt has failed with `code`. Raises TableUnavailable.
+        """Ends the lease, because the attempt has failed with `code`. Raises TableUnavailable, Unprocessable.
 
         If a call got no answer, Chargebee may still execute it. Then the invoice stays leased until the lease ends.
         """

@@ -50,7 +50,7 @@ def period(lines: Iterable[Line], first_lines: Sequence[Line], occurred_at: int)
     all of `first_lines` count instead. These are the lines of Chargebee's event, before any charge was added. If the
     event has no line either, the period is all time until `occurred_at`.
 
-    Raises Unprocessable if the period ends before it begins, or after LATEST_SECOND.
+    Raises Unprocessable if the period begins before 1970, ends before it begins, or ends after LATEST_SECOND.
     """
     counted = [line for line in lines if line.entity_type != ADHOC] or first_lines
     found = Period(0, occurred_at)

@@ -35,7 +35,7 @@ class Billing:
     async def process(self, event: Event) -> Outcome:
         """Does the billing work of `event` and returns one of these outcomes. Raises BillingFailed.
 
-        - `closed`: the invoice is closed, now or by an earlier attempt.
+        - `closed`: this attempt, an earlier one or someone else has closed the invoice, with all of its charges.
         - `recorded`: there was nothing to bill: the event has another type, or the invoice has no line and no charge.
         - `already`: an earlier attempt has done the work of this event.
         - `superseded`: a newer version of the invoice has been processed already.
@@ -62,7 +62,7 @@ class Billing:
             raise
 
     async def done(self, event_ids: Iterable[str]) -> set[str]:
-        """Returns those of the ids whose event has been processed. Raises TableUnavailable.
+        """Returns the ids whose event has been processed. Raises TableUnavailable, Unprocessable.
 
         Claims expire after 15 days, so the result lacks events that were processed earlier.
         """

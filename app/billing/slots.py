@@ -36,7 +36,10 @@ class Slots:
         return patience * BEGUN if begun else patience
 
     def wait(self) -> float:
-        """Returns the seconds until the next free slot, or 0 if the stored time is implausibly far ahead."""
+        """Returns the seconds until the next free slot: negative if its time has passed.
+
+        Returns 0 if the stored time is implausibly far ahead.
+        """
         seconds = (self.next - now_ms()) / 1000
         return seconds if seconds <= self._farthest() else 0.0
 

@@ -36,9 +36,10 @@ def queue(peek: bool, limit: int, as_json: bool) -> None:
 
 
 def show(messages: Iterable[Seen], as_json: bool) -> None:
-    """Writes the body of each message to standard output, byte for byte, and its attributes to standard error.
+    """Writes the body of each message, and a line break, to standard output, and its attributes to standard error.
 
-    With `as_json`, writes one JSON line per message to standard output.
+    On a terminal, control characters of the body are escaped. With `as_json`, writes one JSON line per message to
+    standard output.
     """
     for message in messages:
         if as_json:

@@ -65,7 +65,10 @@ class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings,
         return self
 
     def require_web(self) -> None:
-        """Raises ConfigurationError if a variable that the web process needs is not set."""
+        """Raises ConfigurationError if a variable that the web process needs is not set.
+
+        Also creates the folder of APP_PROFILE and the file of APP_TIMELINE, and raises if they are not writable.
+        """
         if self.release.enqueues:
             self.require_queue_url()
         else:
@@ -79,7 +82,10 @@ class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings,
 
 
 def load_settings() -> Settings:
-    """Returns the settings of the environment. Raises ConfigurationError, with a line for each wrong variable."""
+    """Returns the settings of the environment. Raises ConfigurationError, with a line for each wrong variable.
+
+    Wrong values are reported only if no variable is unknown, and a contradiction only if no value is wrong.
+    """
     if unknown := list(unknown_variables(os.environ, Settings)):
         raise ConfigurationError("\n".join(unknown))
     empty: dict[str, Any] = {name: "" for name in CREDENTIALS if os.environ.get(variable(name)) == ""}

@@ -1,4 +1,4 @@
-"""Settings of the checks that each webhook passes before its handler: credentials, event types, and limits."""
+"""Settings that decide which webhooks the service accepts: credentials, limits, and the event types to enqueue."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Settings of the SQS queue, of the time-out for sending, and of the batches."""
+"""Settings of the SQS queue, of the time-out for calls to SQS (also those of the worker), and of the batches."""
 
 from typing import Annotated
 from urllib.parse import urlsplit

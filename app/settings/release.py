@@ -34,7 +34,7 @@ class Release(StrEnum):
 
     @property
     def direct(self) -> bool:
-        """True if the release ignores the user's proxy settings when it connects to SQS."""
+        """True if the release cannot use a proxy for SQS. Behind a proxy, `python -m app web` then does not start."""
         return self >= Release.V10_LEAN_CLIENT
 
     @property

@@ -39,7 +39,7 @@ class Account:
     def __init__(self, address: QueueAddress, deadline: float) -> None:
         """Builds botocore's client. Raises ConfigurationError if SQS is behind a proxy.
 
-        `deadline`: maximum seconds of one call, including retries.
+        Each attempt of a call may take `deadline` / ATTEMPTS seconds to connect, and as long again for each read.
         """
         attempt_timeout = deadline / ATTEMPTS
         config = Config(

@@ -10,8 +10,8 @@ import orjson
 from app.sqs.connection import HttpResponse
 from app.sqs.failures import NotAcknowledgedError
 
-# SQS's error codes for throttling, for a wrong time in the signature, and for expired credentials. botocore's standard
-# retry mode uses the same codes: https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
+# SQS's error codes for throttling, for a wrong time in the signature, and for expired credentials. Of these, botocore's
+# standard mode retries only throttling: https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
 _AGAIN = {"RequestThrottled", "Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded"}
 _SKEWED = {"RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch", "InvalidSignatureException"}
 _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException"}
@@ -33,7 +33,7 @@ class SqsError(Exception):
 
     @property
     def expired(self) -> bool:
-        """True if SQS rejects the credentials because they have expired."""
+        """True if SQS rejects the credentials, and the reason may be that they have expired."""
         return self._plain in _EXPIRED
 
     @property

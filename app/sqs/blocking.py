@@ -75,8 +75,8 @@ class BlockingQueue:
 def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall = unobserved) -> BlockingQueue:
     """Returns the queue with a client of boto3's default session. Makes no call to SQS.
 
-    By default, botocore's connection pool has ten connections, as in the service of the talk. If more threads need a
-    connection, botocore opens more connections, and closes each of them after its call.
+    By default, botocore's connection pool has ten connections, as presumably in the service of the talk. If more
+    threads need a connection, botocore opens more connections, and closes those that the pool has no room for.
     `observe` receives the record of each call, in the thread that made the call.
     The deadline is only approximate: botocore has separate time-outs for connecting and reading, and for each attempt.
     """

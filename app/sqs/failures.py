@@ -9,7 +9,7 @@ from app.sqs.message import has_digest_of, has_message_id
 
 
 class NotAcknowledgedError(Exception):
-    """A 200 does not acknowledge the message, for example because a proxy sent the response instead of SQS."""
+    """An answer with status 200 lacks what SQS or DynamoDB always sends, so perhaps a proxy sent the answer."""
 
 
 def require_acknowledgement(answer: Mapping[str, Any], body: str, *, fifo: bool) -> None:
@@ -43,7 +43,8 @@ def code_of(error: Exception) -> str:
 def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
     """Returns how often botocore repeated a call. `found`: the answer or the exception that ended the call.
 
-    An HTTPClientError does not contain this number, but botocore raises such an error only after `attempts` attempts.
+    An HTTPClientError does not contain this number. The function assumes that botocore has made `attempts` attempts,
+    although botocore makes fewer when its retry quota is used up. For an error such as TimeoutError, returns 0.
     """
     if isinstance(found, HTTPClientError):
         return attempts - 1

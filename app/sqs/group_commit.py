@@ -57,7 +57,7 @@ class GroupCommit:
     def submit(self, message: Message, on_settled: OnSettled) -> None:
         """Sends `message`, and then calls `on_settled` once: with None, or with the error that `send` would raise.
 
-        `on_settled` must not raise an exception. Even if a slot is free, `submit` returns before that call.
+        `on_settled` must not raise an exception. It is called after `submit` has returned, even if a slot is free.
         """
         pending = PendingSend(message, asyncio.get_running_loop().time() + self._deadline)
         self._pending.add(pending, on_settled)

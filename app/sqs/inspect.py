@@ -20,7 +20,10 @@ class Counts(NamedTuple):
 
 
 class QueueInspector:
-    """Counts and receives the messages of one queue. Each method raises ConfigurationError if a call to SQS fails."""
+    """Counts and receives the messages of one queue.
+
+    Raises ConfigurationError if the configuration of the AWS SDK is wrong, or if a call to SQS fails.
+    """
 
     def __init__(self, queue_url: str) -> None:
         require_sdk()

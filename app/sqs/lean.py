@@ -31,8 +31,8 @@ BACKOFF_SECONDS = 0.1
 WARM_SECONDS = 3.0
 # Every RENEW_SECONDS, the client asks botocore for credentials. botocore renews those that expire within 15 minutes.
 RENEW_SECONDS = 60.0
-# If this machine's clock differs from SQS's by more than SKEW_SECONDS, the client corrects the time in its signatures.
-# A signature is valid for five minutes.
+# After SQS has rejected a signature, the client corrects the time in its signatures if this machine's clock differs
+# from SQS's by more than SKEW_SECONDS. A signature is valid for five minutes.
 SKEW_SECONDS = 240.0
 
 
@@ -57,7 +57,10 @@ class LeanQueue:
         self._entries = Entries()
 
     async def warm(self) -> None:
-        """Finds the credentials and the URL, and opens connections. After WARM_SECONDS, gives up and logs a warning."""
+        """Finds the credentials and the URL, and opens connections.
+
+        Logs a warning instead if a step fails, or if the steps take longer than WARM_SECONDS.
+        """
         try:
             async with asyncio.timeout(WARM_SECONDS):
                 await asyncio.gather(self._prepare(), self._connections.open(self._slots))

@@ -6,9 +6,11 @@ from typing import NamedTuple
 class SendLimits(NamedTuple):
     """Limits on sending messages to one queue.
 
-    `deadline`: maximum seconds from a call of `send` until SQS acknowledges the message, including waiting and retries.
+    `deadline`: maximum seconds from a call of `send` until SQS acknowledges the message, including waiting and retries
+    (with boto3 only approximately).
     `connections`: the size of the connection pool, or None for the client's default.
-    `calls`: the maximum number of SendMessageBatch calls in flight. `call_bytes`: the maximum bytes of one such call.
+    `calls`: the maximum number of SendMessageBatch calls in flight; on a FIFO queue, it is always 1.
+    `call_bytes`: the maximum bytes of one such call. A longer message is sent alone.
     """
 
     deadline: float = 10.0

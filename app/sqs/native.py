@@ -48,7 +48,10 @@ class NativeQueue:
         self._resolving = asyncio.Lock()
 
     async def warm(self) -> None:
-        """Opens connections by parallel calls of GetQueueUrl. After WARM_SECONDS, gives up and logs a warning."""
+        """Opens connections by parallel calls of GetQueueUrl, which also return the queue's URL.
+
+        Logs a warning instead if a call fails, or if the calls take longer than WARM_SECONDS.
+        """
         parameters: Any = self._address.parameters()
         try:
             # If a call fails, the task group cancels the others. Otherwise they could open connections after the

@@ -47,7 +47,7 @@ def as_json(settings: Settings) -> bool:
 
 
 def log_webhook(record: WebhookRecord) -> None:
-    """Writes the log line of an answered webhook."""
+    """Writes the log line of a webhook that has ended, with or without an answer."""
     level = "WARNING" if record.status is not None or record.outcome == UNANSWERED else "INFO"
     logger.bind(**fields(record)).log(level, "webhook {}", record.outcome)
 

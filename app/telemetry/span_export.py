@@ -35,7 +35,7 @@ class SpanExport:
 
     def __init__(self, resource: Resource, version: str) -> None:
         self._ids = _KnownIds()
-        self._lock = threading.Lock()  # several threads call `write`, because v02 to v07 call SQS in threads
+        self._lock = threading.Lock()  # several threads call `write`, because v03 to v07 send in threads
         self._provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, id_generator=self._ids)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("invoice_webhook", version)

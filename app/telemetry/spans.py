@@ -112,7 +112,10 @@ class WebhookTracing(Tracing[WebhookRecord]):
 
 
 class MessageTracing(Tracing[MessageRecord]):
-    """Exports the spans of messages that a worker has processed. Each is a child of the webhook's span."""
+    """Exports the spans of messages that a worker has processed.
+
+    Each is a child of the span in the message's attribute `traceparent`, if any: the webhook's or the sender's.
+    """
 
     def __init__(self, resource: Resource, version: str, queue: str) -> None:
         super().__init__(resource, version)

@@ -1,7 +1,7 @@
-"""Records a timeline of this process: the stacks of the event loop, each thread, each webhook and each call to SQS.
+"""Records a timeline of this process: stacks of the event loop, each thread, each webhook and group commit's calls.
 
-Every millisecond, a thread samples the stacks of all other threads and of all tasks. This sampler changes nothing in
-the sampled code, but makes the process a little slower.
+Every millisecond, a thread samples the stacks of all other threads, and of the tasks of webhooks and calls. This
+sampler changes nothing in the sampled code, but makes the process a little slower.
 
 While other threads compute, the sampler waits for the interpreter lock. It then samples less often, and functions seem
 to begin and end later than they do. If a thread waits for the lock, the sampler sees the function that the thread will
@@ -106,7 +106,7 @@ class Sampler(threading.Thread):
         return self._numbers[task]
 
     def _tasks(self, loop: int) -> dict[Hashable, int]:
-        """Returns, for each webhook and each call to SQS, the number of its task's stack.
+        """Returns, for each webhook and each call of group commit to SQS, the number of its task's stack.
 
         `loop`: the number of the event loop's stack, which is also the stack of the task that runs now.
         """

@@ -3,6 +3,7 @@
     server → endpoint: gate (overload, authentication, admission, body) → the release's `receive` → SQS
              └─ all other requests → FastAPI: probes, /docs, 404, 405
 
-A release is one version of the webhook's handler (`receive`). `main.create_app` assembles the application, and `server`
-runs it under uvicorn.
+A release is one version of the webhook's handler (`receive`). v01 does the billing work itself and needs no SQS. In
+v11, `callbacks` takes the place of `endpoint` for most webhooks. `main.create_app` assembles the application, and
+`server` runs it under uvicorn.
 """

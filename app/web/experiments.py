@@ -1,6 +1,7 @@
 """Options for load tests: kinds of middleware (APP_MIDDLEWARE, APP_REQUEST_OVERHEAD_MS) and of a 200 (APP_RESPONSE).
 
-They measure the effect of two tips from a talk. CHANGELOG.md describes the talk, and rebuilds its service step by step.
+APP_MIDDLEWARE and APP_RESPONSE show the effect of two tips from a talk. APP_REQUEST_OVERHEAD_MS stands for the
+middleware of the published service. CHANGELOG.md describes the talk, and rebuilds its service step by step.
 """
 
 from collections.abc import Callable

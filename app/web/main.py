@@ -34,7 +34,8 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     """Returns the application with the release of `settings`. It opens no connection before its lifespan starts.
 
     `observers` receive a record of each webhook and of each call to SQS.
-    Raises ConfigurationError if APP_DOCS=1 and Swagger UI is not installed.
+    Raises ConfigurationError if APP_DOCS=1 and Swagger UI is not installed, or if an option is set that has no effect
+    on a release without ASGI.
     """
     release = releases.load(settings.release)
     observers = observers or Observers()
@@ -65,8 +66,11 @@ def _serve_over_asgi(service: Service, release: ReleaseModule) -> None:
 
 
 def _serve_without_asgi(service: Service, release: ReleaseModule) -> None:
-    """Serves webhooks by the second door. Webhooks that this door cannot serve reach the same handler over ASGI."""
-    from app.web.callbacks import CallbackDoor  # imported only for such a release, because it needs httptools
+    """Serves webhooks by `CallbackDoor`. The webhooks that it cannot serve reach the same handler over ASGI.
+
+    Raises ConfigurationError if an option is set that has no effect on a release without ASGI.
+    """
+    from app.web.callbacks import CallbackDoor  # imported only for a release without ASGI
 
     settings = service.settings
     settings.require_no_asgi()

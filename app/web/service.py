@@ -48,7 +48,7 @@ class Service(FastAPI):
         self.observers = observers
         self.observe_calls = observers.of_calls()
         self.limits = send_limits(settings)
-        self.door: CallbackDoor | None = None  # of a release without ASGI
+        self.door: CallbackDoor | None = None  # None if the release uses ASGI
         self._entrance: ASGIApp = super().__call__
 
     @classmethod
@@ -65,7 +65,10 @@ class Service(FastAPI):
 
     @cached_property
     def billing(self) -> BillingAccess:
-        """The DynamoDB table and the Chargebee site. v01 needs both, because it does the billing work itself."""
+        """The DynamoDB table and the Chargebee site. v01 needs both, because it does the billing work itself.
+
+        Raises ConfigurationError if a setting of the table or of the site is missing.
+        """
         return billing_access(self.settings)
 
     def serve_webhooks(self, handler: ASGIApp, gate: Gate, middleware: Sequence[Callable[[ASGIApp], ASGIApp]]) -> None:

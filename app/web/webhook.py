@@ -1,4 +1,4 @@
-"""The functions that all releases share. They read the body and the event, and create the response."""
+"""Defines what releases share: functions that read the event and create the response, and the interface `Webhook`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -43,7 +43,7 @@ def _record(request: Request) -> WebhookRecord:
 
 
 class Webhook(Protocol):
-    """A webhook with a complete body, for a release whose handler is no coroutine.
+    """A webhook with a complete body, for a release whose handler needs no ASGI (v11).
 
     The handler calls `ignored`, or passes `settled` to `GroupCommit.submit`. `state` is what the lifespan has yielded.
     """

@@ -1,7 +1,7 @@
 """Deletes messages and changes their visibility timeouts in batches of at most ten, and retries failed entries.
 
-If a delete does not reach SQS, SQS delivers the message again. The worker then finds that the event is done, and
-deletes the message without repeating the work.
+If a delete does not reach SQS, SQS delivers the message again. If the event is done, the worker then deletes the
+message without repeating the work. If the worker has sent a dead letter, it may send a second one.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The worker's calls to SQS with aioboto3. Each call has a deadline, and the observers receive a record of it."""
+"""The worker's calls to SQS with aioboto3. Each call has a deadline, and the observers receive a record per call."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class FailedEntry(NamedTuple):
 
 
 class ConsumedQueue:
-    """A queue of SQS. The first successful call looks up the queue's URL. Every method may raise any exception."""
+    """A queue of SQS. Calls look up the queue's URL until a look-up succeeds. Every method may raise any exception."""
 
     def __init__(self, client: "SQSClient", address: QueueAddress, call_timeout: float, observe: ObserveCall) -> None:
         self.name, self.fifo = address.name, address.fifo

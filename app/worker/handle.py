@@ -27,7 +27,7 @@ NO_DEAD_LETTER = "dead_letter_queue"
 
 
 class MessageHandler(NamedTuple):
-    """Handles one message per task. If a message fails, also releases the later messages of the same FIFO group.
+    """Handles one message per task. If a message must be retried, also releases the later ones of its FIFO group.
 
     `wanted`: the event types in APP_EVENT_TYPES; `first_retry`: the longest delay of the first retry, in seconds.
     """
@@ -83,7 +83,10 @@ class MessageHandler(NamedTuple):
             self.releaser.release(message)
 
     async def _dead_letter(self, message: InFlightMessage, record: MessageRecord, code: str, detail: str) -> None:
-        """Sends the dead letter, then deletes the message. If the delete fails, a second dead letter may follow."""
+        """Sends the dead letter, then deletes the message. If the delete fails, a second dead letter may follow.
+
+        If the dead-letter queue does not accept the dead letter, retries the message.
+        """
         event_id = None if record.event is None else record.event.id
         try:
             letter = dead_letter(message.received, code, detail, event_id, fifo=self.dead_letters.fifo)

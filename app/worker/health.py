@@ -1,4 +1,4 @@
-"""The worker's probes over HTTP/1.1: /healthz (the event loop runs and polls SQS) and /readyz (it is not stopping).
+"""The worker's probes over HTTP/1.1: /healthz (the poller is not stuck) and /readyz (the worker is not stopping).
 
 Neither probe checks a dependency, because restarting the process does not repair a queue that is down.
 """

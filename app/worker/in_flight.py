@@ -101,8 +101,10 @@ class InFlight:
             failures = 0 if await self.extend_all() else failures + 1
 
     async def extend_all(self) -> bool:
-        """Extends the visibility timeout of every message. Calls `on_lost` for each message that SQS refuses to extend.
+        """Extends the visibility timeout of every message.
 
+        Calls `on_lost` for each message that SQS refuses to extend, that SQS has hidden for almost the maximum of 12
+        hours, or that waits for a task although its visibility timeout has ended.
         Returns False if an extension has failed and should be repeated.
         """
         for message in list(self._messages.values()):

@@ -60,7 +60,7 @@ async def _run(
         prefetch=prefetch,
         visibility=settings.worker_visibility,
         first_retry=retry,
-        # Twice the time that a poll, its retries and the pause after a failure may take.
+        # More than a poll with its retries (POLL_SECONDS + the time-out) and the pause after a failure (15 s) may take.
         idle=2 * (POLL_SECONDS + 2 * settings.sqs_timeout),
         grace=settings.graceful_timeout,
     )

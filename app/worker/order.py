@@ -62,7 +62,7 @@ class MessageOrder:
         waiting = self._behind[group]
         if message not in waiting:
             return list(self._behind.pop(group))
-        # An earlier message of the group is in work and may succeed, so only `message` and later ones are removed.
+        # An earlier message of the group is ready or in work, so only `message` and later ones are removed.
         later: list[InFlightMessage] = []
         while (last := waiting.pop()) is not message:
             later.insert(0, last)

@@ -57,7 +57,7 @@ async def reconcile(
     """Compares all `events`, which are sorted by time, and enqueues the missing events if `send` is not None.
 
     `progress` receives the time, in unix seconds, of the last event of each batch.
-    Raises BillingFailed and QueueUnavailable.
+    Raises BillingFailed, QueueUnavailable, or InvalidEvent if SQS rejects a character of an event.
     """
     seen = 0
     missing: list[str] = []

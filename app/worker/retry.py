@@ -31,8 +31,9 @@ def retry_delay(
     """Returns the whole seconds until a failed message becomes visible again.
 
     `age`: seconds since the last receive; `base`: the longest delay after the first receive, in seconds.
-    `retry_after`: the seconds of a Retry-After header, or None. If it is given, the delay is between `retry_after` and
-    twice that, so that not all messages become visible at the same time.
+    `retry_after`: the seconds of `Postponed.retry_after`, or None. If it is above 0, the delay is between `retry_after`
+    and twice `retry_after`, so that not all messages become visible at the same time. The delay never exceeds what
+    `longest_visibility` returns.
     """
     if retry_after is not None and retry_after > 0:
         seconds = math.ceil(uniform(retry_after, 2 * retry_after))

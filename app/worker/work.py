@@ -33,7 +33,7 @@ class WorkerLimits(NamedTuple):
     """A worker's limits. At most `concurrency` messages are in work, and `prefetch` wait. Times are in seconds.
 
     `visibility`: how long SQS hides a message after a receive or an extension. `first_retry`: the longest delay of a
-    message's first retry. `idle`: the worker counts as not alive after this time without a poll. `grace`: the longest
+    message's first retry. `idle`: the worker counts as not alive if `Poller.idle` exceeds this. `grace`: the longest
     time that `run` may take after `stop` is called (`run` describes an exception).
     """
 

@@ -40,7 +40,7 @@ Key = Annotated[str, Query(max_length=100)]
 
 
 class Invoice(BaseModel):
-    """A few fields of Chargebee's."""
+    """A few fields of Chargebee's invoice."""
 
     id: str
     customer_id: str

@@ -22,7 +22,7 @@ ORDERS = """
     LEFT JOIN order_items ON order_items.order_id = orders.id
     WHERE orders.user_id = %s
     ORDER BY orders.id, order_items.id"""
-# A frame without rows has them, too.
+# The columns of each query's frame; a frame without rows has them, too.
 _COLUMNS = {PRODUCTS: ("id", "title", "quantity", "unit_price"), ORDERS: ("id", "status", "quantity")}
 
 
@@ -39,6 +39,6 @@ def blocking_frame(pool: BlockingPool, query: str, user: int) -> "pl.DataFrame":
 
 
 def _frame(query: str, rows: list[dict[str, Any]]) -> "pl.DataFrame":
-    import polars as pl  # 0.6 s, and threads that have no part in so few rows: only for who asks for orders
+    import polars as pl  # takes 0.6 s and starts threads, so only a request for orders imports it
 
     return pl.DataFrame(rows, dict.fromkeys(_COLUMNS[query]) | {"quantity": pl.Int64})

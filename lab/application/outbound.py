@@ -44,7 +44,7 @@ router = APIRouter()
 
 @asynccontextmanager
 async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
-    """The upstream's address, a choice of clients for each kind, and the JSON file's path."""
+    """Yields the upstream, a choice of clients for each kind, and the JSON file's path."""
     timeout = settings.upstream_timeout
     with tempfile.TemporaryDirectory(prefix="lab-") as folder, httpx.Client(timeout=timeout, limits=_MANY) as sync:
         async with (
@@ -62,7 +62,7 @@ async def opened(settings: LabSettings) -> AsyncIterator[dict[str, Any]]:
 
 
 def write_file(folder: Path) -> Path:
-    """Indented JSON of some 100 kB."""
+    """Writes a file with indented JSON of some 100 kB into `folder`, and returns the file's path."""
     path = folder / "records.json"
     records = [
         {"id": number, "name": f"record {number}", "tags": ["a", "b", "c"], "values": [number, number / 7, -number]}
@@ -73,7 +73,7 @@ def write_file(folder: Path) -> Path:
 
 
 def get(request: Request, ms: int, client: Which) -> Any:
-    """The upstream's answer; blocks until then. Raises LabUnavailable."""
+    """Returns the upstream's answer, and blocks its thread until then. Raises LabUnavailable."""
     upstream = request.state.upstream
     with upstream.answering(), request.state.outbound_sync[client]() as http:
         return http.get(upstream.after(ms)).raise_for_status().json()

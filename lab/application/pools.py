@@ -20,7 +20,7 @@ from lab.settings import LabSettings
 
 STATEMENT_SECONDS = 10
 _CONNECT_SECONDS = 5
-# The pool tries again for so long, then at the next request: longer pauses would outlast an outage.
+# The pool retries for this time, and then at the next request; with more retries, its pauses would outlast an outage.
 _RECONNECT_SECONDS = 1.0
 _REACH = "is Postgres up, and APP_LAB_DATABASE_URL right? (`python -m lab --postgres` starts one)"
 
@@ -43,7 +43,10 @@ class BlockingPool:
                 yield connection
 
     def user(self, wanted: int | None = None) -> int:
-        """The number of a user that there is. Raises LabUnavailable, or RequestValidationError (422)."""
+        """Returns the number of an existing user: `wanted`, or a random one.
+
+        Raises LabUnavailable, or RequestValidationError (422) if there is no user `wanted`.
+        """
         if self._most is None:
             with self.connection() as connection:
                 self._most = highest(connection.execute(HIGHEST).fetchone())
@@ -111,7 +114,7 @@ def _conninfo(settings: LabSettings) -> str:
     limits: dict[str, Any] = {
         "connect_timeout": _CONNECT_SECONDS,
         "tcp_user_timeout": 1000 * STATEMENT_SECONDS,
-        "keepalives_idle": STATEMENT_SECONDS // 2,  # a probe, which that limit applies to, while an answer is awaited
+        "keepalives_idle": STATEMENT_SECONDS // 2,  # tcp_user_timeout needs a probe while only an answer is awaited
         "options": f"{given.get('options') or ''} -c statement_timeout={STATEMENT_SECONDS}s".strip(),
     }
     return make_conninfo(**given | limits)

@@ -17,14 +17,18 @@ from local import child
 from local.ports import START_SECONDS, free_port
 from local.readiness import wait_until_ready
 
-# How long requests may go on after the signal, and after how long what is left is killed.
+# Seconds that requests may take after the signal, and seconds after which `serve` kills the processes that still run.
+# `local.child` makes uvicorn and its workers kill themselves a second earlier.
 GRACE_SECONDS = 2
 LAST_SECONDS = 4
 _FAILED = "the lab has ended (see its error above)"
 
 
 def serve(settings: LabSettings, listening: Callable[[str], None]) -> None:
-    """Serves until it is interrupted; `listening` gets the URL. Raises ConfigurationError if uvicorn ends by itself."""
+    """Serves until it is interrupted; `listening` gets the URL.
+
+    Raises ConfigurationError if the port is taken, if uvicorn does not listen in time, or if it ends by itself.
+    """
     # A waiting request is an open connection, and one more where it waits for the upstream.
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -67,7 +71,7 @@ def _command(settings: LabSettings, port: int) -> list[str]:
 
 
 def _free_port(settings: LabSettings) -> int:
-    """Returns APP_LAB_PORT, or a free one for 0. Raises ConfigurationError if it is taken."""
+    """Returns APP_LAB_PORT, or a free port for 0. Raises ConfigurationError if the lab cannot bind host and port."""
     if settings.port == 0:
         return free_port()
     with socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET) as door:

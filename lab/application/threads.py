@@ -12,10 +12,10 @@ class ThreadCount:
     """Counts the threads of this process.
 
     `python` counts the main thread, which runs the event loop, and every Python thread that was started after the
-    application: AnyIO's threads for `def` endpoints and files, and the threads of executors. It does not count the
-    other threads that ran at the start: the thread by which a uvicorn worker answers its parent, threads that wait for
-    the parent's end, and threads of connection pools. `os` counts all threads of the process as Linux does, including
-    these and libuv's.
+    application: AnyIO's threads for `def` endpoints and files, the threads of executors, and the four threads of a
+    `BlockingPool`, which its first request starts. It does not count the other threads that ran at the start: the
+    thread by which a uvicorn worker answers its parent, and threads that wait for the parent's end. `os` counts all
+    threads of the process as Linux does, including these and libuv's.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,10 @@ class ThreadCount:
         return threading.active_count() - self._standing
 
     def request_ended(self) -> None:
-        """anyio keeps a thread for 10 s after its last call, so this misses none of a request's own."""
+        """Updates the peak, which misses no thread of anyio, because anyio keeps a thread for 10 s after its last call.
+
+        The peak can miss the threads of an executor that a request has made for itself.
+        """
         self.peak = max(self.peak, self.now())
 
     def report(self) -> dict[str, int]:
@@ -38,7 +41,7 @@ class ThreadCount:
 
 
 class CountThreads:
-    """Pure ASGI; handlers find its ThreadCount as `request.state.threads`."""
+    """A pure ASGI middleware. Handlers find its ThreadCount as `request.state.threads`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

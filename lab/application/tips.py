@@ -37,7 +37,7 @@ class Answer(BaseModel):
 
 
 class LineItem(BaseModel):
-    """A few fields of Chargebee's."""
+    """A few fields of Chargebee's line item."""
 
     id: str
     date_from: int

@@ -1,4 +1,4 @@
-"""Which users there are, for experiments that take one by random."""
+"""Finds out which users exist, for experiments that take a random one."""
 
 import random
 from typing import Annotated, Any

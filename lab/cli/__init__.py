@@ -1,4 +1,4 @@
-"""`python -m lab`: one file per command."""
+"""`python -m lab`: serve.py, measure.py, and database.py, which has `setup` and `postgres`."""
 
 from app.cli import run
 from lab.cli.serve import lab

@@ -97,7 +97,7 @@ def _fill(url: str, scale: float) -> bool:
         raise ConfigurationError("the lab's packages are not installed: `make .venv/lab` does") from None
     with ExitStack() as stack:
 
-        @cache  # at the first progress: an error is to be alone on its line
+        @cache  # made at the first progress, so that an earlier error is alone on its line
         def bar() -> "ProgressBar[int]":
             shown = click.progressbar(length=steps(scale), label="Rows and indexes", file=sys.stderr)
             return stack.enter_context(shown)

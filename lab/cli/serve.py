@@ -12,7 +12,7 @@ from lab.cli.database import check_options, ctrl_c, scale_option, setup, throw_a
 from lab.cli.database import postgres as postgres_command
 from lab.settings import LabSettings, load_lab_settings
 
-# Of the group `lab`, which no deployment has.
+# Packages of the dependency group `lab`, which no deployment has.
 PACKAGES = ("httpx", "polars", "psycopg", "psycopg_pool", "requests")
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(LabSettings)}"
 

@@ -21,7 +21,7 @@ from local.machine import Watch
 def ask(names: Collection[str], plan: Plan, file: Path, where: Environment) -> Answers:
     """Measures the questions of those names, in place of those that `file` has of them.
 
-    Raises what a server's start and `open_beside` raise.
+    Raises what `loadtest.stage.subject.start`, `open_beside` and the questions' cases raise.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     raise_as_far_as_possible()

@@ -19,7 +19,7 @@ class Beside:
     database: Postgres | None
 
     def environment(self, database: bool) -> dict[str, str]:
-        """The lab's variables; without `database` it opens no pool, whose threads would be counted."""
+        """Returns the lab's variables. Without `database`, the lab opens no pool, whose threads would count."""
         ours = {"APP_LAB_UPSTREAM_URL": self.upstream.url, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
         if database:
             assert self.database is not None
@@ -38,6 +38,6 @@ def open_beside(database: bool) -> Iterator[Beside]:
 
 
 def lab(name: str, workers: int, variables: dict[str, str]) -> AttackSubject:
-    """The lab with that many processes; its readiness is its own OpenAPI document, since it has no probes."""
+    """Returns the lab with `workers` processes. It is ready when it answers /openapi.json, because it has no probes."""
     command = [sys.executable, "-m", "lab", "--workers", str(workers)]
     return AttackSubject(name, command, variables, enqueues=False, port="APP_LAB_PORT", ready="/openapi.json")

@@ -43,7 +43,7 @@ QUICK_GROUPS: list[Group] = [(_tip("nothing"), [])]
 def measure(
     beside: Beside, groups: list[Group], repeats: int, file: Path, shorter: Callable[[Load], Load]
 ) -> list[CaseRepeat]:
-    """Every duet of `groups`, and each reference beside itself. Raises what `lab.measurement.endpoint` raises."""
+    """Measures every duet of `groups`, and each reference beside itself. Raises what `endpoint.measure` raises."""
     rows = []
     for reference, others in groups:
         cases = {case.name: replace(case, load=shorter(case.load)) for case in (reference, *others)}
@@ -66,7 +66,7 @@ def measure(
 
 
 def _row(run: Run, case: EndpointCase) -> CaseRepeat:
-    """The reference is named for its duet: its figure is of that time, and compared only within it."""
+    """Returns a row. The reference is named for its duet, because its figure is compared only within that duet."""
     measured = run.measurement
     name = measured.name if measured.name == run.kind else f"{measured.name} beside {run.kind}"
     return CaseRepeat(name=name, path=case.requested, workers=1, repeat=run.repeat, measurement=measured)

@@ -1,6 +1,6 @@
 """One measurement of an endpoint of the lab: start it, one request, a warm-up, the attack, the results.
 
-Without an audit: a 200 of the lab promises nothing.
+There is no audit, because a 200 of the lab promises nothing.
 """
 
 import http.client
@@ -47,7 +47,7 @@ def measure(
 ) -> Measured:
     """Starts `what`, the case's subject, and attacks it. Calls `begin` right before the attack.
 
-    Raises PreCheckFailed, ChildProcessError and CalledProcessError (vegeta).
+    Raises PreCheckFailed, ChildProcessError, and CalledProcessError or TimeoutExpired (vegeta).
     """
     out.mkdir(parents=True, exist_ok=True)
     with (

@@ -10,7 +10,7 @@ Case = Callable[[Stage], Figures]  # raises NotHere
 
 
 class NotHere(Exception):
-    """This machine has not what a case needs; its row is left out."""
+    """This machine lacks what a case needs; the case's row is left out."""
 
 
 @dataclass(frozen=True)

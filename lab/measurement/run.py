@@ -65,7 +65,8 @@ def _quick_load(load: Load) -> Load:
 def run(names: Collection[str], plan: Plan, file: Path, where: Environment) -> LabResults:
     """Measures the studies of those names, in place of those that `file` has of them.
 
-    Raises what `lab.measurement.endpoint.measure` and `lab.measurement.beside.open_beside` raise.
+    Raises what `lab.measurement.endpoint.measure` and `lab.measurement.beside.open_beside` raise, and NotMeasured if
+    the study do_nothing finds no complete run of `python -m loadtest calibrated`.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     chosen = {name: plan.cases(name) for name in STUDIES if name in names}

@@ -18,7 +18,7 @@ class Target:
     url: str
     body: bytes = b""
 
-    # vegeta reads it once. Answers are read and dropped: 100 kB each would fill the disk.
+    # vegeta reads the target once and repeats it. It stores no answers, because 100 kB each would fill the disk.
     options = ("-max-body", "0")
 
     def feed(self, pipe: IO[bytes]) -> threading.Thread:

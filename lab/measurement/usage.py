@@ -50,7 +50,7 @@ class Usage:
         self._most = max(self._most, threads(self._running.pid))
 
     def threads(self) -> Threads:
-        """Asks the lab where it is one process: with several, any of them may answer."""
+        """Returns the numbers of threads. Asks the lab only if it is one process: of several, any one might answer."""
         python = _python_peak(self._running.url) if self._workers == 1 else None
         return Threads(python=python, os=self._most, before=self._before)
 

@@ -14,10 +14,10 @@ import uvloop
 
 @dataclass
 class Seen:
-    """The responses that users received. `latencies`: milliseconds of each 200.
+    """The responses that users received. `latencies`: milliseconds of each answer with a status below 400.
 
     `failed`: the number of other answers, and of requests without an answer.
-    `cut`: the number of `failed` requests whose connection was closed before the response.
+    `cut`: the number of `failed` requests whose connection was open, but closed before the end of the response.
     """
 
     seconds: float

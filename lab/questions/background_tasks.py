@@ -2,7 +2,7 @@
 
 Setup: `/blocking` adds an `async def` task that blocks, `/awaiting` one that awaits, `/threads` a `def`, and `/own` an
 `async def` that runs the same work in threads of its own limiter. `/job` inserts a row into Postgres before it answers,
-and loops beside the handlers do what the table has. `/async` and `/sync` are somebody else's requests. A finished task
+and loops beside the handlers do the table's jobs. `/async` and `/sync` are somebody else's requests. A finished task
 logs a line.
 
 Asked: fastapi#404, #1313, #1355 and #3824, starlette#2972.
@@ -51,7 +51,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
 
 
 async def run_jobs(pool: AsyncConnectionPool) -> None:
-    """Does one job after the other; a job that is not done is another process's when this one ends."""
+    """Does one job after the other. If this process ends before a job is done, another process can do that job."""
     while True:
         async with pool.connection() as connection:
             job = await (await connection.execute(TAKE)).fetchone()

@@ -3,7 +3,7 @@
 Setup: a `def` handler needs one connection from a pool of ten, and AnyIO lends 40 threads. A sync dependency takes
 the connection in one thread, and then the handler needs a thread again. `/handler` takes the connection inside the
 handler; `/limited` is the dependency with `max_concurrency`; `/awaited` uses an async pool and no thread. `/held`
-says who has what.
+counts what is lent, and the requests that wait.
 
 Asked: fastapi#3205, PRs #5122, #12066 and #15372, discord/access#496.
 
@@ -74,7 +74,7 @@ async def awaited(lent: Annotated[AsyncConnection, Depends(native_connection)]) 
 
 @app.get("/held")
 async def held(request: Request) -> dict[str, int]:
-    """Threads and connections that are lent, and requests that wait for one."""
+    """Counts the threads and connections that are lent, and the requests that wait for one."""
     threads, pool = current_default_thread_limiter().statistics(), request.state.pool.get_stats()
     return {
         "threads": threads.borrowed_tokens,

@@ -1,8 +1,8 @@
 """Question: `def` or `async def`, and what belongs in a thread or in a process?
 
-Setup: five kinds of work, each in four ways. Nothing; a call of an upstream that takes 200 ms, by an async client or by
-a sync one; a computation of 2 to 5 ms; and a call with a computation. `/def` runs in one of 40 threads,
-`/async` on the event loop, `/thread` and `/process` are `async def` handlers that hand the work over.
+Setup: five kinds of work, each in four ways: nothing; a call of an upstream that takes 200 ms, by an async client or by
+a sync one; a computation of 2 to 5 ms; and a call with a computation. `/def` runs in one of 40 threads, `/async` on the
+event loop, `/thread` and `/process` are `async def` handlers that hand the work over. A process has no async client.
 
 Asked: in every thread about FastAPI's performance.
 
@@ -66,7 +66,7 @@ def both() -> int:
     return blocks() + computes()
 
 
-# The event loop's client, from a thread.
+# In a thread, `awaits` runs on the event loop, to which its client belongs.
 DONE: dict[str, Callable[[], int]] = {
     "nothing": nothing,
     "awaits": lambda: from_thread.run(awaits),

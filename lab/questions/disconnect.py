@@ -3,7 +3,7 @@
 Setup: a handler calls an upstream twenty times, 50 ms each; its clients leave during the first calls. `/runs_on` is an
 ordinary handler; `/asks` asks `request.is_disconnected()` after each call; `/cancelled` waits for the disconnect
 beside the work, and cancels the work; `/streams` is a StreamingResponse. APP_LAB_MIDDLEWARE=base_http puts a
-BaseHTTPMiddleware in front of them. `/work` says what became of the handlers.
+BaseHTTPMiddleware in front of them. `/work` counts what the handlers have done.
 
 Asked: fastapi#3766, vllm#10087, starlette discussion 2094.
 

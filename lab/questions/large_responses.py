@@ -1,6 +1,6 @@
 """Question: why does a large response take so long, and why do all other requests become slow meanwhile?
 
-Setup: the same rows, of some 200 bytes each, are returned in five ways: by a declared return type, as a dict without
+Setup: the same rows, of some 150 bytes each, are returned in five ways: by a declared return type, as dicts without
 one, as a JSONResponse, as bytes that orjson made, and as a stream of lines. `/thread/{rows}` has the declared return
 type in a `def` handler, `/small` is somebody else's request.
 
@@ -47,7 +47,7 @@ made: dict[int, list[dict[str, Any]]] = {}
 
 
 def table(number: int) -> list[dict[str, Any]]:
-    """Made once, so that only the way out is measured."""
+    """Returns the rows, which are made once, so that only their way out is measured."""
     if number not in made:
         made[number] = [row(index) for index in range(number)]
     return made[number]

@@ -28,7 +28,10 @@ texts: deque[str] = deque(maxlen=400)
 
 
 def lines(number: int) -> list[str]:
-    """Strings that are too large for Python's own allocator, and so come from malloc; 1,000 are some megabyte."""
+    """Returns strings, 1,000 of which are some megabyte.
+
+    All but the first ten are too large for Python's own allocator, so their memory comes from malloc.
+    """
     return [str(line) * CHARACTERS for line in range(number)]
 
 

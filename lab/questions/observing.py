@@ -35,9 +35,9 @@ from app.telemetry.lines import WebhookLines
 from app.telemetry.record import WebhookRecord
 from lab.settings import load_lab_settings
 
-Tell = Callable[[float], object]  # takes what time.perf_counter() was before
+Tell = Callable[[float], object]  # takes the value of time.perf_counter() at the request's start
 observe = load_lab_settings().observe
-# As long as an ordinary line.
+# This text is as long as an ordinary line of a log.
 TEXT = (
     "GET /orders/4711 200 in %.3f ms, from 10.0.12.34, HTTP/1.1, by a client of 60 characters; " + "context=value " * 8
 )

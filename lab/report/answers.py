@@ -38,7 +38,7 @@ def _outcome(answer: Answer, claim: Claim) -> ClaimOutcome:
 
 
 def _ratio(answer: Answer, ratio: Ratio) -> MedianEstimate:
-    """Each repeat's own ratio; infinite if the divisor is zero."""
+    """Estimates the ratio from each repeat's own: infinite if only the divisor is zero, left out if both are zero."""
     over, under = ({run.repeat: run.figures for run in answer.of(case)} for case in (ratio.over, ratio.under))
     both = sorted(over.keys() & under.keys())
     pairs = [(over[repeat][ratio.figure], under[repeat][ratio.figure]) for repeat in both]

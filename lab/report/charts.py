@@ -65,7 +65,7 @@ def _ratios(rows: list[dict[str, Any]], title: str) -> Spec:
 
 
 def throughput(study: Study) -> Spec:
-    """200s a second of every case, with the interval of the repeats."""
+    """200s a second of each case, with the interval of the repeats. Leaves out a case whose interval begins at zero."""
     rows = []
     for name in study.names():
         rps = estimate(row.measurement.rps for row in study.of(name))
@@ -114,7 +114,7 @@ def _cases(rows: list[dict[str, Any]], x: alt.Scale, axis: str, title: str, tick
 
 
 def _scale(rows: list[dict[str, Any]]) -> alt.Scale:
-    """Logarithmic, as wide as the values with their numbers beside them; a ratio of 1 is on that of ratios."""
+    """Returns a logarithmic scale with room for the values and the numbers beside them; for ratios, it includes 1."""
     ones = [1.0] if any("figure" in row for row in rows) else []
     low = min([*ones, *(row["low"] for row in rows)], default=1)
     high = max([*ones, *(row["high"] for row in rows)], default=1)

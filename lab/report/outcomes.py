@@ -105,7 +105,7 @@ def _one(published: float, measured: MedianEstimate) -> Verdict:
 
 
 def _beyond(ratio: float, more: bool) -> bool:
-    """Returns True if `ratio` is above 1 (or, unless `more`, below 1) after rounding to two digits as in the tables."""
+    """Returns True if `ratio`, rounded to two decimals as in the tables, is above 1 (unless `more`: below 1)."""
     shown = round(ratio, 2)
     return shown > 1 if more else shown < 1
 

@@ -1,4 +1,4 @@
-"""The charts of docs/lab.md and docs/questions, as SVG."""
+"""Draws the charts of docs/lab.md as SVG: one for each study and one for each question."""
 
 import json
 import tempfile

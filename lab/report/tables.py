@@ -109,7 +109,10 @@ def _cpu(milliseconds: MedianEstimate) -> str:
 
 
 def _others(repeats: list[CaseRepeat]) -> str:
-    """Returns the answers other than 200 of the repeat with the median rate. `none` means no answer in time."""
+    """Returns the answers other than 200 of the repeat with the median rate.
+
+    `none` means no answer: it came too late, or the connection was refused or closed.
+    """
     statuses = sorted(repeats, key=lambda row: row.measurement.rps)[len(repeats) // 2].measurement.statuses
     others = {code: number for code, number in sorted(statuses.items()) if code != "200"}
     return ", ".join(f"{'none' if code == '0' else code}: {number:,}" for code, number in others.items()) or "–"

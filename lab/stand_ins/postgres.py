@@ -25,7 +25,7 @@ _PATIENCE = 10.0  # seconds to stop; it takes some 0.2
 
 
 class Postgres(NamedTuple):
-    """A running one. `url` is libpq's, with a password; `pid` is the server's first process."""
+    """A running Postgres. `url` is libpq's, with a password; `pid` is the server's first process."""
 
     url: str
     pid: int
@@ -38,7 +38,7 @@ def start(folder: Path | None = None) -> Iterator[Postgres]:
     `folder` is the parent of its temporary folder. If this process runs as root, the user `nobody` must be able to
     enter `folder`. Raises ConfigurationError if Postgres' programs are missing, or do not start.
     """
-    # The child removes it, and this process if the child was killed.
+    # The child removes the folder. If the child was killed, this process does.
     with (
         tempfile.TemporaryDirectory(prefix=_PREFIX, dir=folder, ignore_cleanup_errors=True) as own,
         child.start("lab.stand_ins.postgres", [own], "Postgres did not start", _PATIENCE) as one,

@@ -18,8 +18,8 @@ from local.ports import free_port
 USER = "lab"
 _STOP = 5.0  # seconds
 _START = 60.0
-_PORTS = 5  # tries, where somebody else has taken the free port meanwhile
-# Nothing of it has to outlive a crash; and nothing but the experiments is to use the machine.
+_PORTS = 5  # ports to try, because another process can take a free port before Postgres listens on it
+# No data have to outlive a crash, and Postgres' background work must not disturb the measurements.
 _OPTIONS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -110,7 +110,7 @@ def _accepts(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """An immediate shutdown, which ends all of the server's processes."""
+    """Ends all of the server's processes by an immediate shutdown. After _STOP seconds, kills the first process."""
     process.send_signal(signal.SIGQUIT)
     try:
         process.wait(_STOP)

@@ -50,7 +50,10 @@ def privileges(folder: Path) -> dict[str, Any]:
 
 
 def _wheel() -> Path | None:
-    """The folder that the wheel is installed in. Not by importing it, which would look for a server of its own."""
+    """Returns the folder in which the wheel is installed, or None if the wheel or its programs are missing.
+
+    Does not import the wheel, because the import would look for a server of its own.
+    """
     found = importlib.util.find_spec(_WHEEL)
     if found is None or found.origin is None:
         return None
@@ -70,7 +73,10 @@ def _copied(packages: Path, target: Path) -> Path:
 
 
 def _installed() -> Path:
-    """Debian's newest, else pg_config's."""
+    """Returns the folder of Debian's newest Postgres with both programs, or else the folder that pg_config names.
+
+    Raises ConfigurationError if neither has the programs.
+    """
     folders = sorted(_DEBIANS.glob("[0-9]*/bin"), key=lambda path: float(path.parent.name), reverse=True)
     configured = shutil.which("pg_config")
     if configured is not None:

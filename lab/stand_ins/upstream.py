@@ -1,7 +1,7 @@
 """A slow upstream for the lab: `GET /?ms=` waits so long, 0 to 10,000 milliseconds, and answers `{"waited_ms": n}`.
 
-`start()` runs it as a child process that ends with its parent; `python -m lab.stand_ins.upstream` by hand. Without a
-framework, so that it is never what bounds a measurement: thousands of requests may wait in it.
+`start()` runs it as a child process that ends with its parent; `python -m lab.stand_ins.upstream` runs it by hand. It
+uses no framework, so that it never limits a measurement: thousands of requests may wait in it.
 """
 
 import argparse
@@ -29,7 +29,7 @@ _KEEP_ALIVE_SECONDS = 75
 
 
 class RunningUpstream(NamedTuple):
-    """A running one; `url` is without a path (APP_LAB_UPSTREAM_URL)."""
+    """A running upstream; `url` has no path (APP_LAB_UPSTREAM_URL)."""
 
     url: str
     pid: int
@@ -37,7 +37,7 @@ class RunningUpstream(NamedTuple):
 
 @contextmanager
 def start(port: int = 0) -> Iterator[RunningUpstream]:
-    """Runs one inside the context; 0 picks a free port. Raises ConfigurationError where it does not start."""
+    """Runs an upstream inside the context; port 0 picks a free one. Raises ConfigurationError if it does not start."""
     failure = f"the lab's upstream did not start on port {port}"
     with child.start("lab.stand_ins.upstream", ["--port", str(port), "--json"], failure) as started:
         yield RunningUpstream(started.ready["url"], started.pid)

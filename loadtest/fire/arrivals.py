@@ -26,7 +26,7 @@ class Arrivals(Protocol):
         ...
 
     def forget(self, digest: bytes) -> int:
-        """Takes a digest out of `received`; how often it was there."""
+        """Removes `digest` from `received`, and returns how often it was there."""
         ...
 
 
@@ -45,7 +45,7 @@ class Ledger:
         pass
 
     def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
-        """See `Arrivals`. Raises URLError where the stand-in does not respond."""
+        """See `Arrivals`. Raises URLError if the stand-in does not respond."""
         changed, before = time.monotonic(), -1
         while True:
             self._read()

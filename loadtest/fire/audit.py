@@ -10,7 +10,8 @@ def audit(sent: dict[str, bytes], accepted: Iterable[str], received: Counter[byt
     """Compares what was sent (digests by event id), what got 200 (event ids) and what was in the queue (digests).
 
     `lost`: got 200, and is not in the queue as sent. `altered`: in the queue, with bytes that were not sent. `unasked`:
-    a 200 for an id that was not sent, or a second one. `late`: in the queue, without a 200.
+    a 200 for an id that was not sent, or a second one. `late`: in the queue, without a 200. `duplicates`: further
+    copies of a sent message in the queue. The audit holds in spite of late messages and duplicates.
     """
     answers = Counter(accepted)
     unasked = sum(count - (event_id in sent) for event_id, count in answers.items())

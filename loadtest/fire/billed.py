@@ -21,7 +21,8 @@ WINDOW = 60.0
 def wait_until_billed(stage: WorkerStack, planned: Deliveries, workers: Workers, shown: Count) -> float:
     """Returns the seconds until all invoices are closed and the queue is empty.
 
-    Raises TimeoutError where nothing has changed for STANDSTILL_SECONDS, ChildProcessError where a worker has ended.
+    Raises TimeoutError if nothing has changed for STANDSTILL_SECONDS, ChildProcessError if a worker has ended by
+    itself, and ConfigurationError if Chargebee's stand-in does not answer.
     """
     began = changed = time.monotonic()
     before: tuple[int, int] | None = None

@@ -28,7 +28,7 @@ class Mix(NamedTuple):
 
 ODD = Mix(0.10, 0.05, 0.01, hostile=True)
 PLAIN = Mix(0, 0, 0, hostile=False)
-# What the dead-letter queue says of them.
+# The reasons with which messages that can never succeed are in the dead-letter queue.
 NO_EVENT, NO_INVOICE = "not_an_event", "invoice_not_found"
 
 
@@ -119,7 +119,10 @@ def _between(source: random.Random, low: float, high: float) -> float:
 
 
 def _poison(making: _Making, number: int) -> Iterator[tuple[str, str]]:
-    """Half of them about invoices that do not exist, half no events at all."""
+    """Sends `number` messages that can never succeed, and yields the event id and the reason of each.
+
+    Half of them are events about invoices that do not exist, and half have a body that is no event.
+    """
     for n in range(number):
         event = making.event(f"draft_inv_{making.run}_gone{n:04d}")
         making.send(event, making.random.random())

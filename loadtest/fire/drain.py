@@ -81,5 +81,5 @@ class Drain:
             raise self.error
 
     def forget(self, digest: bytes) -> int:
-        """Takes a digest out of `received`; how often it was there."""
+        """Removes `digest` from `received`, and returns how often it was there."""
         return self.received.pop(digest, 0)

@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
 
 def plan(seed: int) -> Iterator[Step]:
-    """The same steps for the same seed, without end."""
+    """Yields steps without end. The same seed gives the same steps."""
     chosen = random.Random(seed)  # noqa: S311  # to be repeated
     while True:
         yield Step(chosen.uniform(*PAUSE), chosen.choice(KINDS), chosen.uniform(*LASTS))

@@ -25,7 +25,7 @@ _PLANS = (
 
 
 def renamed(billables: list[SeededBillable], source: random.Random) -> list[SeededBillable]:
-    """Returns them with other ids and descriptions; now and then two of them have one id and different times."""
+    """Returns `billables` with other ids and descriptions; sometimes two of them have one id and different times."""
     ids = source.sample(_IDS, len(billables))
     one, other = billables[0], billables[-1]
     # With different amounts, so that an audit tells one from the other.

@@ -16,7 +16,7 @@ WRONG = b"closed with other charges than there are to bill"
 
 
 def seeded(stack: BillingStack, count: int) -> list[bytes]:
-    """`count` webhooks, with their invoices at Chargebee and their customers' usage in the table."""
+    """Returns `count` webhooks. Their invoices are at Chargebee's stand-in, and their customers' usage in the table."""
     bodies = list(fresh_events(default_file().read_bytes(), count))
     seeding.seed(stack.run, bodies)
     return bodies
@@ -60,7 +60,7 @@ class Invoices:
         return found
 
     def _digest(self, invoice: dict[str, Any]) -> bytes | None:
-        """None for one that is not closed, or of another attack."""
+        """Returns what the invoice counts as, or None if it is not closed or belongs to another attack."""
         expected = self._expected.get(invoice["id"])
         if expected is None or invoice["closed_at"] is None:
             return None
@@ -69,6 +69,6 @@ class Invoices:
         return body if charged == wanted else WRONG
 
     def _audited(self) -> list[dict[str, Any]]:
-        """All invoices of the stand-in. Raises ConfigurationError where it does not answer."""
+        """Returns all invoices of the stand-in. Raises ConfigurationError if the stand-in does not answer."""
         found: list[dict[str, Any]] = json.loads(ask(self._url, "/_/audit"))["invoices"]
         return found

@@ -55,7 +55,7 @@ class Workers:
         self._output.close()
 
     def check(self) -> None:
-        """Raises ChildProcessError, with the end of the log, where one of them has ended by itself."""
+        """Raises ChildProcessError, with the end of the log, if a worker has ended other than by SIGKILL."""
         for process in self._processes:
             if process.poll() != -signal.SIGKILL:
                 require_running(process, self._log)

@@ -47,7 +47,8 @@ def measure(
 ) -> Measurement:
     """Starts a subject and attacks it. Calls `begin` right before the attack.
 
-    Raises PreCheckFailed, ChildProcessError, CalledProcessError (vegeta) and botocore's errors.
+    Raises PreCheckFailed, ChildProcessError, CalledProcessError or TimeoutExpired (vegeta), botocore's errors, and
+    URLError or ConfigurationError if the stand-in for SQS or Chargebee does not respond.
     """
     out.mkdir(parents=True, exist_ok=True)
     progress.phase(f"starting {what.name}")

@@ -15,7 +15,7 @@ TIMEOUT_SECONDS = 30
 
 
 class ProbeResult(NamedTuple):
-    """Times in seconds, `at` since the first one."""
+    """The start of a probe, in seconds since the start of the first one, and how many seconds it took."""
 
     at: float
     latency: float

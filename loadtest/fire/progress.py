@@ -68,7 +68,7 @@ def attack(name: str, load: Load) -> Iterator[Progress]:
 def steps(what: str, total: int) -> Iterator[Callable[[str], None]]:
     """A bar for many attacks; yields a function to call with each one's name at its start.
 
-    Without the remaining time: attacks on slow releases take longer, so that it would be wrong.
+    The bar shows no remaining time, which would be wrong, because attacks on slow releases take longer.
     """
     with _bar(MofNCompleteColumn()) as bar:
         task = bar.add_task(what, total=total)

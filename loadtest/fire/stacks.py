@@ -28,7 +28,7 @@ Stack = tuple[str, ...]
 def recorded(pid: int, file: Path) -> Iterator[None]:
     """Samples the process and its children until the context is left; then `file` can be read with `stacks`.
 
-    Raises ConfigurationError where py-spy may not look at it.
+    Raises ConfigurationError if py-spy may not read the process, or does not stop in time.
     """
     program = Path(sys.executable).with_name("py-spy")
     found = str(program) if program.exists() else shutil.which("py-spy")
@@ -45,7 +45,7 @@ def recorded(pid: int, file: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        process.send_signal(signal.SIGINT)  # upon which it writes the file
+        process.send_signal(signal.SIGINT)  # makes py-spy write the file
         try:
             process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:

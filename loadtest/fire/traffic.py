@@ -15,7 +15,7 @@ ENDLESS = 62**6  # the number of ids that fresh_events can generate
 
 
 def digest(body: bytes) -> bytes:
-    """Kept instead of the body, so that 240,000 of them fit into memory. MD5, as in SQS's answers."""
+    """Returns the MD5 that is kept instead of a body, so that 240,000 fit into memory. SQS also answers with MD5s."""
     return md5(body, usedforsecurity=False).digest()
 
 

@@ -83,7 +83,7 @@ def attack(load: Load, name: str, targets: Targets, results: Path, tick: Callabl
 
 
 def report(results: Path, kind: str) -> str:
-    """`text`, `json` or `hdrplot`."""
+    """Returns vegeta's report of the given kind: `text`, `json` or `hdrplot`."""
     return _run("report", f"-type={kind}", str(results))
 
 

@@ -20,7 +20,7 @@ class AttackRecord(Record):
 
 
 class Run(Record):
-    """One of the repeats of one case. `kind`: which of the attacks on the subject."""
+    """One of the repeats of one case. `kind`: which of the attacks, or in a duet, the name of the first subject."""
 
     kind: str
     repeat: int

@@ -5,7 +5,7 @@ from loadtest.record.shapes import Audit, Record
 
 
 class Part(Record):
-    """Webhooks sent before, during or after it. `statuses`: 0 is no answer."""
+    """The webhooks that were sent before, during or after the outage. `statuses`: 0 is no answer."""
 
     name: str
     webhooks: int
@@ -18,7 +18,7 @@ class Part(Record):
 
 
 class Outage(Record):
-    """`memory_mib`: before, at its end, after."""
+    """`memory_mib`: the service's memory before the outage, at the outage's end, and after the attack."""
 
     environment: Environment
     command: str
@@ -30,7 +30,7 @@ class Outage(Record):
 
     @property
     def holds(self) -> bool:
-        """Nothing accepted was lost, and everything sent after it was accepted."""
+        """Returns True if no accepted webhook was lost, and all webhooks sent after the outage were accepted."""
         return self.audit.holds and self.parts[-1].statuses.keys() == {"200"}
 
     def text(self) -> str:

@@ -74,7 +74,10 @@ class Conditions(Record):
 
 
 class Used(Record):
-    """The budget and what was used of it. `ready_s`: from the start of the process to the first 200 from readyz."""
+    """The budget and what was used of it.
+
+    `ready_s`: seconds from the start of the process to the first 200 from its readiness path (`AttackSubject.ready`).
+    """
 
     budget: str
     how: str
@@ -88,7 +91,9 @@ class Used(Record):
 
 
 class Measurement(Record):
-    """One attack. `used` and `sqs` are None for a service at --url, `audit` without a --queue-url.
+    """One attack. `used` and `sqs` are None for a service at --url.
+
+    `audit` is None for a service at --url without a --queue-url, for a subject that enqueues nothing, and for the lab.
 
     `distribution`: pairs of percentile and milliseconds.
     """

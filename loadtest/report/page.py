@@ -73,6 +73,9 @@ def _html(table: str) -> Markup:
 
 
 def _errors(comparison: Comparison) -> list[str]:
-    """vegeta's errors of requests without a response, without the address, which differs between attacks."""
+    """Returns vegeta's errors: the status lines of refusals, and why a request got no response.
+
+    Removes the address from an error, because the address differs between attacks.
+    """
     errors = [error for run in comparison.runs for error in run.measurement.errors]
     return sorted({re.sub(r'^\w+ "[^"]*": ', "", error) for error in errors})

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// audited is what a queue was given, and how often: MD5s in hexadecimal, of bodies and of their attributes.
+// audited is what a queue has stored, and how often: MD5s in hexadecimal, of bodies and of their attributes.
 type audited struct {
 	Count      int            `json:"count"`
 	Bodies     map[string]int `json:"bodies"`

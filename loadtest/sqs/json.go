@@ -51,7 +51,7 @@ func (r *reader) expect(char byte) {
 	r.at++
 }
 
-// object calls `each` with every name whose value is not null; it has to read the value.
+// object calls `each` with every name whose value is not null; `each` has to read the value.
 func (r *reader) object(each func(name string)) {
 	r.items('{', '}', func() {
 		name := r.text()

@@ -47,7 +47,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// A client that sends one has a text that it cannot have hashed: SQS's MD5 would be that of another.
+// The reader rejects lone surrogates: UTF-8 cannot hold them, so the client's MD5 could not match the stand-in's.
 func TestLoneSurrogate(t *testing.T) {
 	for _, text := range []string{`"\ud83d"`, `"\ude00"`, `"\ud83d\u0041"`, `"\ude00\ud83d"`} {
 		read := newReader([]byte(text))

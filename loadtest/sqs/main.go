@@ -42,8 +42,8 @@ func main() {
 		}()
 	}
 	fmt.Printf("{\"endpoint\": \"%s://%s\"}\n", scheme, listener.Addr())
-	// The heap is so small that it would be collected 30 times a second, for a tenth of the CPU: it is collected when it
-	// has grown by as much as it holds, and this counts as held without taking memory, as it is never written to.
+	// Go collects garbage when the heap has doubled. Without ballast, the heap is so small that Go would collect it 30
+	// times a second, for a tenth of the CPU. The ballast takes no memory, because nothing is ever written to it.
 	ballast := make([]byte, 24<<20)
 	var service http.Handler = newService(newVerifier(*accessKey, *secretKey), newQueues(*bodies), scheme)
 	if *upstream != "" {
@@ -64,7 +64,7 @@ func main() {
 	runtime.KeepAlive(ballast)
 }
 
-// listen opens the port: with TLS where there is a certificate, HTTP/1.1 only, as SQS has it.
+// listen opens the port, with TLS if there is a certificate. It offers HTTP/1.1 only, as SQS does.
 func listen(port int, certFile, keyFile string) (net.Listener, string, error) {
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	if certFile == "" {

@@ -79,7 +79,7 @@ func (q *queue) deduplicationID(sent *message, digests stored) string {
 	return string(digests.body[:])
 }
 
-// sweep forgets, once a window, what nobody can repeat any more.
+// sweep forgets, once a window, the deduplication ids whose window is over.
 func (q *queue) sweep(now time.Time) {
 	if now.Sub(q.swept) < deduplicationWindow {
 		return
@@ -101,7 +101,7 @@ func (q *queue) keep(digests stored) {
 	q.digests[last] = append(q.digests[last], digests)
 }
 
-// count is that of all messages ever stored.
+// count returns the number of all messages that were ever stored.
 func (q *queue) count() int {
 	if len(q.digests) == 0 {
 		return 0

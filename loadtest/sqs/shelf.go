@@ -34,10 +34,11 @@ func (s *shelf) put(sent *message, answer receipt, now time.Time) {
 	s.arrived = make(chan struct{})
 }
 
-// take hides up to `most` messages for `hidden`, and returns those that were received too often apart.
+// take hides up to `most` messages for `hidden`, and returns them. In `dead`, it returns, and removes from the shelf,
+// the messages that were received `limit` times.
 func (s *shelf) take(most int, hidden time.Duration, limit int, fifo bool, now time.Time) (taken, dead []*shelved) {
 	s.compact()
-	busy := map[string]bool{} // groups with a message in flight: theirs wait
+	busy := map[string]bool{} // groups with a message in flight, whose later messages wait
 	for _, held := range s.messages {
 		group := ""
 		if fifo {

@@ -19,7 +19,7 @@ const (
 	terminator = "aws4_request"
 )
 
-// mustSign are the headers without which a signature does not hold the request together.
+// mustSign are the headers that each signature must cover, besides a session token: see signsEnough.
 var mustSign = []string{"host", "x-amz-date", "x-amz-target"}
 
 // verifier checks Signature Version 4, and keeps the day's keys: four HMACs for each would cost as much as the rest.

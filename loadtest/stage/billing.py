@@ -27,7 +27,7 @@ from local.tls import Certificates, certificates
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
-# As SQS has in the other releases' attacks.
+# The latency that SQS has in the attacks on the other releases.
 TABLE_LATENCY_S = 0.008
 # An assumption: no source for the time of a call was found. Distance and work of an API that keeps books.
 CALL_LATENCY_S = 0.15
@@ -66,7 +66,7 @@ class BillingStack:
         return {"table": f"{self.process.name}, TLS", "toxics": self.toxics, "chargebee": chargebee}
 
     def environment(self) -> dict[str, str]:
-        """Variables with which a service uses them, with the latencies."""
+        """Returns the variables with which a service uses the stand-in, and the table with the added latency."""
         aws = EmbeddedAws(0, self.far, self.tls.bundle).environment()
         chargebee = {"APP_CHARGEBEE_URL": self.chargebee.url, "APP_CHARGEBEE_API_KEY": self.chargebee.api_key}
         return settled(aws) | chargebee | {"APP_BILLING_TABLE": TABLE}
@@ -74,7 +74,7 @@ class BillingStack:
 
 @contextmanager
 def open_billing() -> Iterator[BillingStack]:
-    """Starts all of it on free ports, and ends it."""
+    """Runs the table, toxiproxy and Chargebee's stand-in on free ports inside the context."""
     toxics = [toxiproxy.latency(TABLE_LATENCY_S)]
     api = start_chargebee(latency=CALL_LATENCY_S, rate=CALLS_A_MINUTE)
     with certificates(BUNDLES["full"]) as tls, api as chargebee:

@@ -30,7 +30,7 @@ def swap(pids: list[int], cores: tuple[int, ...], ended: Event) -> None:
 
 
 def _move(pid: int, core: int) -> None:
-    """All threads of a process that may have ended."""
+    """Moves all threads of a process to `core`. The process may have ended."""
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             with suppress(OSError):

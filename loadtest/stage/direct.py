@@ -22,7 +22,10 @@ class DirectQueue:
 
 @contextmanager
 def open_direct(*, tls: bool) -> Iterator[DirectQueue]:
-    """Starts the stand-in with an empty queue, and kills it at the end. Raises FileNotFoundError without Go."""
+    """Starts the stand-in with an empty queue, and kills it at the end.
+
+    Raises FileNotFoundError if the stand-in is not built and there is no Go, and what `StandIn.start` raises.
+    """
     with certificates() if tls else nullcontext() as files:
         process = choose("stand-in", files)
         assert isinstance(process, StandIn)

@@ -44,7 +44,7 @@ class Embedded:
     def __init__(self, tls: Certificates | None = None) -> None:
         self._tls = tls
         self._running: AbstractContextManager[EmbeddedAws] | None = None
-        self._port = free_port()  # which nobody takes before it comes back
+        self._port = free_port()  # no outgoing connection takes it between `kill` and `start`: see `local.ports`
 
     def start(self) -> None:
         self._running = embedded_aws.start(self._port, tls=self._tls)
@@ -97,7 +97,7 @@ PROCESSES: dict[str, type[Embedded] | type[ElasticMq] | type[StandIn]] = {
 
 
 def client(endpoint: str, ca: Path | None = None) -> "SQSClient":
-    """boto3 for a local queue process, without the user's AWS configuration; `ca` is what it trusts."""
+    """Returns a boto3 client for a local queue process, with region and credentials of its own; it trusts `ca`."""
     return boto3.client(
         "sqs",
         endpoint_url=endpoint,

@@ -22,7 +22,7 @@ def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subproc
     command = [str(BINARY), "-exit-with-stdin", f"-port={port}", *options]
     if tls is not None:
         command += [f"-cert={tls.certificate}", f"-key={tls.key}"]
-    # A session of its own: Ctrl-C is for whoever started it, and still needs the queue.
+    # A session of its own: Ctrl-C in the terminal must not end the queue, which the service still needs.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     assert process.stdout is not None
     try:
@@ -37,7 +37,7 @@ def launch(tls: Certificates | None, port: int, *options: str) -> "tuple[subproc
 
 @dataclass(frozen=True)
 class Digests:
-    """The messages that a queue has received: how often each body and each set of attributes came, by MD5 in hex.
+    """The messages that a queue has stored: how often each body and each set of attributes, by MD5 in hex.
 
     The MD5 of attributes is computed like SQS's MD5OfMessageAttributes. A message without attributes counts under the
     MD5 of an empty text.
@@ -60,10 +60,14 @@ class StandIn:
     def __init__(self, *, bodies: bool = True, tls: Certificates | None = None) -> None:
         self._bodies, self._tls = bodies, tls
         self._process: subprocess.Popen[bytes] | None = None
-        self._port = free_port()  # which nobody takes before it comes back
+        self._port = free_port()  # no outgoing connection takes it between `kill` and `start`: see `local.ports`
 
     def start(self) -> None:
-        """Raises FileNotFoundError where it is not built, ChildProcessError where it ends instead of listening."""
+        """Starts the process, and returns when it listens.
+
+        Raises FileNotFoundError if the binary is not built, ChildProcessError if the process ends instead of listening,
+        and TimeoutError if it does not listen in time.
+        """
         self._process, self.endpoint = launch(self._tls, self._port, f"-bodies={str(self._bodies).lower()}")
         self._port = urlsplit(self.endpoint).port or 0
 
@@ -79,7 +83,7 @@ class StandIn:
             self._process = None
 
     def digests(self, queue: str) -> Digests:
-        """Returns what the queue with this name or URL has received. Raises HTTPError if there is no such queue."""
+        """Returns what the queue with this name or URL has stored. Raises HTTPError if there is no such queue."""
         return Digests(**self._ask("GET", f"messages?queue={quote(queue, safe='')}"))
 
     def faults(self, **planted: float | bool | str) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def start(
 
 
 def _answers(url: str) -> bool:
-    """Whether it is 200. Raises OSError or HTTPException without an answer."""
+    """Returns True if `url` answers 200. Raises OSError or HTTPException if there is no answer."""
     parts = urlsplit(url)
     with closing(http.client.HTTPConnection(parts.netloc, timeout=5)) as connection:
         connection.request("GET", parts.path)

@@ -23,7 +23,7 @@ def latency(seconds: float, jitter: float = 0) -> Toxic:
 
 
 class Proxy(NamedTuple):
-    """One that runs. `url`: its own address; `api`: the port of toxiproxy's API."""
+    """A running proxy. `url`: its own address; `api`: the port of toxiproxy's API."""
 
     url: str
     api: int
@@ -40,17 +40,16 @@ class Proxy(NamedTuple):
         _call(self.api, "DELETE", f"/proxies/sqs/toxics/{name}")
 
     def enable(self, enabled: bool) -> None:
-        """Disabled, it closes its connections and refuses new ones."""
+        """Enables or disables the proxy. A disabled proxy closes its connections and refuses new ones."""
         _call(self.api, "POST", "/proxies/sqs", {"enabled": enabled})
 
 
 @contextmanager
 def proxy(upstream: str, toxics: list[Toxic]) -> Iterator[Proxy]:
-    """A proxy for `upstream` (scheme://host:port) with `toxics` on what it sends back.
+    """Runs a proxy for `upstream` (scheme://host:port) inside the context, with `toxics` on the upstream's responses.
 
-    It forwards TCP: the TLS is the upstream's, and handshakes have the latency, too.
-
-    Raises ValueError for a toxic that toxiproxy rejects.
+    The proxy forwards TCP: the TLS is the upstream's, and handshakes have the latency, too. Raises ValueError for a
+    toxic that toxiproxy rejects, and ChildProcessError or TimeoutError if toxiproxy does not start.
     """
     api, port = free_port(), free_port(PORTS)
     parts = urlsplit(upstream)

@@ -44,7 +44,7 @@ def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator["subpr
 
 
 def require_running(process: "subprocess.Popen[bytes]", log: Path) -> None:
-    """Raises ChildProcessError, with the end of `log`, where a worker has ended by itself."""
+    """Raises ChildProcessError, with the last line of `log`, if the worker has ended."""
     if process.poll() is not None:
         last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["no output"]
         raise ChildProcessError(f"the worker has ended with {process.returncode}: {last[0]}")

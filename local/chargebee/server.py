@@ -1,4 +1,4 @@
-"""Creates the stand-in's application and its listening socket, and serves the application."""
+"""Creates the stand-in's application, and serves the application on a listening socket of the caller."""
 
 import socket
 import time

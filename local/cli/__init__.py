@@ -1,4 +1,4 @@
-"""`python -m local`: one file per command. A file is imported only when its command is called."""
+"""`python -m local`: one file per command. A file is imported when its command is called, or for the list in --help."""
 
 import click
 

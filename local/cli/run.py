@@ -51,7 +51,7 @@ def run() -> None:
         if options.worker:
             _start_worker(stack, stand_ins, settings, given)
         started, web = stack.enter_context(start_web(stand_ins, given, settings))
-        _pass_signals_on(web)  # before `local.json` tells other programs that this run is there
+        _pass_signals_on(web)  # before `local.json` tells other programs the service's URL
         started.write(options.run_dir)
         page.show(page_config([(started, settings.release)], settings, options))
         code = web.wait()

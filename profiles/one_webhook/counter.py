@@ -36,7 +36,10 @@ class Task(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """The calls, awaits and new tasks of a thread. An await is the index of the suspended task's first call."""
+    """The calls, awaits and new tasks of a thread.
+
+    An await is the index of the call of the suspended task's outermost coroutine.
+    """
 
     calls: list[Call]
     awaits: list[int]

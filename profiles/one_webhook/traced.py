@@ -2,7 +2,7 @@
 
 python -m profiles.one_webhook.traced FILE    each SIGUSR1 ends a trace, adds the trace to FILE, and begins the next one
 
-`FILE.pid` contains the id of this process.
+FILE with the suffix `.pid` instead of its own (traces.pid for traces.json) contains the id of this process.
 """
 
 import asyncio

@@ -45,7 +45,7 @@ def command(*arguments: str, module: tuple[str, ...] = ("asgi_doctor",)) -> list
 
 
 def environment() -> dict[str, str]:
-    """Starts the doctor in the shop's directory, which is not this project's."""
+    """Returns an environment in which Python finds the doctor from the shop's directory, outside of this project."""
     return clean_environment() | {"PYTHONPATH": str(ROOT)}
 
 

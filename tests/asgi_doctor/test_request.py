@@ -9,7 +9,7 @@ from asgi_doctor.stacks import frames_of
 
 
 def test_a_coroutine_that_has_ended_since_its_frame_was_read() -> None:
-    """It has no request, even where the loop's own frames are more than its own, as they are below pytest."""
+    """Such a coroutine has no request, even if `depth` exceeds the number of its frames, as it does below pytest."""
     frames: list[FrameType] = []
 
     async def handler() -> None:

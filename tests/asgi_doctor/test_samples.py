@@ -8,7 +8,7 @@ from asgi_doctor.samples import StackSpans, StackTable
 
 
 def test_samples_become_spans() -> None:
-    """Equal samples in a row become one span; a row ends when a sample does not contain it."""
+    """Equal samples in a row become one span. A span ends when a sample has another stack, or none."""
     spans = StackSpans()
     samples: list[dict[Hashable, int]] = [{"a": 1}, {"a": 1, "b": 2}, {"a": 3}, {}]
     for now, stacks in enumerate(samples):

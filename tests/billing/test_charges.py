@@ -70,7 +70,7 @@ def test_no_line_of_a_subscription_is_a_charge_of_ours(descriptions: list[str], 
 
 @given(st.lists(IDS, unique=True, max_size=20), st.data())
 def test_what_is_on_the_invoice_is_told_from_what_is_not(names: list[str], data: st.DataObject) -> None:
-    """A charge is recognised if one id is a part of another, and beside ad-hoc lines that other people added."""
+    """A charge is recognised even if its id is a part of another id, and beside ad-hoc lines of other people."""
     billables = [_billable(name, "text") for name in names]
     there = data.draw(st.sets(st.sampled_from(names))) if names else set()
     lines = [Line(description=described(one), entity_type=ADHOC) for one in billables if one.id in there]

@@ -105,7 +105,7 @@ async def test_who_would_wait_too_long_is_told_so(table: Table, stage: Stage) ->
 
 @pytest.mark.slow
 async def test_a_429_holds_everyone_back(table: Table) -> None:
-    """Slots that this process has reserved for before are thrown away; of several answers the longest counts."""
+    """A process drops the slots that it has reserved within the rest. Of several answers, the longest rest counts."""
     ours, theirs = SharedRateLimit(table, 20), SharedRateLimit(table, 20)
     await ours.slot(30)
     waiting = asyncio.create_task(ours.slot(30))

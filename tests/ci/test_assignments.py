@@ -33,7 +33,7 @@ def check(root: Path, code: str, *exceptions: str) -> Any:
     ],
 )
 def test_an_assignment_is_found(tmp_path: Path, code: str) -> None:
-    """Of modules, classes and objects: assigned, augmented, deleted, by loop, by setter."""
+    """The check finds attributes of modules, classes and objects that are set or deleted in any of these ways."""
     line = len(code.splitlines())
     [found] = check(tmp_path, code)
     assert found.startswith(f"app/module.py:{line}: assigns to an attribute of ")

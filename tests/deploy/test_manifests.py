@@ -82,7 +82,7 @@ def test_the_release_component() -> None:
 
 
 def test_the_load_tests_job() -> None:
-    """It conforms to the service's namespace, and a NetworkPolicy admits it to the service."""
+    """It conforms to the schema and to `restricted`, is in the service's namespace, and a NetworkPolicy admits it."""
     (job,) = kustomize(ROOT / "loadtest" / "in-cluster")
     kubernetes_validate.validate(job, KUBERNETES, strict=True)
     assert list(policy.restricted([job])) == []

@@ -54,7 +54,7 @@ def _run(case: Case, tool: str, loop: str, variables: dict[str, str], *, busy: b
 
 @contextmanager
 def _spinning(number: int) -> Iterator[None]:
-    """Keeps so many cores busy."""
+    """Keeps `number` cores busy."""
     spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
     try:
         yield

@@ -12,7 +12,7 @@ HALVES = ("visible", "blind")
 
 @dataclass(frozen=True)
 class Request:
-    """So many requests, `concurrency` at a time. `body` is sent as JSON."""
+    """`count` equal requests, `concurrency` at a time. `body` is sent as JSON."""
 
     method: str
     path: str

@@ -89,7 +89,7 @@ def metrics_of(request: ExportMetricsServiceRequest) -> dict[str, Any]:
 
 
 def spans_of(request: ExportTraceServiceRequest) -> list[Any]:
-    """All of them."""
+    """Returns all spans of a request."""
     return [span for resource in request.resource_spans for scope in resource.scope_spans for span in scope.spans]
 
 

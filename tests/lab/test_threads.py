@@ -26,7 +26,7 @@ def reported(path: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("path", ["/sync_endpoint_sync_processing?ms=300", "/outbound/sync?ms=300&client=shared"])
 def test_a_sync_endpoint_takes_a_thread_for_each_token(path: str) -> None:
-    """As published, 41: anyio's 40, and the one with the event loop; what comes beyond waits."""
+    """At most 41 threads, as published: anyio's 40, and the thread of the event loop. Further requests wait."""
     report = reported(path)
     assert 1 < report["python_peak"] <= TOKENS + 1
     assert report["os"] >= report["python"]

@@ -103,7 +103,7 @@ def test_batches(recorded: Callable[..., Recording]) -> None:
 
 @pytest.mark.slow
 def test_text_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command shows every release, and writes an SVG with a rectangle for each span."""
+    """The command shows every release, and writes an SVG whose titles name the states."""
     for name in ("APP_RELEASE", "APP_TIMELINE"):
         monkeypatch.setenv(name, "")
     file = tmp_path / "both.svg"

@@ -22,7 +22,7 @@ def test_it_shields_the_real_account(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_dynamodb_is_there_too() -> None:
-    """The embedded AWS supports the operations that the worker needs."""
+    """The embedded AWS answers a call to DynamoDB; the tests of the billing work use its other operations."""
     with embedded_aws.start() as aws:
         session = boto3.Session("x", "x", region_name=embedded_aws.REGION)
         dynamodb = session.client("dynamodb", endpoint_url=aws.endpoint)

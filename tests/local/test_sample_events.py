@@ -43,6 +43,6 @@ def test_a_quarter_of_a_million() -> None:
 
 @pytest.mark.parametrize("template", [b"", b"[]", b"{}", b'{"id": "ev_1", "content": {}}'])
 def test_what_is_no_template(template: bytes) -> None:
-    """The error names the reason."""
+    """A body from which no fresh events can be made is rejected."""
     with pytest.raises(ConfigurationError):
         next(fresh_events(template, 1))

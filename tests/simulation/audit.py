@@ -61,7 +61,7 @@ class Audit:
             raise Violation(f"{invoice.id} is closed twice")
 
     def limited(self) -> None:
-        """Notes that Chargebee has rejected a call because of the rate limit."""
+        """Raises Violation, because Chargebee has rejected a call that exceeds the rate limit."""
         raise Violation("more calls than the limit in a minute")
 
     def deleted(self, queue: MemoryQueue, message: StoredMessage) -> None:

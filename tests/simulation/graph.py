@@ -21,7 +21,11 @@ class Position(NamedTuple):
 
 
 class Transition(NamedTuple):
-    """A step of a state: the process of the step, the state after it, and whether an overtaken call costs one."""
+    """A step from one state to another.
+
+    `leaves`: a stalled process wakes, or a late call arrives. `overtakes`: the step overtakes an earlier call of the
+    same process, which costs a preemption. `after`, `last`: the state after the step, and its last process.
+    """
 
     process: str
     leaves: bool

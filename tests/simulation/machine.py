@@ -1,6 +1,6 @@
 """Random runs beyond the bound of the exhaustive search, drawn and shrunk by Hypothesis.
 
-More events, workers and duplicates, several faults in one run, clocks that differ by up to 30 s, poison, `redrive` and
+More events, workers and duplicates, several faults in one run, clocks that are up to 30 s wrong, poison, `redrive` and
 `reconcile` at the same time, and messages in another order.
 """
 
@@ -22,8 +22,9 @@ from tests.simulation.steps import Kind, Step, Violation
 
 MOST_FAULTS, MOST_WORKERS, MOST_COMMANDS = 4, 4, 2
 ANY_NUMBER = 10
-# A worker whose clock differs by more may take a lease that is alive. Then only the idempotency keys protect a charge,
-# and only another event of the same invoice has other keys.
+# The leases allow clocks to differ by a twelfth of their length. A worker whose clock is 30 s wrong may take a live
+# lease, and then only idempotency keys protect a charge. Another event of the invoice would have other keys, so each
+# invoice of such a run has one event (see `begin`).
 SKEWS = st.sampled_from([0.0, 0.5, -0.5, 30.0, -30.0])
 
 

@@ -9,7 +9,8 @@ from tests.simulation.steps import Returning
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-# A stalled process, and a late call, return at the latest this number of seconds after they may return.
+# The longest time in seconds between the first moment at which a stalled process (or a late call) may return and its
+# return.
 LATEST = 75.0
 LATEST_CALL = 20.0
 NOT_PERFORMED = frozenset({Fault.DIES_BEFORE, Fault.STALLS_BEFORE, Fault.LATE, Fault.LOCKED})

@@ -44,7 +44,7 @@ class Deferred(NamedTuple):
 
 @dataclass
 class Found:
-    """The numbers and the violation of a search.
+    """The numbers and the violations of a search.
 
     `schedules`: complete schedules within the bound; `runs`: executed runs, most of which end in a known state;
     `states`: different states with a choice; `crash_points`: how many states each fault of each call has hit.

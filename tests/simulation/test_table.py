@@ -204,7 +204,7 @@ def both() -> Iterator[Both]:
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(many=st.lists(operations, min_size=5, max_size=15))
 def test_the_table_answers_as_dynamodb_does(both: Both, many: list[Operation]) -> None:
-    """Claims, leases, reservations, slots and arbitrary expressions have the same answers, errors and items."""
+    """Updates of claims and leases, queries, and arbitrary expressions have the same answers, errors and items."""
     both.clear()
     for operation, given_ in many:
         both.compare(operation, given_)

@@ -21,7 +21,7 @@ NEAR = 2.0
 
 
 class World:
-    """`stall`: how many seconds a stalled process, or a late call, is away at least. `kinds`: the possible faults."""
+    """`stall`: the shortest time in seconds for which a stalled process is away. `kinds`: the possible faults."""
 
     def __init__(self, stall: float, call_timeout: float, kinds: Iterable[Fault]) -> None:
         self.kinds = sorted(kinds)
@@ -43,14 +43,14 @@ class World:
         return EPOCH + self.now
 
     def fail(self, what: str) -> None:
-        """Notes an error that no step can raise. The next `take` raises it."""
+        """Notes an error that no step can raise. The next `check` raises Violation."""
         self.failure = self.failure or what
 
     def has_message(self, queue: str) -> bool:
         return bool(self.sqs.queues[queue].visible(self.now))
 
     def steps(self, preemptions: int, faults: int) -> list[Step]:
-        """Returns the next steps, at most one fault for each call. The first one is the usual one.
+        """Returns the next steps, each with at most one fault. The first step is the usual one.
 
         `preemptions`, `faults`: how many of each are still allowed.
         """

@@ -21,7 +21,7 @@ def test_what_a_call_returns_and_raises() -> None:
 
 @pytest.mark.parametrize("cancelled", [True, False])
 def test_a_loop_that_ends_before_the_call(cancelled: bool, caplog: pytest.LogCaptureFixture) -> None:
-    """The event loop closes without the call's end; a result or an exception that comes later is ignored."""
+    """The event loop closes before the call ends, and the result that comes later is ignored."""
     begun, go_on = threading.Event(), threading.Event()
     threads: list[threading.Thread] = []
 

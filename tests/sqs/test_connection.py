@@ -38,7 +38,7 @@ Answering = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
 
 
 class RawServer:
-    """`left`: connections that have come to their end. `now`: for what the server waits for."""
+    """`left`: the numbers of the connections that have ended. `now`: an event for which an answer may wait."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -95,7 +95,7 @@ def whole(body: bytes, *headers: bytes, status: bytes = b"200 OK") -> bytes:
 async def talking(
     first: bytes, end: Callable[[asyncio.StreamWriter], None] | None = None, late: bytes = b""
 ) -> AsyncIterator[tuple[RawServer, Connections]]:
-    """The first request is answered with `first` and then `end`, or, `now`, `late`; others with their own bodies."""
+    """Answers the first request with `first`, then calls `end`, or writes `late` after `now`. Echoes later bodies."""
 
     async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
         writer.write(whole(request.body) if request.number else first)
@@ -191,7 +191,7 @@ async def test_used_again_after_an_answer(first: bytes) -> None:
 
 @pytest.mark.parametrize("sent", [whole(b"abcde", b"A: b"), CHUNKED])
 async def test_split_anywhere(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At each offset, and into single bytes."""
+    """An answer may arrive in any two parts, or byte by byte."""
     monkeypatch.setattr(pool, "Connection", Watched)
     splits = [[at] for at in range(1, len(sent))] + [list(range(1, len(sent)))]
 
@@ -222,7 +222,7 @@ UNTIL_END = b"HTTP/1.1 200 OK\r\n\r\nabc"
     ],
 )
 async def test_truncated_anywhere(sent: bytes, end: Callable[[asyncio.StreamWriter], None]) -> None:
-    """Never an answer."""
+    """An answer that is cut off at any byte is an error, and the next call succeeds."""
     for length in range(len(sent)):
         async with talking(sent[:length], end) as (_, connections):
             with pytest.raises(ConnectionError):

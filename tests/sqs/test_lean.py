@@ -208,7 +208,7 @@ async def test_expired_credentials(known: list[Credentials], monkeypatch: pytest
 
 
 async def test_credentials_are_renewed(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the background, without a call; an error then is none for a webhook."""
+    """The client renews its credentials in the background, without a call. An error there fails no webhook."""
     monkeypatch.setattr(lean, "RENEW_SECONDS", 0.001)
     give, errors, later = Account.credentials, iter([OSError(), None, OSError()]), asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -250,7 +250,7 @@ class Clock:
 
 @pytest.mark.parametrize("ahead", [-600, 600])
 async def test_a_wrong_clock(ahead: float, known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Corrected by SQS's, for this call and the later ones."""
+    """The client corrects its clock by SQS's clock, for this call and for later calls."""
     clock = Clock(ahead)
     async with raw_sqs(clock.answer, monkeypatch) as (server, queue):
         assert await send(queue) == await send(queue) == [None, None, None]
@@ -266,7 +266,7 @@ NO_DATES += [b"Mon, 01 Jan %s 00:00:00 GMT" % (b"9" * digits) for digits in (20,
 async def test_an_error_with_a_date_that_is_none(
     date: bytes, known: list[Credentials], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error's code is what is said."""
+    """The error has SQS's code, whatever the Date header contains."""
 
     async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
         writer.write(failing("RequestExpired", b"Date: " + date))
@@ -363,7 +363,7 @@ async def test_a_certificate(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """Of another host, expired, or of an unknown CA: no data is sent."""
+    """If the certificate is another host's, expired, or of an unknown CA, the client sends no data."""
     ca, other = trustme.CA(), trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     ca.issue_cert(host, not_before=NOW - timedelta(days=9), not_after=until).configure_cert(context)

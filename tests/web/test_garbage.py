@@ -9,7 +9,7 @@ from tests.harness.faulty_sqs import GOOD, Fault, acknowledging, close, cut, res
 from tests.harness.raw import BASIC, RawSender
 from tests.web.conftest import Stage
 
-# Each fault as often at the same time, so that a cycle of any of them is found.
+# Each fault happens this many times at the same time, so that a reference cycle of any of them is found.
 TIMES = 8
 
 

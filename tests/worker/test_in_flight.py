@@ -11,7 +11,7 @@ from tests.worker.conftest import Pair, StartWorker
 from tests.worker.controller import Asked, Controller, eventually
 
 EventNamed = Callable[[str], bytes]
-# Nobody else gets a message before that, unless it is handed back.
+# No other worker receives a message within this time, unless the first worker releases the message.
 LONG_SECONDS = 3600
 SHORT_SECONDS = 3
 

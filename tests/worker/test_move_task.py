@@ -1,4 +1,4 @@
-"""A redrive by a task of SQS, which ministack does not have: against a queue that is not there."""
+"""A redrive by a task of SQS. ministack has no such tasks, so a class of this module stands in for the queues."""
 
 from typing import Any
 

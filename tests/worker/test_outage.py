@@ -31,7 +31,7 @@ def between(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
 def test_it_waits_and_goes_on(
     pair: Pair, between: Proxy, controller: Controller, start_worker: StartWorker, event_named: EventNamed
 ) -> None:
-    """The worker deletes and receives messages afterwards. Both probes succeed all the time."""
+    """The worker deletes and receives messages after the outage. Both probes succeed during the outage."""
     pair.send(event_named("ev_0"))
     # Short, since the emulator gives a message to a poll whose connection is closed, and so hides it. But longer than
     # the machine pauses, or the emulator gives such a poll the first message once more.

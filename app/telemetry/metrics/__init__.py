@@ -1,4 +1,4 @@
-"""Stores metrics as plain Python numbers. The event loop changes the numbers, and other threads read and export them.
+"""Stores metrics as plain Python numbers. One thread at a time changes a number, and other threads export it.
 
 instruments.py    counters, histograms and gauges
 webhooks.py       the metrics of webhooks

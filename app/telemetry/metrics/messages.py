@@ -9,8 +9,8 @@ from app.telemetry.record import MessageRecord
 SYSTEM, OPERATION = "aws_sqs", "process"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 OTHER = "other"
-# Maximum number of different values of a label. This project defines the outcomes and most error codes, but other
-# services may return any error code.
+# Maximum number of different values of a label, besides OTHER. This project defines the outcomes and most error codes,
+# but other services may return any error code.
 MOST_VALUES = 40
 
 

@@ -1,6 +1,7 @@
-"""Runs a thread that pushes the metrics over OTLP/HTTP to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.
+"""Runs a thread that pushes the metrics to a collector over OTLP/HTTP.
 
-OpenTelemetry's exporter reads the OTEL_EXPORTER_OTLP_… variables for time-outs, headers, compression and certificates.
+OTEL_EXPORTER_OTLP_METRICS_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT names the collector. OpenTelemetry's exporter reads
+the OTEL_EXPORTER_OTLP_… variables for time-outs, headers, compression and certificates.
 Metrics are always cumulative, because this process never resets its counters. Therefore,
 OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE has no effect.
 """

@@ -66,7 +66,7 @@ class WebhookMetrics:
                 self._add_series(outcome, status)
 
     def observe(self, record: WebhookRecord) -> None:
-        """Counts an answered webhook."""
+        """Counts a webhook that has ended, with or without an answer."""
         assert record.answered is not None
         labels, durations = self._known.get(record.outcome) or self._add_series(record.outcome, record.status)
         self._outcomes.values[labels] += 1
@@ -75,7 +75,7 @@ class WebhookMetrics:
             self._observe_event(record.event)
 
     def _add_series(self, outcome: str, status: int | None) -> tuple[Labels, Series]:
-        """Adds an outcome, and returns its labels and its histogram. `status`: None for a 200 or for no response."""
+        """Adds an outcome, and returns its labels and its histogram. `status`: None for a 200 and for UNANSWERED."""
         code = status or ("" if outcome == UNANSWERED else HTTPStatus.OK.value)
         self._outcomes.values.setdefault((outcome,), 0)
         known = self._known[outcome] = ((outcome,), self._durations.series(*self._labels, code))

@@ -76,5 +76,5 @@ class Permit:
         self._admission.start_waiting(self)
 
     def release(self) -> None:
-        """Releases the permit. Call it exactly once, after the webhook has been answered."""
+        """Releases the permit. Call it exactly once, when the webhook has an outcome or its client has disconnected."""
         self._admission.leave(self, self._reserved)

@@ -59,10 +59,11 @@ class Estimate:
     def seconds(self, now: float) -> float:
         """Returns the expected wait: the number of waiting webhooks, divided by the rate of answers.
 
-        The rate is measured since the oldest waiting webhook arrived. The time for which the oldest webhook has
-        waited would be too low an estimate: if webhooks arrive twice as fast as they are answered, a new webhook will
-        wait twice that time. The result is 0 until the oldest webhook has waited for the observation time, because a
-        burst begins without answers to measure.
+        The rate is measured since the oldest waiting webhook arrived, or since the last pause ended if that was later.
+        The time for which the oldest webhook has waited would be too low an estimate: if webhooks arrive twice as fast
+        as they are answered, a new webhook will wait twice that time. It is the result if nothing was answered
+        meanwhile. The result is 0 until the oldest webhook has waited for the observation time, because a burst begins
+        without answers to measure.
         While SQS pauses, and shortly after, the rate is unknown, and the capacity before the pause replaces the rate.
         """
         oldest = next(iter(self._waiting.values()), None)

@@ -38,7 +38,10 @@ class Gate:
         self._observe = observers.of_records(log)
 
     def shed(self, fields: Fields) -> ProblemResponse | None:
-        """Returns a 503 if the process is overloaded and the webhook's credentials are right, otherwise None."""
+        """Returns a 503 if the process is overloaded and the webhook's credentials are right, otherwise None.
+
+        Returns None as well if the process is stopping, because `admit` then raises Draining.
+        """
         if self._admission.draining or (reason := self._admission.overload()) is None:
             return None
         return self._shedding.shed(reason, perf_counter()) if self._authorized(fields) else None
@@ -74,7 +77,7 @@ class Gate:
         self._observe(record)
 
     def stopped(self, record: WebhookRecord) -> ProblemResponse | None:
-        """Returns a 503 for a webhook that uvicorn cancelled because APP_GRACEFUL_TIMEOUT is over.
+        """Returns a 503 for a webhook that is still in flight when APP_GRACEFUL_TIMEOUT is over.
 
         Returns None if the webhook has an outcome already, or if the process is not stopping.
         """

@@ -9,7 +9,7 @@ from app.web.gate.gate import Fields, Gate
 
 
 class ProfiledGate(Gate):
-    """Profiles each webhook from its head to its response."""
+    """Profiles one webhook at a time, from its head to its response."""
 
     def __init__(self, *arguments: Any, folder: Path) -> None:
         super().__init__(*arguments)

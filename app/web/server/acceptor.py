@@ -1,4 +1,4 @@
-"""Accepts all waiting connections each time the listener is ready.
+"""Accepts all waiting connections, or one of them (APP_ACCEPT), each time the listener is ready.
 
 uvloop 0.23 accepts only one connection per loop iteration, because libuv has done so since 2022
 (https://github.com/libuv/libuv/pull/3696). On a busy loop, an iteration takes long. New connections, including those of
@@ -84,7 +84,7 @@ class Acceptor:
         return self._bound is not None and self._open_connections() + self.connecting >= self._bound
 
     def _accept_one(self) -> bool:
-        """Accepts one connection. Returns False if the backlog is empty or no file descriptor is available."""
+        """Accepts one connection. Returns False if the backlog is empty, or descriptors or memory are exhausted."""
         try:
             accepted, _ = self._listener.accept()
         except (BlockingIOError, InterruptedError):

@@ -1,7 +1,7 @@
 """Sets and clears the deadline of a connection when the state of the connection changes.
 
 The mixin relies on uvicorn 0.54. Both of uvicorn's HTTP protocols call `on_response_complete` after they have written a
-response, cancel their keep-alive timer when the next byte arrives, and store the newest request as `cycle`.
+response, cancel their keep-alive timer in `_unset_keepalive_if_required`, and store the newest request as `cycle`.
 """
 
 import asyncio
@@ -155,7 +155,10 @@ class Deadlines:
         self._limits.set_deadline(self, LINGER_SECONDS, self.transport.abort)
 
     def shutdown(self) -> None:
-        """Closes the connection. If a request is arriving, the server answers it first; uvicorn itself would not."""
+        """Closes the connection, but first answers a request that is in flight or arriving.
+
+        uvicorn itself would not wait for a request that is arriving.
+        """
         if not self.busy() and (self._head_begun or has_unread(self)):
             self._close_after_next = True
         else:

@@ -38,7 +38,7 @@ class Exchange:
         self.disconnected = self.response_started = self.response_complete = False
 
     def head_complete(self, fields: Mapping[bytes, bytes]) -> None:
-        """Decides about the request, of which no byte of the body has been kept."""
+        """Decides about the request. Called before any byte of the body is added."""
         raise NotImplementedError
 
     def body_incomplete(self) -> None:
@@ -50,7 +50,7 @@ class Exchange:
         raise NotImplementedError
 
     def abandoned(self) -> None:
-        """Handles a disconnect of the client."""
+        """Ends the request: the client has disconnected or stopped sending, or the rest of the body is malformed."""
         raise NotImplementedError
 
     @property

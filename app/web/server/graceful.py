@@ -30,7 +30,8 @@ LAST_CALL_SECONDS = 3.0
 class GracefulServer(uvicorn.Server):
     """Drains and then stops after SIGTERM. Stops without a drain delay after SIGINT or SIGHUP.
 
-    A second SIGTERM or SIGINT ends the server at once. The exit code is always 0.
+    A second SIGTERM or SIGINT ends the server at once. After signals, the exit code is 0. If the application's start-up
+    fails, uvicorn ends the process with its own exit code, 3.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class GracefulServer(uvicorn.Server):
         self._signalled = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Passes a signal to the event loop. If the signal arrives before `startup`, the server does not start."""
+        """Passes a signal to the event loop. If it arrives before `startup`, the server stops right after `startup`."""
         if self._loop is None:
             self.should_exit = True
         else:
@@ -113,7 +114,7 @@ class GracefulServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accepts pending connections, closes the listener, and waits for requests on these connections.
 
-        Then calls uvicorn's shutdown, which waits for the requests in flight.
+        The wait takes at most LAST_CALL_SECONDS. Then calls uvicorn's shutdown, which waits for the requests in flight.
         """
         if not self.force_exit:
             listener.drop_new(self._socket)
@@ -137,10 +138,10 @@ def tune_gc() -> None:
     """Makes Python collect garbage less often: freezes the objects that exist now, and raises the thresholds.
 
     A full collection visits every object that is not frozen, so its pause grows with the number of waiting requests.
-    loadtest/RESULTS.md shows what CPython's own thresholds (700, 10, 10) cost under overload.
+    loadtest/RESULTS.md shows what CPython's own thresholds (700, 10, 10 in Python 3.11) cost under overload.
 
     By default, the server calls this function for v08 and later. v01 to v07 keep CPython's thresholds, as the service
-    of the talk did. v02 to v05 need frequent collections, because each request leaves a boto3 client that only the
+    of the talk did. v01 to v05 need frequent collections, because each request leaves a boto3 client that only the
     collector can free. APP_GC overrides the default of a release.
     """
     gc.collect()

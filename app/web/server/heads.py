@@ -16,7 +16,10 @@ _VERSIONS = ("1.0", "1.1")
 
 
 class HeadRefused(Exception):
-    """The server rejects the head of a request. The body of the 400 is the message of this error."""
+    """The server rejects the head of a request.
+
+    With httptools, the body of the 400 is the message of this error. With h11, uvicorn sends its own message.
+    """
 
 
 def fields(headers: Headers) -> dict[bytes, bytes]:
@@ -30,14 +33,18 @@ def fields(headers: Headers) -> dict[bytes, bytes]:
 
 
 def size(target: bytes, headers: Headers) -> int:
-    """Returns the number of bytes of a head. Each header has 4 more bytes: ": " and the end of the line."""
+    """Returns the number of bytes of a head, without its method and version.
+
+    Each header has 4 more bytes than its name and value: ": " and the end of the line.
+    """
     return len(target) + len(b"".join(chain.from_iterable(headers))) + 4 * len(headers)
 
 
 def check(method: bytes, target: bytes, version: str, headers: Headers) -> dict[bytes, bytes]:
-    """Returns the `fields`. Raises HeadRefused if a head is ambiguous, too large or not supported.
+    """Returns the `fields`. Raises HeadRefused if a head is ambiguous or not supported, or if its target is too long.
 
-    Names in `headers` are in lower case. A proxy in front of the service may interpret an ambiguous head differently.
+    The protocols check the size and the number of headers. Names in `headers` are in lower case.
+    A proxy in front of the service may interpret an ambiguous head differently.
     A client could then smuggle a request inside another one (RFC 9112, 11.2), or send a request with another client's
     credentials.
     """

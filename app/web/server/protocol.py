@@ -109,13 +109,16 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         self.begin_request(fields)
 
     def begin_request(self, fields: Mapping[bytes, bytes]) -> None:
-        """Makes the cycle of a request whose head is complete, and starts the ASGI application."""
+        """Makes the cycle of a request whose head is complete. Starts the ASGI application, or queues the request.
+
+        A request is queued if an earlier request of the connection waits for its response (pipelining).
+        """
         super().on_headers_complete()
         self.head_complete(last=self._upgrading)
 
     def on_body(self, body: bytes) -> None:
         self._since_body = 0
-        if not self.cycle.response_started:  # the application does not read the body after its response has started
+        if not self.cycle.response_started:  # afterwards, the application only waits for the end of the body
             super().on_body(body)
 
     def on_message_complete(self) -> None:

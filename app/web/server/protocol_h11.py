@@ -60,7 +60,7 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
         if self.cycle is not before:
             asks_for_upgrade = self._get_upgrade() is not None
             if asks_for_upgrade:
-                # This header makes uvicorn answer the request normally, and makes h11 read no further request.
+                # This header makes uvicorn send `connection: close`, after which h11 reads no further request.
                 self.headers.append(CLOSE_HEADER)
             self.head_complete(last=asks_for_upgrade)
         elif lingered and not self.rest_expected():

@@ -12,7 +12,7 @@ from app.errors import ConfigurationError
 from lab.application.filling.rows import RowCounts, lines, scaled
 from lab.application.filling.schema import FINISHES, TABLES
 
-CHUNK = 20_000  # rows of a step of the progress: some 0.1 s
+CHUNK = 20_000  # rows between two calls of `progress`: some 0.1 s
 _CONNECT_SECONDS = 10
 _MARK = "Made by the lab of invoice-webhook; users: "
 
@@ -24,15 +24,16 @@ def steps(scale: float) -> int:
 
 
 def fill(url: str, scale: float, progress: Callable[[int], object], chunk: int = CHUNK) -> bool:
-    """Fills the database at `url`; False if it was full before. `progress` gets how many more `steps` are done.
+    """Fills the database at `url`, or returns False if it is full already.
 
-    Raises ConfigurationError: unreachable, tables of these names that are not the lab's, another scale.
+    `progress` gets the number of `steps` that were done since its last call. Raises ConfigurationError if the database
+    cannot be reached, has tables of these names that are not the lab's, or was filled at another scale.
     """
     counts = scaled(scale)
     with _connected(url) as connection:
         if _is_full(connection, counts):
             return False
-        # The server is to notice a killed client also while it makes an index.
+        # With this setting, the server notices a killed client even while it makes an index.
         connection.execute("SET client_connection_check_interval = '1s'")
         for table, columns in TABLES.items():
             connection.execute(f"CREATE TABLE {table} ({columns})")

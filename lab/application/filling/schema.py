@@ -29,7 +29,7 @@ TABLES = {
 
 
 class Finish(NamedTuple):
-    """A statement for after the load, and the table whose rows it goes through."""
+    """A statement that runs after the load, and the table whose rows the statement reads."""
 
     table: str
     statement: str

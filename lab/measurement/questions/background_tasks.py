@@ -24,7 +24,7 @@ DONE_IN_THE_END = "done in the end, of 40"
 
 
 async def _start_tasks(url: str, durations: list[int]) -> None:
-    """One request for each task, on a few connections; ends when all are answered."""
+    """Sends one request for each task, on a few connections, and returns when all are answered."""
 
     async def one(ms: int) -> None:
         async with http.post(f"{url}?ms={ms}") as answer:
@@ -43,7 +43,7 @@ def _beside(stage: Stage, kind: str, other: str) -> Figures:
 
 
 def _restarted(stage: Stage, kind: str, *options: str) -> Figures:
-    """SIGTERM as soon as all clients have their 200, and another process of the same application."""
+    """Sends SIGTERM as soon as all clients have their 200. For the kind `job`, another process then does the rest."""
     with stage.serve(uvicorn("background_tasks", *options)) as app:
         asyncio.run(_start_tasks(f"{app.url}/{kind}", DURATIONS))
         app.end()
@@ -55,7 +55,7 @@ def _restarted(stage: Stage, kind: str, *options: str) -> Figures:
 
 
 async def _jobs_done(stage: Stage) -> int:
-    """Waits until no job is left, and empties the table."""
+    """Waits until every job is done, empties the table, and returns how many rows it had."""
     assert stage.beside.database is not None
     async with await psycopg.AsyncConnection.connect(stage.beside.database.url, autocommit=True) as connection:
         async with asyncio.timeout(60):

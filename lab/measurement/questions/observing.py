@@ -10,7 +10,7 @@ from lab.measurement.users import watch
 
 USERS, SECONDS = 16, 3
 CPU, P99 = "CPU ms a request", "p99 ms"
-# Standard error is a pipe, and who reads it needs two milliseconds for a line.
+# A program that reads standard error through a pipe, and needs two milliseconds for a line.
 READER = "import sys, time\nfor line in sys.stdin: time.sleep(0.002)"
 SLOW_PIPE = ["bash", "-c", f"exec \"$@\" 2> >(exec {sys.executable} -c '{READER}')", "bash"]
 

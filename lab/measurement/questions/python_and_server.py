@@ -31,7 +31,10 @@ LOCK = ROOT / "requirements-lab.lock"
 
 @cache
 def python(version: str) -> Path:
-    """An environment of that Python with the lab's packages. Raises NotHere, CalledProcessError."""
+    """Returns the interpreter of an environment with Python `version` and the lab's packages.
+
+    Raises NotHere if this Python is not installed, and CalledProcessError if pip fails.
+    """
     if version == HERE:
         return Path(sys.executable)
     for base in _interpreters(version):

@@ -58,13 +58,13 @@ def _measured(stage: Stage, start: Start) -> Figures:
 
 
 def _throttled(served: list[Served]) -> tuple[int, int]:
-    """Periods, and those in which the CPU limit stopped a process; zeros where there is no limit."""
+    """Returns the number of periods, and of those in which the CPU limit stopped a process; zeros without a limit."""
     found = [throttling(cpu_stat(Path(f"/proc/{one.pid}"))) or Throttling(0, 0, 0) for one in served]
     return sum(one.periods for one in found), sum(one.throttled_periods for one in found)
 
 
 async def _kill(served: Served) -> None:
-    """SIGKILL for the process with the most connections, as the kernel sends it when memory is full."""
+    """Sends SIGKILL to the process with the most connections, as the kernel does when memory is full."""
     await asyncio.sleep(0.5)
     busiest = await asyncio.to_thread(max, tree(served.pid), key=lambda one: len(one.net_connections("tcp")))
     busiest.send_signal(signal.SIGKILL)

@@ -29,7 +29,7 @@ class CgroupV1:
             if limits.memory is not None:
                 (self._memory / "memory.limit_in_bytes").write_text(str(limits.memory))
                 with_swap = self._memory / "memory.memsw.limit_in_bytes"
-                if with_swap.exists():  # the kernel accounts for swap, which a pod has none of either
+                if with_swap.exists():  # then the kernel also accounts for swap; a pod has no swap
                     with_swap.write_text(str(limits.memory))
         except OSError as error:
             self.close()

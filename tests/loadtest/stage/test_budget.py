@@ -46,7 +46,7 @@ def _running(budget: Budget, code: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def test_cpu_is_throttled(mechanism: str) -> None:
-    """On a quarter of a core, half a second of CPU takes at least two; the CPU used is counted."""
+    """On a quarter of a core, half a second of CPU takes more than 1.5 s; the CPU time used is counted."""
     with open_budget("capped") as budget:
         if not budget.limited:
             pytest.skip(f"{mechanism} limits nothing")
@@ -84,7 +84,7 @@ def test_closing_kills_what_is_left(mechanism: str) -> None:
 
 
 def test_no_budget_is_not_limited(mechanism: str) -> None:
-    """`none` counts and does not limit."""
+    """The budget `none` does not limit."""
     with open_budget("none") as budget:
         assert not budget.limited
 

@@ -96,7 +96,7 @@ def _follow(run: PathRun, bound: Bound, path: list[tuple[int, int]], trace: list
 
 
 def first_violation() -> tuple[str | None, int]:
-    """Returns the first violation within a small bound, and the number of runs. Used to hunt planted faults."""
+    """Returns the first violation in a few small bounds, and the number of runs in the last bound that was searched."""
     for bound in (Bound(2, 1, 0), Bound(1, 1, 0), Bound(2, 0, 1), Bound(1, 2, 0)):
         found = search(bound)
         if found.violation:

@@ -79,7 +79,7 @@ def test_one_that_hangs_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_pause_rejects_no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQS pauses for longer than the telling time, three times: what comes then and afterwards is answered in time."""
+    """SQS pauses three times for longer than the observation time. Webhooks are admitted then and afterwards."""
     service = Service(monkeypatch)
     for pause in (1.2, 2, 4):
         for until, answers in ((5.0, 2), (pause, 0), (5.0, 20)):  # 200/s come, and 2,000/s can be answered
@@ -92,7 +92,7 @@ def test_a_pause_rejects_no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("factor", [2, 3])
 @pytest.mark.parametrize("before", [0, 10], ids=["cold", "busy"])
 def test_a_slow_queue_seems_to_pause_once(monkeypatch: pytest.MonkeyPatch, before: float, factor: int) -> None:
-    """Forty answers every two seconds: past the first of them, the line does not grow beyond the bound."""
+    """SQS answers forty webhooks every two seconds. After 30 s, no more wait than the bound and one call allow."""
     service = Service(monkeypatch)
     for tick in range(round(100 * (before + 120))):
         service.now = tick / 100

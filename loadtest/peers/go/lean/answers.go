@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// acknowledged reads the answer to a call. It has to have a message id, and the digest of the message that was sent.
+// acknowledged reads the answer to a call, and returns a bit for each entry that the answer acknowledges with a message
+// id and the digest of the message that was sent; or it returns what is wrong with the answer.
 func (s *slot) acknowledged(answer []byte, number int64) (int, string) {
 	found := 0
 	good := valid(answer, func(r *scanner) {

@@ -22,7 +22,7 @@ const (
 	maxBodyBytes = 245_760
 	// fasthttp's own limit closes the connection; up to here, a body over maxBodyBytes is answered like any other.
 	readBodyBytes = 1024 * 1024
-	// Little garbage is made, so that collecting it rarely costs a few MiB.
+	// The service makes little garbage, so collecting it rarely takes only a few MiB of memory.
 	gcPercent = 400
 )
 

@@ -1,4 +1,4 @@
-"""Five hundred small requests at once: the loop is busy, and no single callback is long."""
+"""A thousand small requests, 300 at once: the loop is busy, and no single callback is long."""
 
 from contextlib import asynccontextmanager
 

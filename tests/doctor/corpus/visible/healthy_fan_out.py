@@ -1,4 +1,4 @@
-"""Two hundred requests at once, each with five awaited calls of one AsyncClient."""
+"""150 requests, 50 at once, each with three awaited calls of one AsyncClient."""
 
 import asyncio
 import os
