@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError
 
 from app.errors import ConfigurationError
 from app.settings import Settings
@@ -40,4 +41,7 @@ def configured_stand_ins(settings: Settings) -> StandIns:
 
 def _endpoint(**options: bool) -> str:
     config = Config(**options)  # type: ignore[arg-type]  # botocore's stubs lack this option
-    return boto3.Session().client("dynamodb", config=config).meta.endpoint_url
+    try:
+        return boto3.Session().client("dynamodb", config=config).meta.endpoint_url
+    except BotoCoreError as error:
+        raise ConfigurationError(f"AWS: {error}") from None

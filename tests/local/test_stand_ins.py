@@ -35,6 +35,15 @@ def test_nothing_is_invented_at_aws() -> None:
         configured_stand_ins(_settings())
 
 
+def test_no_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK builds no client without a region."""
+    for name in ("AWS_DEFAULT_REGION", "AWS_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    with pytest.raises(ConfigurationError, match="AWS: You must specify a region"):
+        configured_stand_ins(_settings())
+
+
 def test_nothing_is_invented_at_chargebee(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chargebee's own hosts are rejected."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", _ENDPOINT)
