@@ -29,9 +29,17 @@ class _Lab(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name != "measure":
             return super().get_command(ctx, cmd_name)
-        from lab.cli.measure import measure
-
+        try:
+            from lab.cli.measure import measure
+        except ModuleNotFoundError as error:
+            raise click.UsageError(f"{error.name} is not installed: run `make .venv/lab` first") from None
         return measure
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the commands without importing `measure`, so that --help needs none of its packages."""
+        others = [(name, command.get_short_help_str(formatter.width)) for name, command in self.commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl([("measure", "Measure the experiments, and what users ask."), *others])
 
 
 @click.group(cls=_Lab, epilog=_SETTINGS, invoke_without_command=True)

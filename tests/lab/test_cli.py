@@ -192,3 +192,14 @@ def test_a_stop_before_it_listens() -> None:
         assert lab.wait(60) in {0, -signal.SIGTERM}
         assert left(processes) == []
         assert "Traceback" not in lab.stderr.read()
+
+
+@pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("measure", 2)])
+def test_without_the_packages(argument: str, code: int) -> None:
+    """--help needs none of the lab's packages; `measure` names what is missing, and the command that installs it."""
+    program = "import sys; sys.modules['uvloop'] = None; from lab.cli.serve import lab; lab(sys.argv[1:])"
+    ended = subprocess.run([sys.executable, "-c", program, argument], capture_output=True, text=True, check=False)
+    assert ended.returncode == code
+    assert (
+        ("measure" in ended.stdout) if code == 0 else ("uvloop is not installed: run `make .venv/lab`" in ended.stderr)
+    )
