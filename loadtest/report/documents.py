@@ -16,7 +16,7 @@ from loadtest.report.captions import conditions, measured_by, of_inline, provena
 from loadtest.report.shares import table
 
 
-class NotMeasured(Exception):
+class NotMeasured(ValueError):
     """There is no such run yet; the text has the command that makes one."""
 
 
