@@ -55,9 +55,10 @@ class Workers:
         self._output.close()
 
     def check(self) -> None:
-        """Raises ChildProcessError, with the end of the log, if a worker has ended other than by SIGKILL."""
+        """Raises ChildProcessError, with the end of the log, if a worker has ended and this class has not killed it."""
+        killing = self._killed and not self._ended.is_set()
         for process in self._processes:
-            if process.poll() != -signal.SIGKILL:
+            if not killing or process.poll() != -signal.SIGKILL:
                 require_running(process, self._log)
 
     def end_kills(self) -> None:

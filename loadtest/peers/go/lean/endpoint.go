@@ -17,8 +17,11 @@ type endpoint struct {
 // connectTo returns where SQS is, and its host as it is signed. AWS_CA_BUNDLE takes the place of the system's CAs.
 func connectTo(address, bundle string) (endpoint, string, error) {
 	parts, err := url.Parse(address)
-	if err != nil || parts.Scheme != "https" {
-		return endpoint{address: withPort(parts, "80")}, parts.Host, err
+	if err != nil {
+		return endpoint{}, "", err
+	}
+	if parts.Scheme != "https" {
+		return endpoint{address: withPort(parts, "80")}, parts.Host, nil
 	}
 	// Records of 16 KiB from the start: a batch is sent at once.
 	config := &tls.Config{ServerName: parts.Hostname(), DynamicRecordSizingDisabled: true}
