@@ -49,11 +49,14 @@ class ThreadTimes:
     def runnable(self) -> bool:
         """Returns whether the thread has or waits for a core now. schedstat counts a wait only when it has ended.
 
-        Returns False without schedstat. Raises FileNotFoundError or ProcessLookupError if the thread has ended.
+        Returns False without schedstat. Raises ProcessLookupError if the thread has ended.
         """
         if self._file is None:
             return False
-        return (self._thread / "stat").read_text().rpartition(")")[2].split()[0] == "R"
+        try:
+            return (self._thread / "stat").read_text().rpartition(")")[2].split()[0] == "R"
+        except FileNotFoundError:
+            raise ProcessLookupError from None
 
     def close(self) -> None:
         if self._file is not None:

@@ -59,7 +59,7 @@ def bind(host: str, port: int) -> socket.socket:
     """Returns a listening socket. Raises DoctorError."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         raise DoctorError(f"--host {host} --port {port}: cannot listen there: {error}; 0 takes a free port") from None
 
 

@@ -153,6 +153,7 @@ def test_a_package_called_app(tmp_path: Path, target: str) -> None:
         (["shop:not_an_app"], "shop:not_an_app: an object of type int is not an ASGI app"),
         (["shop:create"], "a function that is not async (a factory? then add --factory) is not an ASGI app"),
         (["shop:app", "--host", "192.0.2.1"], "--host 192.0.2.1 --port 0: cannot listen there: "),
+        (["shop:app", "--host", "a..b"], "--host a..b --port 0: cannot listen there: "),
         (["shop:app", "--send", "GET", "pay"], "--send GET pay: allowed is one of GET, HEAD, "),
         (["shop:app", "--baseline", "none.json"], "--baseline none.json: "),
     ],

@@ -28,6 +28,23 @@ def test_a_thread_computes() -> None:
     assert spent.run_queue >= before.run_queue
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="schedstat is Linux's")
+def test_an_ended_thread() -> None:
+    """The file of an ended thread is missing, or cannot be read; both are a ProcessLookupError."""
+    go_on = threading.Event()
+    thread = threading.Thread(target=go_on.wait)
+    thread.start()
+    assert thread.native_id is not None
+    times = ThreadTimes(thread.native_id)
+    go_on.set()
+    thread.join()
+    while Path(f"/proc/self/task/{thread.native_id}").exists():
+        pass  # the kernel removes it a little later
+    with pytest.raises(ProcessLookupError):
+        times.runnable()
+    times.close()
+
+
 @pytest.mark.parametrize(
     ("stat", "waiting"), [("nr_periods 9\nnr_throttled 5\nthrottled_usec 1500000\n", 1.5), ("", 0)]
 )
