@@ -7,6 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
+from app.sqs.failures import NotAcknowledgedError
 from app.sqs.sdk import require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.record import unobserved
@@ -31,7 +32,7 @@ def redrive(dry_run: bool, limit: int | None) -> None:
     require_sdk()
     try:
         asyncio.run(_redrive(settings, limit, dry_run=dry_run))
-    except (BotoCoreError, ClientError, TimeoutError) as error:
+    except (BotoCoreError, ClientError, NotAcknowledgedError, TimeoutError) as error:
         raise ConfigurationError(f"SQS: {error or type(error).__name__}") from None
 
 

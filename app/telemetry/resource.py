@@ -20,7 +20,7 @@ def otlp_wanted(signal: str) -> bool:
     """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
-    if os.environ.get(f"OTEL_{signal}_EXPORTER", "otlp") != "otlp":
+    if (os.environ.get(f"OTEL_{signal}_EXPORTER") or "otlp") != "otlp":
         return False
     return any(os.environ.get(f"OTEL_EXPORTER_OTLP_{name}") for name in ("ENDPOINT", f"{signal}_ENDPOINT"))
 

@@ -88,7 +88,7 @@ class Sampling:
         if sampler.removeprefix(_PARENT_BASED) not in _SAMPLERS:
             allowed = ", ".join([*_SAMPLERS, *(_PARENT_BASED + name for name in _SAMPLERS)])
             raise ConfigurationError(f"{SAMPLER}={sampler}: allowed is {allowed}")
-        given = os.environ.get(ARGUMENT) or (DEFAULT_RATIO if SAMPLER not in os.environ else "1.0")
+        given = os.environ.get(ARGUMENT) or ("1.0" if os.environ.get(SAMPLER) else DEFAULT_RATIO)
         try:
             ratio = float(given)
         except ValueError:

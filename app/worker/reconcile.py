@@ -57,7 +57,7 @@ async def reconcile(
     """Compares all `events`, which are sorted by time, and enqueues the missing events if `send` is not None.
 
     `progress` receives the time, in unix seconds, of the last event of each batch.
-    Raises BillingFailed, QueueUnavailable, or InvalidEvent if SQS rejects a character of an event.
+    Raises BillingFailed, QueueUnavailable.
     """
     seen = 0
     missing: list[str] = []
@@ -71,12 +71,11 @@ async def reconcile(
             missing.append(event_id)
             try:
                 message = _message(event, wanted, fifo=fifo)
+                if send is not None:
+                    await _send(send, message)
             except InvalidEvent as error:
                 logger.bind(event_id=event_id).warning("The webhook would reject this event: {}", error.detail)
                 invalid.append(event_id)
-                continue
-            if send is not None:
-                await _send(send, message)
         progress(int(batch[-1]["occurred_at"]))
     return Summary(seen, missing, invalid)
 

@@ -91,9 +91,12 @@ def test_unknown_values_stop_the_start(name: str, value: str, monkeypatch: pytes
         Sampling.from_environment()
 
 
-def test_one_in_a_hundred_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One trace in a hundred is sampled, unless the sender has decided."""
+@pytest.mark.parametrize("given", [None, ""])
+def test_one_in_a_hundred_by_default(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One trace in a hundred is sampled, unless the sender has decided. An empty variable counts as not set."""
     monkeypatch.delenv(SAMPLER, raising=False)
+    if given is not None:
+        monkeypatch.setenv(SAMPLER, given)
     monkeypatch.delenv(ARGUMENT, raising=False)
     sampling = Sampling.from_environment()
     assert sum(sampling.begin(None) is not None for _ in range(20_000)) == pytest.approx(200, abs=100)

@@ -114,6 +114,8 @@ def test_when_it_is_switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://collector:4318/v1/metrics")
     assert otlp_wanted("METRICS")
     assert not otlp_wanted("TRACES")
+    monkeypatch.setenv("OTEL_METRICS_EXPORTER", "")  # counts as not set
+    assert otlp_wanted("METRICS")
     monkeypatch.setenv("OTEL_METRICS_EXPORTER", "none")
     assert not otlp_wanted("METRICS")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318")
