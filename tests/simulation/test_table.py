@@ -2,7 +2,6 @@
 
 import re
 import uuid
-from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
 Operation = tuple[str, dict[str, Any]]
-COMPARED: Counter[str] = Counter()
 
 few = st.integers(0, 3)
 versions = st.none() | few
@@ -151,7 +149,6 @@ class Both:
             self._memory.put(given)
         else:
             assert _answer(self._real, operation, parameters) == _answer(self._memory, operation, parameters)
-        COMPARED[operation] += 1
 
     def compare_items(self) -> None:
         found = self._real.scan(TableName=self.name, ConsistentRead=True)["Items"]
