@@ -18,17 +18,18 @@ from asgi_doctor import Finding, Kind
 
 Run = Callable[[Coroutine[Any, Any, None]], None]
 LOOPS: list[Run] = [asyncio.run, uvloop.run]
+BLOCK = 1.0  # seconds: longer than a busy machine keeps the watching thread from a core
 tracer = TracerProvider().get_tracer(__name__)
 
 
 @asynccontextmanager
 async def _lifespan(_: FastAPI) -> AsyncIterator[None]:
-    time.sleep(0.4)  # noqa: ASYNC251  # the fault
+    time.sleep(BLOCK)  # noqa: ASYNC251  # the fault
     yield
 
 
 async def _dependency() -> None:
-    time.sleep(0.3)  # noqa: ASYNC251  # the fault
+    time.sleep(BLOCK)  # noqa: ASYNC251  # the fault
 
 
 def _shop() -> FastAPI:
@@ -41,7 +42,7 @@ def _shop() -> FastAPI:
     @shop.get("/task")
     async def with_task() -> None:
         async def task() -> None:
-            time.sleep(0.3)  # noqa: ASYNC251  # the fault
+            time.sleep(BLOCK)  # noqa: ASYNC251  # the fault
 
         with tracer.start_as_current_span("order") as span:
             trace_ids.append(f"{span.get_span_context().trace_id:032x}")
