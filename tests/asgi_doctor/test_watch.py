@@ -98,7 +98,7 @@ def test_a_finding_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     """Without a callback, a finding is a warning in the log."""
     with caplog.at_level(logging.WARNING, logger="asgi_doctor"):
         asyncio.run(_serve(asgi_doctor.watch(_shop()), ["/dependency/7"]))
-    assert "_dependency waits for 0." in caplog.text
+    assert "_dependency waits for " in caplog.text
     assert "(GET /dependency/{number})" in caplog.text
 
 
