@@ -53,7 +53,7 @@ class MessageHandler(NamedTuple):
             where = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors[:3])
             await self._dead_letter(message, record, NOT_AN_EVENT, f"{error.detail}: {where}")
             return
-        if isinstance(event, UnwantedEvent) or event.event_type not in self.wanted:
+        if isinstance(event, UnwantedEvent):
             self._complete(message, record, IGNORED)
             return
         try:

@@ -1,10 +1,7 @@
 """A worker process on a real queue deletes, retries and dead-letters messages."""
 
-import json
 import signal
 from collections.abc import Callable
-
-import pytest
 
 from tests.worker.conftest import Pair, StartWorker, make_pair
 from tests.worker.controller import Asked, Controller
@@ -124,13 +121,12 @@ def test_poison_stays_where_the_dead_letter_queue_is_down(
     assert sum(pair.counts()) == 1
 
 
-@pytest.mark.parametrize("content", [{"invoice": 1}, None])
-def test_an_unwanted_event_is_done(
-    pair: Pair, controller: Controller, start_worker: StartWorker, event: bytes, content: object
-) -> None:
-    """An event of another type is ignored, whether its content is valid or not."""
-    unwanted = json.loads(event) | {"id": "ev_1", "event_type": "other"}
-    pair.send(json.dumps(unwanted | ({"content": content} if content else {})))
+def test_an_unwanted_event_is_done(pair: Pair, controller: Controller, start_worker: StartWorker) -> None:
+    """The content of an event of another type is not validated."""
+    pair.send(
+        '{"id": "ev_1", "occurred_at": 1, "source": "s", "object": "event", "api_version": "v2",'
+        ' "event_type": "other", "webhook_status": "x", "content": {"invoice": 1}}'
+    )
     worker = start_worker(pair)
     assert worker.log(event_id="ev_1")["outcome"] == "ignored"
     assert controller.asked == []
