@@ -18,6 +18,7 @@ from app.billing.answers import FoundInvoice, invoice_of, unreadable
 from app.billing.api_calls import ApiCalls, Caller
 from app.billing.charges import Billable, described, idempotency_key
 from app.billing.rate import SharedRateLimit
+from app.errors import ChargebeeUnavailable
 
 IDEMPOTENCY_HEADER = "chargebee-idempotency-key"
 PAGE = 100  # a page has at most this many line items or events
@@ -83,7 +84,12 @@ class Chargebee:
         """
         headers = {IDEMPOTENCY_HEADER: idempotency_key(caller.event_id, operation, billable)}
         path = f"/invoices/{_segment(invoice_id)}/{operation}"
-        return invoice_of(await self._calls.make(caller, operation, path, data=data, headers=headers), invoice_id)
+        answer = await self._calls.make(caller, operation, path, data=data, headers=headers)
+        try:
+            return invoice_of(answer, invoice_id)
+        except ChargebeeUnavailable:
+            caller.miss_answer()
+            raise
 
 
 def _segment(text: str) -> str:

@@ -96,6 +96,7 @@ async def answering(*answers: tuple[int, str]) -> AsyncIterator[str]:
         ((409, '{"api_error_code": "other"}'), True),
         ((404, "<html>"), True),
         ((200, "<html>"), True),
+        ((200, "{}"), True),
         ((409, '{"api_error_code": "invalid_state_for_request"}'), False),
         ((400, '{"api_error_code": "param_wrong_value"}'), False),
     ],
