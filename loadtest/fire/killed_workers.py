@@ -1,7 +1,6 @@
 """Workers that are killed (-9), one every few seconds, and start again at once."""
 
 import random
-import signal
 import subprocess
 import sys
 import threading
@@ -31,6 +30,7 @@ class Workers:
         self._environment = worker_environment(environment)
         self._random = random.Random(seed)  # noqa: S311  # no secret
         self._killed = killed
+        self._victim: subprocess.Popen[bytes] | None = None  # the worker that is being killed and replaced
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._kill_on, daemon=True)
 
@@ -55,10 +55,9 @@ class Workers:
         self._output.close()
 
     def check(self) -> None:
-        """Raises ChildProcessError, with the end of the log, if a worker has ended and this class has not killed it."""
-        killing = self._killed and not self._ended.is_set()
+        """Raises ChildProcessError, with the log's last line, if a worker has ended that this class did not kill."""
         for process in self._processes:
-            if not killing or process.poll() != -signal.SIGKILL:
+            if process is not self._victim:
                 require_running(process, self._log)
 
     def end_kills(self) -> None:
@@ -78,7 +77,11 @@ class Workers:
         """
         while self._killed and not self._ended.wait(self._random.uniform(*BETWEEN)):
             which = self._random.randrange(self._number)
-            self._processes[which].kill()
-            self._processes[which].wait()
+            victim = self._processes[which]
+            if victim.poll() is not None:
+                return  # it has ended by itself: `check` raises the error
+            self._victim = victim
+            victim.kill()
+            victim.wait()
             self.kills += 1
             self._processes[which] = self._start(self._output)

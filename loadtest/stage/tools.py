@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from functools import cache
 
 from app.errors import ConfigurationError
 from loadtest.record.folders import ROOT
@@ -26,14 +27,16 @@ def provide(*tools: str) -> None:
                 raise ConfigurationError(f"{tool} is not on PATH, and `make {target}` fails: see its error above")
 
 
+@cache
 def go() -> str | None:
     """Returns the command that runs Go, or None if there is none.
 
-    In a checkout, this is `.ci/go`, which installs Go unless it is on PATH. An image contains no `.ci`.
+    In a checkout, this is `.ci/go`, which installs Go unless the one on PATH is new enough. The load test's image
+    contains no `.ci`.
     """
     command = str(_GO) if _GO.exists() else "go"
     try:
         ran = subprocess.run([command, "version"], stdout=subprocess.DEVNULL, check=False)
-    except FileNotFoundError:
+    except OSError:
         return None
     return command if ran.returncode == 0 else None

@@ -27,4 +27,8 @@ def test_which_go(
             (tmp_path / name).chmod(0o755)
     monkeypatch.setattr(tools, "_GO", tmp_path / "checkout")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert tools.go() == (str(tmp_path / "checkout") if found == "checkout" else found)
+    tools.go.cache_clear()
+    try:
+        assert tools.go() == (str(tmp_path / "checkout") if found == "checkout" else found)
+    finally:
+        tools.go.cache_clear()
