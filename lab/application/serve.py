@@ -34,7 +34,7 @@ def serve(settings: LabSettings, listening: Callable[[str], None]) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     port = _free_port(settings)
     with (
-        tempfile.TemporaryDirectory(prefix="lab-") as folder,
+        tempfile.TemporaryDirectory(prefix="lab-", ignore_cleanup_errors=True) as folder,
         child.child_process(_command(settings, port), os.environ | {"TMPDIR": folder}, LAST_SECONDS) as uvicorn,
     ):
         try:
@@ -78,9 +78,10 @@ def _free_port(settings: LabSettings) -> int:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             door.bind((settings.host, settings.port))
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or error
             raise ConfigurationError(
-                f"APP_LAB_HOST={settings.host}, APP_LAB_PORT={settings.port}: {error.strerror}; use a free port"
+                f"APP_LAB_HOST={settings.host}, APP_LAB_PORT={settings.port}: {reason}; use a free port"
             ) from None
     return settings.port
 

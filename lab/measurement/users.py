@@ -17,7 +17,7 @@ class Seen:
     """The responses that users received. `latencies`: milliseconds of each answer with a status below 400.
 
     `failed`: the number of other answers, and of requests without an answer.
-    `cut`: the number of `failed` requests whose connection was open, but closed before the end of the response.
+    `cut`: the number of `failed` requests that ended in an error after the connection was open.
     """
 
     seconds: float

@@ -1,8 +1,9 @@
 """Question: `def` or `async def`, and what belongs in a thread or in a process?
 
-Setup: five kinds of work, each in four ways: nothing; a call of an upstream that takes 200 ms, by an async client or by
-a sync one; a computation of 2 to 5 ms; and a call with a computation. `/def` runs in one of 40 threads, `/async` on the
-event loop, `/thread` and `/process` are `async def` handlers that hand the work over. A process has no async client.
+Setup: five kinds of work: nothing; a call of an upstream that takes 200 ms, by an async client or by a sync one; a
+computation of 2 to 5 ms; and a call with a computation. Each is done in four ways: `/def` runs in one of 40 threads,
+`/async` on the event loop, `/thread` and `/process` are `async def` handlers that hand the work over. A process has no
+async client.
 
 Asked: in every thread about FastAPI's performance.
 

@@ -34,14 +34,20 @@ def _measured(stage: Stage, path: str, rows: int) -> Figures:
 
 
 def _cpu_ms(app: Served, url: str, seconds: float) -> float:
-    """Returns the CPU of a response in ms: of whole responses, one after the other, for at least `seconds`."""
-    with httpx.Client(timeout=60, trust_env=False) as client:
-        client.get(url).raise_for_status()
-        before, began, responses = app.cpu_seconds(), monotonic(), 0
-        while responses == 0 or monotonic() - began < seconds:
+    """Returns the CPU of a response in ms: of whole responses, one after the other, for at least `seconds`.
+
+    Raises ChildProcessError if a request fails.
+    """
+    try:
+        with httpx.Client(timeout=60, trust_env=False) as client:
             client.get(url).raise_for_status()
-            responses += 1
-        return 1000 * (app.cpu_seconds() - before) / responses
+            before, began, responses = app.cpu_seconds(), monotonic(), 0
+            while responses == 0 or monotonic() - began < seconds:
+                client.get(url).raise_for_status()
+                responses += 1
+            return 1000 * (app.cpu_seconds() - before) / responses
+    except httpx.HTTPError as error:
+        raise ChildProcessError(f"{url}: {error!r}") from None
 
 
 def _ratio(figure: str, over: str, under: str, size: str = "1 MB") -> Ratio:
