@@ -103,7 +103,7 @@ class Envelope(_Open):
 
 
 class UnwantedEvent(Envelope):
-    """An event whose type is not in APP_EVENT_TYPES. Its content may be any JSON object."""
+    """An event with invalid content, whose type is not in APP_EVENT_TYPES. Its content is any JSON object."""
 
     content: dict[str, Any]
 

@@ -33,7 +33,7 @@ def redrive(dry_run: bool, limit: int | None) -> None:
     try:
         asyncio.run(_redrive(settings, limit, dry_run=dry_run))
     except (BotoCoreError, ClientError, NotAcknowledgedError, TimeoutError) as error:
-        raise ConfigurationError(f"SQS: {error or type(error).__name__}") from None
+        raise ConfigurationError(f"SQS: {str(error) or type(error).__name__}") from None
 
 
 async def _redrive(settings: Settings, limit: int | None, *, dry_run: bool) -> None:

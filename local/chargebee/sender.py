@@ -58,4 +58,4 @@ async def post(client: aiohttp.ClientSession, body: bytes) -> Reply:
         async with client.post("/webhooks/chargebee", data=body) as response:
             return Reply(response.status, await response.text())
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        return Reply(0, f"no answer: {error or type(error).__name__}")
+        return Reply(0, f"no answer: {str(error) or type(error).__name__}")

@@ -28,7 +28,7 @@ def _unhealthy() -> int:
 
 @pytest.mark.parametrize("capped", [False, True], ids=["burst", "capped"])
 def test_releases(see: See, capped: bool) -> None:
-    """Each release has a higher throughput than the one before it, and none is restarted."""
+    """Each release has a higher throughput than the one before it (capped: from v04 on), and none is restarted."""
     successes: list[float] = []
     for release in _RELEASES:
         variant.apply(release, pods=1, capped=capped)

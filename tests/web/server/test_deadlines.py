@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
+from loguru import logger
 
 from app.settings import Release
 from app.web.endpoint import PATH
@@ -149,6 +150,8 @@ async def test_deadlines_go_on_after_a_sender_has_left() -> None:
 
     These are apart if the service still has bytes to write. Then other connections are closed in time as before.
     """
+    errors: list[str] = []
+    sink = logger.add(errors.append, level="ERROR")
     async with side(CALLBACKS, body_timeout=0.1) as served:
         left, _ = served.connect()
         left.data_received(
@@ -160,3 +163,5 @@ async def test_deadlines_go_on_after_a_sender_has_left() -> None:
         async with asyncio.timeout(60):
             while not silent.closed:  # noqa: ASYNC110  # no event: a transport in memory
                 await asyncio.sleep(0.01)
+    logger.remove(sink)
+    assert errors == []
