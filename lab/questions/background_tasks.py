@@ -43,11 +43,14 @@ async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
     async with AsyncConnectionPool(url.get_secret_value(), open=False, max_size=2 * RUNNERS) as pool:
         async with pool.connection() as connection:
             await connection.execute(JOBS)
-        runners = [asyncio.create_task(run_jobs(pool)) for _ in range(RUNNERS)]
+        runners = {asyncio.create_task(run_jobs(pool)) for _ in range(RUNNERS)}
         yield state | {"pool": pool}
-        for runner in runners:
-            runner.cancel()
-        await asyncio.gather(*runners, return_exceptions=True)
+        while runners:
+            for runner in runners:
+                runner.cancel()
+            # Again if one is lost: the pool calls asyncio.wait_for, which may hide a cancellation under Python 3.11
+            # (https://github.com/python/cpython/issues/86296).
+            _, runners = await asyncio.wait(runners, timeout=1)
 
 
 async def run_jobs(pool: AsyncConnectionPool) -> None:
