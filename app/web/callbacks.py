@@ -83,8 +83,6 @@ class CallbackWebhook(Exchange):
         self._counted = received
 
     def _late(self) -> None:
-        if self not in self._door.open:
-            return  # the sender has left, and its connection is about to end
         self._end(refuse(self._arriving.too_late(), self.record))
 
     def _receive(self, more: bool) -> None:

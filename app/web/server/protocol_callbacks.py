@@ -79,6 +79,10 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
         exchange.end_body(last=not self.parser.should_keep_alive())
         exchange.body_complete()
 
+    def abandon_request(self) -> None:
+        self._limits.clear_body_deadline(self)  # the connection may last longer than its request
+        super().abandon_request()
+
     def expect_body(self, seconds: float, late: Callable[[], None]) -> None:
         """See `Exchange.expect_body`."""
         self._limits.set_body_deadline(self, seconds, late)
