@@ -149,7 +149,7 @@ def release(request: pytest.FixtureRequest) -> Release:
 
 @pytest.fixture(scope="session")
 def inline(aws: QueueProcess) -> Iterator[Inline]:
-    """What v01 works with in place of the queue."""
+    """The table and the stand-in for Chargebee, with which v01 works in place of the queue."""
     with open_inline(aws.endpoint) as inline:
         yield inline
 

@@ -95,7 +95,7 @@ def test_findings_of_an_application(run: Run) -> None:
 
 
 def test_a_finding_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    """Without a callback, a finding is a warning in the log."""
+    """A finding is a warning in the log if there is no callback."""
     with caplog.at_level(logging.WARNING, logger="asgi_doctor"):
         asyncio.run(_serve(asgi_doctor.watch(_shop()), ["/dependency/7"]))
     assert "_dependency waits for " in caplog.text

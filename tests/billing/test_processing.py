@@ -246,7 +246,7 @@ async def test_an_invoice_that_was_closed_and_needs_no_charges_is_done(stage: St
 
 
 async def test_an_invoice_that_does_not_exist_is_poison(stage: Stage, billing: OpenBilling) -> None:
-    """Its charges are free for another invoice."""
+    """The charges of such an invoice are free for another one."""
     body = event_body()
     customer = body["content"]["invoice"]["customer_id"]
     stage.put(customer, some(2))

@@ -48,7 +48,7 @@ def test_config_is_clean(project: Stack) -> None:
 
 
 def test_a_webhook_is_queued(stack: Stack, event: bytes) -> None:
-    """Once `up --wait` has returned; byte for byte."""
+    """A webhook is queued byte for byte as soon as `up --wait` has returned."""
     assert stack.post(event).status_code == 200
     assert stack.taken() == [event]
 

@@ -68,7 +68,7 @@ def test_rule(rule: Callable[..., Any], overlay: str, components: tuple[str, ...
 
 @pytest.mark.parametrize(("overlay", "components"), COMBINATIONS)
 def test_resources(overlay: str, components: tuple[str, ...]) -> None:
-    """As published; only the component sets a CPU limit."""
+    """Requests and limits are as published; only the component sets a CPU limit."""
     assert list(policy.resources(rendered(overlay, components), capped="cpu-cap" in components)) == []
 
 

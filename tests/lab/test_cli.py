@@ -39,7 +39,7 @@ def connections(lab: Lab, status: str) -> list[psutil.Process]:
 
 
 def left(processes: list[psutil.Process]) -> list[psutil.Process]:
-    """Those of `processes` that still run."""
+    """Returns those of `processes` that still run."""
     psutil.wait_procs(processes, timeout=60)
     return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
 
