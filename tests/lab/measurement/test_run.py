@@ -31,11 +31,14 @@ def test_studies_are_measured(tools: None, tmp_path: Path) -> None:
             assert row.measurement.accepted == row.measurement.requests > 0
             assert row.cores is not None
             assert row.cores.lab > 0
-            # Postgres runs beside the other study, too, where its own processes use next to nothing.
-            assert row.cores.database > 0 if study.name == "database" else row.cores.database < 0.05
+            if study.name == "database":
+                assert row.cores.database > 0
             assert row.threads is not None
             assert row.threads.os >= row.threads.before
             assert (row.threads.python is None) == (row.workers > 1)
+    # Postgres runs beside the other study, too. Nobody asks it, although it may still tidy up after it was filled.
+    idle = [row.cores for row in lab.studies[0].rows if row.cores is not None]
+    assert min(cores.database for cores in idle) < min(cores.lab for cores in idle)
     assert [study.scale for study in lab.studies] == [None, 0.001]
     again = run(("three_tasks",), TRIAL, file, meta.environment("vegeta"))
     assert [study.name for study in again.studies] == ["three_tasks", "database"]
