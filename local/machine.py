@@ -1,5 +1,7 @@
-"""Measures how much CPU time other processes use during a measurement, because such use distorts the result."""
+"""Measures how much other processes and other virtual machines disturb a measurement."""
 
+import math
+import statistics
 import time
 from typing import NamedTuple, Self
 
@@ -8,44 +10,70 @@ import psutil
 # Limits in cores. Up to these limits, other processes hardly change a measurement. An idle desktop stays below them.
 FOREIGN_CORES = 0.3
 STOLEN_CORES = 0.1
+# How many times as long as at its fastest a short loop may take. A virtual core is often one of a core's two hardware
+# threads. If another virtual machine uses the second one, the same work takes some 1.7 times as long, and Linux does
+# not report that as steal time.
+SLOWDOWN = 1.4
+_LOOPS, _LENGTH = 100, 30_000  # together some 50 ms
 
 
 class Busy(NamedTuple):
     """How many cores other work used on average during a measurement.
 
     `foreign_cores` counts all processes except this process and its descendants. `stolen_cores` counts the time that
-    the hypervisor gave to other virtual machines (steal time).
+    the hypervisor gave to other virtual machines (steal time). `slowdown` is how many times as long the same short loop
+    took before or after the measurement, whichever was slower, as at its fastest in this process.
     """
 
     foreign_cores: float
     stolen_cores: float
+    slowdown: float
 
     def doubts(self) -> list[str]:
-        """Returns the reasons to doubt a measurement, or an empty list if other work used little CPU time."""
+        """Returns the reasons to doubt a measurement, or an empty list if other work hardly disturbed it."""
         cores = psutil.cpu_count() or 1
-        return [
-            f"{what} {used:.1f} of {cores} cores"
-            for what, used, bound in (
-                ("other processes used", self.foreign_cores, FOREIGN_CORES),
-                ("the hypervisor took", self.stolen_cores, STOLEN_CORES),
-            )
-            if used > bound
-        ]
+        reasons = (
+            (f"other processes used {self.foreign_cores:.1f} of {cores} cores", self.foreign_cores > FOREIGN_CORES),
+            (f"the hypervisor took {self.stolen_cores:.1f} of {cores} cores", self.stolen_cores > STOLEN_CORES),
+            (f"a short loop took {self.slowdown:.1f} times as long as at its fastest", self.slowdown > SLOWDOWN),
+        )
+        return [reason for reason, holds in reasons if holds]
+
+
+class Loop:
+    """A short loop that shows how fast the processor is now. `fastest`: its best CPU time so far, in seconds."""
+
+    fastest = math.inf
+
+    def time(self) -> float:
+        """Runs the loop a hundred times, and returns the median of the CPU seconds."""
+        taken = []
+        for _ in range(_LOOPS):
+            began = time.thread_time()
+            sum(range(_LENGTH))
+            taken.append(time.thread_time() - began)
+        self.fastest = min(self.fastest, *taken)
+        return statistics.median(taken)
+
+
+loop = Loop()
 
 
 class Watch:
-    """Measures, inside the context, how much CPU time other work uses. Sets `busy` when the context ends."""
+    """Measures, inside the context, how much other work disturbs this process. Sets `busy` when the context ends."""
 
     busy: Busy
 
     def __enter__(self) -> Self:
+        self._loop_seconds = loop.time()
         self._before = _now()
         return self
 
     def __exit__(self, *error: object) -> None:
         seconds, total, own, stolen = (after - before for after, before in zip(_now(), self._before, strict=True))
         seconds = max(seconds, 0.001)
-        self.busy = Busy(max(0.0, total - own) / seconds, stolen / seconds)
+        slowest = max(self._loop_seconds, loop.time())
+        self.busy = Busy(max(0.0, total - own) / seconds, stolen / seconds, slowest / loop.fastest)
 
 
 def _now() -> tuple[float, float, float, float]:

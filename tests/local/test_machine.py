@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from local.machine import Busy, Watch
+from local.machine import Busy, Watch, loop
 
 BURN = "import time; end = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
 
@@ -57,8 +57,18 @@ def _used() -> float:
     return sum(times) - times.idle - times.iowait - times.steal - times.guest - times.guest_nice
 
 
-@pytest.mark.parametrize(("busy", "doubts"), [(Busy(0.1, 0.0), 0), (Busy(0.5, 0.0), 1), (Busy(0.5, 0.2), 2)])
+@pytest.mark.parametrize(
+    ("busy", "doubts"), [(Busy(0.1, 0.0, 1.1), 0), (Busy(0.5, 0.0, 1.1), 1), (Busy(0.5, 0.2, 1.7), 3)]
+)
 def test_doubts(busy: Busy, doubts: int) -> None:
     """Each reason gives one line."""
     assert len(busy.doubts()) == doubts
-    assert all(doubt.startswith(("other processes used", "the hypervisor")) for doubt in busy.doubts())
+    assert all(doubt.startswith(("other processes used", "the hypervisor", "a short loop")) for doubt in busy.doubts())
+
+
+def test_a_slower_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A neighbour on the same core shows as a loop that takes longer than at its fastest."""
+    monkeypatch.setattr(loop, "fastest", 1e-6)
+    with Watch() as watch:
+        pass
+    assert any(doubt.startswith("a short loop") for doubt in watch.busy.doubts())
