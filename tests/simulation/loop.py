@@ -40,10 +40,17 @@ class VirtualLoop(asyncio.BaseEventLoop):
         finally:
             events._set_running_loop(None)
 
-    def next_timer(self) -> float | None:
-        """Returns the time of the next timer that is not cancelled, or None."""
+    @property
+    def within_iteration(self) -> bool:
+        """True if a callback is ready."""
+        return bool(self._ready)
+
+    def next_timer(self, ignored: asyncio.TimerHandle | None = None) -> float | None:
+        """Returns the time of the next timer that is not cancelled, or None. `ignored` does not count."""
         self._drop_cancelled()
-        return self._scheduled[0].when() if self._scheduled else None
+        if ignored is None:
+            return self._scheduled[0].when() if self._scheduled else None
+        return min((one.when() for one in self._scheduled if one is not ignored and not one.cancelled()), default=None)
 
     def _fire_timers(self) -> None:
         self._drop_cancelled()

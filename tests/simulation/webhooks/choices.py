@@ -28,11 +28,13 @@ def steps(run: PathRun) -> list[Step]:
     if any(sender.waits for sender in run.senders):
         if not run.stopped:
             found.append(Step("the process stops", 0, partial(_stop, run), special=True))
-        if (timer := run.loop.next_timer()) is not None:
+        if run.loop.within_iteration:
+            if not found:
+                found.append(Step("the iteration ends", 0, run.do))
+        elif (timer := run.next_time) is not None:
             late = bool(run.sqs.calls or run.sqs.rests)
-            found.append(
-                Step("time passes until", round(timer), partial(_disturb, run, run.pass_time, late), fault=late)
-            )
+            take = partial(_disturb, run, partial(run.pass_time, timer), late)
+            found.append(Step("time passes until", round(timer), take, fault=late))
     return found
 
 
@@ -49,26 +51,27 @@ def _answers(run: PathRun) -> Iterator[Step]:
 def _arrivals(run: PathRun) -> Iterator[Step]:
     if len(run.senders) < len(BODIES) and not run.stopped:
         number = len(run.senders)
-        yield Step("arrives", number, partial(_arrive, run, body=True, settle=True))
-        yield Step(
-            "arrives in the same iteration as what follows", number, partial(_arrive, run, body=True, settle=False)
-        )
-        yield Step("sends its head", number, partial(_arrive, run, body=False, settle=True), special=True)
+        body = len(BODIES[number])
+        yield Step("arrives", number, partial(_arrive, run))
+        yield Step("arrives in the same iteration as what follows", number, partial(_arrive, run, settle=False))
+        yield Step("sends its head", number, partial(_arrive, run, missing=body), special=True)
+        yield Step("sends half of its body", number, partial(_arrive, run, missing=body // 2), special=True)
 
 
 def _of_senders(run: PathRun) -> Iterator[Step]:
     for number, sender in enumerate(run.senders):
-        if not sender.has_sent and sender.waits:
-            yield Step("sends its body", number, partial(run.do, sender.send_body))
         if sender.waits:
-            yield Step("leaves", number, partial(run.do, sender.leave), special=True)
+            slow = bool(sender.rest)  # which has cost a special
+            if slow:
+                yield Step("sends the rest", number, partial(run.do, sender.send_rest))
+            yield Step("leaves", number, partial(run.do, sender.leave), special=not slow)
+            yield Step("stops sending and reading", number, partial(run.do, sender.stop_sending), special=not slow)
 
 
-def _arrive(run: PathRun, *, body: bool, settle: bool) -> None:
-    sender = Sender(run, BODIES[len(run.senders)])
+def _arrive(run: PathRun, *, missing: int = 0, settle: bool = True) -> None:
+    sender = Sender(run, BODIES[len(run.senders)], missing)
     run.senders.append(sender)
-    sender.has_sent = body
-    run.do(sender.send_head, *([sender.send_body] if body else []), settle=settle)
+    run.do(sender.send_first, settle=settle)
 
 
 def _deliver(run: PathRun, rest: tuple[Wire, bytes]) -> None:
@@ -79,7 +82,7 @@ def _deliver(run: PathRun, rest: tuple[Wire, bytes]) -> None:
 def _stop(run: PathRun) -> None:
     run.stopped, run.undisturbed = True, False
     run.admission.drain()
-    run.do(run.door.stop)
+    run.do(*(sender.shutdown for sender in run.senders), run.door.stop)
 
 
 def _disturb(run: PathRun, take: Callable[[], None], fault: bool) -> None:

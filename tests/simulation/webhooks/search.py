@@ -13,8 +13,9 @@ from tests.simulation.webhooks.path import PathRun
 
 
 class Bound(NamedTuple):
-    """At most this number of faults of SQS, and of special events (a sender leaves, a late body, the process stops).
+    """At most this number of faults of SQS, and of special events.
 
+    A special event is a sender that leaves, stops sending, or sends its body in parts, or a stop of the process.
     `slots`: the calls to SQS at the same time.
     """
 
@@ -96,9 +97,11 @@ def _follow(run: PathRun, bound: Bound, path: list[tuple[int, int]], trace: list
 
 
 def first_violation() -> tuple[str | None, int]:
-    """Returns the first violation in a few small bounds, and the number of runs in the last bound that was searched."""
+    """Returns the first violation in a few small bounds, and the number of runs."""
+    runs = 0
     for bound in (Bound(2, 1, 0), Bound(1, 1, 0), Bound(2, 0, 1), Bound(1, 2, 0)):
         found = search(bound)
+        runs += found.runs
         if found.violation:
-            return found.violation, found.runs
-    return None, found.runs
+            return found.violation, runs
+    return None, runs

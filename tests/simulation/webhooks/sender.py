@@ -1,42 +1,67 @@
-"""The sender of one webhook, in the place of the server's connection."""
+"""The sender of one webhook, with its connection: a real protocol, and a transport in memory."""
 
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, Any
 
-from app.web.server.cycle import abandon
+from tests.simulation.webhooks.invariants import check_answer
 
 if TYPE_CHECKING:
     from tests.simulation.webhooks.path import PathRun
 
-FIELDS = {b"host": b"h", b"authorization": b"Basic dXNlcjpwYXNzd29yZA=="}
+HEAD = (
+    b"POST /webhooks/chargebee HTTP/1.1\r\nhost: h\r\nauthorization: Basic dXNlcjpwYXNzd29yZA==\r\n"
+    b"content-length: %d\r\n\r\n"
+)
 
 
-class Sender:
-    """Sends the head and the body of a webhook.
+class Sender(asyncio.Transport):
+    """Sends a webhook in one part, or in three if `missing` bytes come later. Stores the statuses of its answers.
 
-    `answers`: the statuses of its answers. `has_sent`: the body is on its way. `complete_at`: when it has arrived.
+    `began_at` and `complete_at`: when the first and the last byte have arrived. `has_left`: the sender waits for no
+    answer, because it has disconnected or has stopped sending within its body.
     """
 
-    def __init__(self, run: "PathRun", body: bytes) -> None:
-        self.app_state = {"queue": run.group_commit}
+    def __init__(self, run: "PathRun", body: bytes, missing: int) -> None:
+        super().__init__()
         self.body, self.answers = body, list[int]()
+        self.began_at = run.now
         self.complete_at: float | None = None
-        self.has_sent = self.has_left = False
-        self._run, self._exchange = run, run.door.exchange(self, True)
+        self.has_left = False
+        self.rest = body[len(body) - missing :]
+        self._run, self._first = run, HEAD % len(body) + body[: len(body) - missing]
+        self._reads, self._closing, self._ended = True, False, False
+        self._protocol = run.connect()
+        self._protocol.connection_made(self)
 
-    def send_head(self) -> None:
-        self._exchange.head_complete(FIELDS | {b"content-length": b"%d" % len(self.body)})
+    def send_first(self) -> None:
+        self._send(self._first)
 
-    def send_body(self) -> None:
-        self.has_sent, self.complete_at = True, self._run.now
-        if not self._exchange.response_complete:
-            self._exchange.add(self.body)
-            self._exchange.end_body(last=False)
-            self._exchange.body_complete()
+    def send_rest(self) -> None:
+        rest, self.rest = self.rest, b""
+        half = len(rest) // 2
+        self._send(rest[:half], more=True)
+        self._send(rest[half:])
+
+    def _send(self, part: bytes, *, more: bool = False) -> None:
+        if not self.rest and not more:
+            self.complete_at = self._run.now
+        if not self._closing:
+            self._protocol.data_received(part)
+
+    def stop_sending(self) -> None:
+        """Closes the sender's half of the connection. Afterwards, the sender reads nothing."""
+        self._reads, self.has_left = False, self.complete_at is None
+        if not self._closing and not self._protocol.eof_received():
+            self.close()
 
     def leave(self) -> None:
         self.has_left = True
-        abandon(self._exchange)
+        self.abort()
+
+    def shutdown(self) -> None:
+        """Tells the server's protocol that the process stops."""
+        if not self._ended:
+            self._protocol.shutdown()
 
     @property
     def waits(self) -> bool:
@@ -46,11 +71,29 @@ class Sender:
     def event_id(self) -> bytes:
         return self.body.partition(b'"id"')[2].split(b'"')[1]
 
-    def expect_body(self, seconds: float, late: Callable[[], None]) -> None:
-        """Has no deadline, because no body of a run arrives in parts."""
+    # The rest is the transport, which the server's protocol uses.
 
-    def write_response(
-        self, exchange: object, status: int, headers: Collection[tuple[bytes, bytes]], body: bytes
-    ) -> None:
-        self.answers.append(status)
-        self._run.check_answer(self, status, body)
+    def write(self, data: Any) -> None:
+        self.answers.append(int(data[9:12]))
+        check_answer(self._run, self, self.answers[-1], data)
+
+    def close(self) -> None:
+        """Ends the connection, unless the sender leaves an answer unread."""
+        if self._reads:
+            self.abort()
+        self._closing = True
+
+    def abort(self) -> None:
+        if not self._ended:
+            self._run.loop.call_soon(self._protocol.connection_lost, None)
+        self._closing = self._ended = True
+
+    def is_closing(self) -> bool:
+        return self._closing
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        return default
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
