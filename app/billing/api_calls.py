@@ -29,8 +29,8 @@ class Caller:
     """Keeps track of the calls that one attempt to process an event makes to Chargebee.
 
     `begun` is True from the first call on. `unanswered` is True after a call that changes an invoice has ended without
-    an answer or with a status 5xx, because Chargebee may still be executing this call. The subclass `Lease` also limits
-    the time of each call.
+    an answer, with a status 5xx, or with a 200 that is not Chargebee's, because Chargebee may still be executing this
+    call. The subclass `Lease` also limits the time of each call.
     """
 
     def __init__(self, event_id: str = "") -> None:
@@ -116,8 +116,9 @@ class ApiCalls:
         except BaseException:
             caller.miss_answer()
             raise
-        if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            caller.miss_answer()  # Chargebee may still execute a call although a gateway reports an error
+        if answer.status == HTTPStatus.OK or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            # Chargebee may still execute a call although a gateway answers. A readable 200 clears this below.
+            caller.miss_answer()
         try:
             content = content_of(answer)
         except (InvalidState, Unprocessable):

@@ -91,6 +91,7 @@ async def answering(*answers: tuple[int, str]) -> AsyncIterator[str]:
 @pytest.mark.parametrize(
     ("last", "unanswered"),
     [
+        ((502, ""), True),
         ((400, '{"api_error_code": "lock_timeout"}'), True),
         ((429, '{"api_error_code": "lock_timeout"}'), True),
         ((409, '{"api_error_code": "other"}'), True),
@@ -111,6 +112,18 @@ async def test_which_answers_settle_an_earlier_try(
         with pytest.raises((InvalidState, BillingFailed)):
             await worker.chargebee.close(lease, "inv_1")
         assert lease.unanswered is unanswered
+
+
+@pytest.mark.parametrize("body", ["<html>", "{}"])
+async def test_a_gateways_200_is_no_answer(stage: Stage, billing: OpenBilling, body: str) -> None:
+    """Chargebee may still execute a call if a gateway answers 200 with something else than the invoice."""
+    answers = [(200, body)] * 3
+    async with answering(*answers) as url, billing(chargebee_url=url) as worker:
+        lease = Lease(worker.table, event_body()["id"], "worker", 60)
+        await lease.claim()
+        with pytest.raises(BillingFailed):
+            await worker.chargebee.close(lease, "inv_1")
+        assert lease.unanswered
 
 
 async def test_repetitions_end_within_a_lease(stage: Stage, billing: OpenBilling) -> None:
