@@ -3,6 +3,7 @@
 import math
 import statistics
 import time
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import psutil
@@ -60,9 +61,7 @@ loop = Loop()
 
 
 class Watch:
-    """Measures, inside the context, how much other work disturbs this process. Sets `busy` when the context ends."""
-
-    busy: Busy
+    """Measures, inside the context, how much other work disturbs this process."""
 
     def __enter__(self) -> Self:
         self._loop_seconds = loop.time()
@@ -70,10 +69,17 @@ class Watch:
         return self
 
     def __exit__(self, *error: object) -> None:
-        seconds, total, own, stolen = (after - before for after, before in zip(_now(), self._before, strict=True))
+        self._after = _now()
+
+    @cached_property
+    def busy(self) -> Busy:
+        """What was measured. Read it when the measured processes have ended, because they slow the loop down, too."""
+        seconds, total, own, stolen = (after - before for after, before in zip(self._after, self._before, strict=True))
         seconds = max(seconds, 0.001)
         slowest = max(self._loop_seconds, loop.time())
-        self.busy = Busy(max(0.0, total - own) / seconds, stolen / seconds, slowest / loop.fastest)
+        # A clock whose ticks are longer than the loop gives 0, and shows nothing.
+        slowdown = slowest / loop.fastest if loop.fastest > 0 else 1.0
+        return Busy(max(0.0, total - own) / seconds, stolen / seconds, slowdown)
 
 
 def _now() -> tuple[float, float, float, float]:

@@ -119,5 +119,6 @@ def _conditions(busy: Busy) -> Conditions:
         queue_cores=None,
         late_ms=None,
         ping_ms=None,
+        slowdown=round(busy.slowdown, 2),
         doubts=busy.doubts(),
     )

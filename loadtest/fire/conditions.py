@@ -47,6 +47,7 @@ class Observer:
             queue_cores=round(queue.cores, 3) if queue else None,
             late_ms=late,
             ping_ms=queue.ping_ms if queue else None,
+            slowdown=round(busy.slowdown, 2),
             doubts=doubts + (queue.doubts() if queue else []),
         )
 

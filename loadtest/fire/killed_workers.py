@@ -57,7 +57,8 @@ class Workers:
     def check(self) -> None:
         """Raises ChildProcessError, with the log's last line, if a worker has ended that this class did not kill."""
         for process in self._processes:
-            if process is not self._victim:
+            # In this order, because the other thread names its victim before it kills it.
+            if process.poll() is not None and process is not self._victim:
                 require_running(process, self._log)
 
     def end_kills(self) -> None:

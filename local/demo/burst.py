@@ -37,7 +37,7 @@ def burst(
         result = ctrl_c.run(_send(run, settings, bodies, bar, concurrency=concurrency, rate=rate))
     output.say(result.report())
     for doubt in watch.busy.doubts():
-        output.say(f"DOUBTFUL: while the webhooks were sent, {doubt}; this may have changed the times above")
+        output.say(f"DOUBTFUL: {doubt}; this may have changed the times above")
     output.note("Auditing")
     arrived, lost, expected = (_queued if settings.release.enqueues else _billed)(run, bodies, result.accepted)
     output.say(f"audit: {len(result.accepted):,} got 200, {arrived}, {lost} lost")
