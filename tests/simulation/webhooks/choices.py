@@ -29,8 +29,8 @@ def steps(run: PathRun) -> list[Step]:
         if not run.stopped:
             found.append(Step("the process stops", 0, partial(_stop, run), special=True))
         if run.loop.within_iteration:
-            if not found:
-                found.append(Step("the iteration ends", 0, run.do))
+            if all(step.special for step in found):
+                found.insert(0, Step("the iteration ends", 0, run.do))
         elif (timer := run.next_time) is not None:
             late = bool(run.sqs.calls or run.sqs.rests)
             take = partial(_disturb, run, partial(run.pass_time, timer), late)

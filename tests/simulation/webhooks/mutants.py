@@ -136,4 +136,11 @@ PATH_MUTANTS = (
         "",
         PATH,
     ),
+    Mutant(
+        "a stop closes connections whose webhooks have no answer",
+        "web/server/deadlines.py",
+        "            super().shutdown()  # type: ignore[misc]\n",
+        "            self.transport.close()\n",
+        PATH,
+    ),
 )

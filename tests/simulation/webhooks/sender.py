@@ -74,6 +74,8 @@ class Sender(asyncio.Transport):
     # The rest is the transport, which the server's protocol uses.
 
     def write(self, data: Any) -> None:
+        if self._ended and not self.has_left:
+            return  # real transports drop what is written after `close` or `abort`
         self.answers.append(int(data[9:12]))
         check_answer(self._run, self, self.answers[-1], data)
 
