@@ -28,7 +28,7 @@ SHOP = """
 
     @app.get("/sleep/{number}")
     async def sleep(number: int):
-        time.sleep(0.4)
+        time.sleep(2)
 
     @app.get("/slow")
     def slow():
@@ -40,7 +40,7 @@ SHOP = """
 """
 
 # Half of what `sleep` blocks. On a busy machine, a healthy line may block for longer than the default limit.
-FAR_ABOVE = ("--warn", "0.2")
+FAR_ABOVE = ("--warn", "1")
 
 
 @pytest.fixture
@@ -56,19 +56,19 @@ def _place(shop: Path, code: str, function: str) -> str:
 
 def test_a_line_that_blocks(shop: Path) -> None:
     """The doctor names the line while it blocks, and in the files: with its route, kind and cure."""
-    sleeping = _place(shop, "time.sleep(0.4)", "sleep")
+    sleeping = _place(shop, "time.sleep(2)", "sleep")
     files = ("--json", "found.json", "--junit", "found.xml", "--write-baseline", "known.json")
     with doctor(shop, "--check", "--no-page", *FAR_ABOVE, *files) as running:
         assert running.client.get("/sleep/7").status_code == 200
-        assert sleeping in running.line("blocked for ")
+        assert "blocked for " in running.line(sleeping)
         code, summary = running.end()
     assert code == 1
-    assert "1 request; 1 finding (limit 200 ms)" in summary
+    assert "1 request; 1 finding (limit 1000 ms)" in summary
     [found] = json.loads((shop / "found.json").read_text())["findings"]
     assert (f"{found['file']}:{found['line']} in {found['function']}", found["count"]) == (sleeping, 1)
     assert (found["route"], found["kind"]) == ("GET /sleep/{number}", "waits")
     assert "asyncio.sleep" in found["cure"]
-    assert found["seconds"] == found["longest"] > 0.2
+    assert found["seconds"] == found["longest"] > 1
     suite = ET.fromstring((shop / "found.xml").read_text())  # noqa: S314  # the doctor has written it
     assert (suite.get("failures"), suite[0].get("classname")) == ("1", "GET /sleep/{number}")
     [known] = json.loads((shop / "known.json").read_text())["known"]
@@ -83,7 +83,7 @@ def test_known_findings(shop: Path) -> None:
         assert running.client.get("/sleep/7").status_code == 200
         code, summary = running.end()
     assert code == 0
-    assert "0 findings (limit 200 ms), 1 more in the baseline" in summary
+    assert "0 findings (limit 1000 ms), 1 more in the baseline" in summary
 
 
 @pytest.mark.slow
@@ -95,14 +95,15 @@ def test_starvation_with_the_built_in_load(shop: Path) -> None:
     )  # fmt: skip
     assert ended.returncode == 1, ended.stdout
     assert "sent GET /slow: 52 × 200" in ended.stdout
-    [found] = json.loads((shop / "found.json").read_text())["findings"]
-    assert (found["kind"], found["route"], found["function"]) == ("starves", "GET /slow", "slow")
+    findings = json.loads((shop / "found.json").read_text())["findings"]
+    [found] = [one for one in findings if one["kind"] == "starves"]  # on a busy machine, healthy lines block, too
+    assert (found["route"], found["function"]) == ("GET /slow", "slow")
 
 
 @pytest.mark.slow
 def test_the_page(shop: Path) -> None:
     """The page has its own title, and lists a finding as soon as its block has ended."""
-    with doctor(shop) as running:
+    with doctor(shop, *FAR_ABOVE) as running:
         address = re.search(r"http://[\d.:]+", running.line("Page on "))[0]  # type: ignore[index]
         with httpx.Client(base_url=address, verify=NO_CAS, timeout=PATIENCE) as browser:
             assert "<title>asgi-doctor: shop:app</title>" in browser.get("/").text
@@ -111,7 +112,7 @@ def test_the_page(shop: Path) -> None:
             while not (found := browser.get("/findings").json()["findings"]):
                 pass
         running.end()
-    assert (found[0]["route"], found[0]["source"]) == ("GET /sleep/{number}", "time.sleep(0.4)")
+    assert (found[0]["route"], found[0]["source"]) == ("GET /sleep/{number}", "time.sleep(2)")
 
 
 @pytest.mark.slow
@@ -119,7 +120,7 @@ def test_a_loop_that_never_turns_again(shop: Path) -> None:
     """A hanging line is named at once; the second signal ends the doctor with a summary."""
     with doctor(shop, "--no-page") as running, ThreadPoolExecutor(1) as sender:
         hanging = sender.submit(running.client.get, "/hang")
-        assert _place(shop, "time.sleep(1000)", "hang") in running.line("blocked for ")
+        assert "blocked for " in running.line(_place(shop, "time.sleep(1000)", "hang"))
         running.process.send_signal(signal.SIGINT)
         running.line("Stopping")
         _, summary = running.end(signal.SIGINT)
@@ -135,7 +136,7 @@ def test_a_package_called_app(tmp_path: Path, target: str) -> None:
     (tmp_path / "app" / "__init__.py").touch()
     (tmp_path / "app" / "main.py").write_text(textwrap.dedent(SHOP))
     ended = subprocess.run(
-        command(*target.split(), "--port", "0", "--no-page", "--for", "0.1"),
+        command(*target.split(), "--port", "0", "--no-page", "--for", "0.1", *FAR_ABOVE),
         cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, "")

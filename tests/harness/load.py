@@ -1,11 +1,18 @@
 """Webhooks from many senders at once, until the service closes its listener."""
 
+import math
 import socket
 import threading
+import time
 from collections import Counter
 
+from app.web.server.graceful import LAST_CALL_SECONDS
 from app.web.server.listener import drop_new
 from tests.harness.raw import RawSender
+
+# The outcome of a sender that paused between its connection and its first webhook. A service that stops waits for this
+# webhook for LAST_CALL_SECONDS at most, so it may have closed the connection.
+SENT_TOO_LATE = "sent too late"
 
 
 class Load:
@@ -31,18 +38,26 @@ class Load:
 
     def _send(self) -> str:
         """Posts on one connection for as long as it is kept, and counts all answers but the last; the last outcome."""
+        answer = b""
+        opened, sent = time.monotonic(), math.inf
         try:
             with RawSender(self._address) as sender:
                 while True:
                     sender.head(f"Content-Length: {len(self._event)}", body=self._event)
+                    sent = min(sent, time.monotonic())
                     answer = sender.answer()
                     status = answer[9:12].decode() or "closed without an answer"
                     if status not in ("200", "503") or not self._keep_alive or b"connection: close" in answer.lower():
-                        return status
+                        break
+                    opened = math.inf  # only the first webhook can be late
                     self._outcomes.append(status)
                     self._answered.release()
-        except OSError as error:
+        except ConnectionRefusedError as error:
             return type(error).__name__
+        except OSError as error:
+            answer, status = b"", type(error).__name__
+        late = min(sent, time.monotonic()) - opened >= LAST_CALL_SECONDS / 2
+        return SENT_TOO_LATE if late and not answer else status
 
     @property
     def seen(self) -> Counter[str]:

@@ -22,7 +22,7 @@ def test_nothing_that_got_200_is_lost(thorough: bool, tmp_path: Path) -> None:
     assert done.audit.accepted > 0, report.text(done)
     assert done.faults
     # vegeta leaves out those that are late when its time is over; by how much, the machine decides.
-    assert 0.75 * webhooks < done.webhooks <= webhooks
+    assert 0.5 * webhooks < done.webhooks <= webhooks
 
 
 def test_a_seed_decides() -> None:

@@ -14,7 +14,9 @@ from loadtest.stage.queues import QueueProcess
 from local.sample_events import fresh_events
 from tests.harness.otlp_receiver import OtlpReceiver, attributes, spans_of
 from tests.harness.queues import drain
+from tests.harness.scrape import scrape_until
 from tests.harness.service import Service, Web, environment
+from tests.harness.sqs_stand_in import SqsStandIn
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -25,7 +27,7 @@ SAMPLED = {"traceparent": f"00-{TRACE}-{SENDER}-01"}
 UNSAMPLED = {"traceparent": f"00-{TRACE}-{SENDER}-00"}
 
 
-def traced(aws: QueueProcess, queue_url: str, collector: str, release: Release, **settings: object) -> Web:
+def traced(aws: QueueProcess | SqsStandIn, queue_url: str, collector: str, release: Release, **settings: object) -> Web:
     ours = environment(aws.endpoint, queue_url, release=release.value, drain_delay=0, max_wait=0, **settings)
     otel = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector, "OTEL_BSP_SCHEDULE_DELAY": "50"}
     return Web(ours | otel | {"OTEL_TRACES_SAMPLER": "parentbased_always_off"})
@@ -63,17 +65,21 @@ def test_one_trace_from_the_request_to_the_message(
     assert (line["trace_id"], line["span_id"]) == (TRACE, webhook.span_id.hex())
 
 
-def test_a_batch_is_linked_to_its_webhooks(aws: QueueProcess, queue_url: str, event: bytes) -> None:
+def test_a_batch_is_linked_to_its_webhooks(event: bytes) -> None:
     """A call has one parent and links to all sampled webhooks that wait for it."""
     number = 20
+    settings = {"sqs_batches": 1, "sqs_timeout": 60, "body_timeout": 60, "metrics_port": 0}
     with (
         OtlpReceiver(ExportTraceServiceRequest) as receiver,
-        traced(aws, queue_url, f"{receiver.endpoint}/v1/traces", Release.V10_LEAN_CLIENT, sqs_batches=1) as service,
+        SqsStandIn() as sqs,
+        traced(sqs, sqs.queue_url, f"{receiver.endpoint}/v1/traces", Release.V10_LEAN_CLIENT, **settings) as service,
         ThreadPoolExecutor(number) as pool,
     ):
-        bodies = list(fresh_events(event, number))
-        answers = list(pool.map(lambda body: service.post(body, headers=SAMPLED).status_code, bodies))
-        assert answers == [200] * number
+        sqs.hold("SendMessageBatch")  # until all webhooks are there, so that later calls have several of them
+        posted = [pool.submit(service.post, body, headers=SAMPLED) for body in fresh_events(event, number)]
+        scrape_until(service, lambda found: found.value("http_server_active_requests") == number)
+        sqs.release()
+        assert [one.result(60).status_code for one in posted] == [200] * number
         receiver.wait_for(
             lambda _: len([1 for span in received(receiver) if span.kind == Span.SPAN_KIND_SERVER]) == number
         )

@@ -12,7 +12,7 @@ from local.tls import certificates
 from tests.harness.faulty_sqs import FaultySqs
 from tests.harness.service import READERS, Web, environment
 
-SECONDS = 3  # of waiting for SQS
+SECONDS = 10  # of waiting for SQS, which is in the test's process and may pause with it
 
 
 class Stage:

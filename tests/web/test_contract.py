@@ -427,8 +427,8 @@ def tight(serve: Serve) -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def hasty(serve: Serve) -> Iterator[tuple[Service, Queued]]:
-    """The same with an APP_BODY_TIMEOUT of two seconds, more than a pause of the machine between head and body."""
-    service, queued = serve("hasty", **TIGHT, body_timeout=2)
+    """The same with an APP_BODY_TIMEOUT of three seconds, more than a pause of the machine between head and body."""
+    service, queued = serve("hasty", **TIGHT, body_timeout=3)
     with service:
         yield service, queued
 

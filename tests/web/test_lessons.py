@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,13 +16,22 @@ from app.settings import NEWEST, Release
 from app.sqs.native import WARM_CONNECTIONS
 from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
-from tests.harness.service import Service
+from tests.harness.service import Service, Web, environment
 from tests.harness.sqs_stand_in import MIB, SqsStandIn
 
 # How long an answer may be missing before we call its request blocked. A loop that is blocked answers never, as SQS is
 # only released afterwards; one that turns gets the time that a slow machine needs.
 SILENCE_SECONDS = 0.5
 PATIENCE_SECONDS = 60
+
+# `web` whose start waits up to a minute for SQS. If the machine paused for the usual WARM_SECONDS, the start would go
+# on without connections, and the webhooks would open others.
+PATIENT_START = [
+    sys.executable,
+    "-c",
+    "from app.cli import main; from app.sqs import lean, native; lean.WARM_SECONDS = native.WARM_SECONDS = 60; main()",
+    "web",
+]
 
 
 @pytest.fixture
@@ -33,7 +43,7 @@ def sqs() -> Iterator[SqsStandIn]:
 class Senders:
     """Webhooks posted side by side, each on a connection of its own."""
 
-    def __init__(self, service: Service, event: bytes) -> None:
+    def __init__(self, service: Web, event: bytes) -> None:
         self._service = service
         self._bodies = fresh_events(event, 10_000)
         self._pool = ThreadPoolExecutor(300)
@@ -51,10 +61,15 @@ class Senders:
 
 
 @contextmanager
-def serving(sqs: SqsStandIn, event: bytes, release: Release, **settings: object) -> Iterator[tuple[Service, Senders]]:
+def serving(
+    sqs: SqsStandIn, event: bytes, release: Release, command: list[str] | None = None, /, **settings: object
+) -> Iterator[tuple[Web, Senders]]:
     """The release with SQS's stand-in, and senders; at the end every held call is released and its webhook has 200."""
-    quiet = {"log_level": "INFO", "sqs_timeout": 60, "body_timeout": 60, "max_wait": 0, **settings}
-    with Service(sqs.endpoint, sqs.queue_url, release=release, **quiet) as service:
+    patient = {"sqs_timeout": 60, "head_timeout": 60, "body_timeout": 60, "max_wait": 0}
+    variables = environment(
+        sqs.endpoint, sqs.queue_url, release=release, **{"log_level": "INFO", **patient, **settings}
+    )
+    with Web(variables, command=command) as service:
         senders = Senders(service, event)
         try:
             yield service, senders
@@ -64,7 +79,7 @@ def serving(sqs: SqsStandIn, event: bytes, release: Release, **settings: object)
         assert set(senders.statuses()) <= {200}
 
 
-def loop_turns(service: Service, seconds: float = PATIENCE_SECONDS) -> bool:
+def loop_turns(service: Web, seconds: float = PATIENCE_SECONDS) -> bool:
     """Whether /healthz answers."""
     try:
         with service.client(auth=None, timeout=seconds) as client:
@@ -73,7 +88,7 @@ def loop_turns(service: Service, seconds: float = PATIENCE_SECONDS) -> bool:
         return False
 
 
-def loop_is_blocked(service: Service) -> bool:
+def loop_is_blocked(service: Web) -> bool:
     """Whether /healthz is silent."""
     return not loop_turns(service, SILENCE_SECONDS)
 
@@ -215,7 +230,7 @@ NO_ACKNOWLEDGEMENT = {
 def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """Any answer without a message id is a 503, never a 200 or 500."""
     sqs.raw = {"GetQueueUrl": NO_ACKNOWLEDGEMENT["a fault"]}  # else v08 and v09 know the URL before the first webhook
-    with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=5) as service:
+    with Service(sqs.endpoint, sqs.queue_url, release=release, sqs_timeout=20) as service:
         seen = {}
         for action in ("GetQueueUrl", "Send"):
             for name, answer in NO_ACKNOWLEDGEMENT.items():
@@ -245,7 +260,7 @@ def test_calls_and_connections(sqs: SqsStandIn, event: bytes, release: Release) 
 
     v10 and v11 ask for the URL once, with botocore's client. They open a connection for each call in flight.
     """
-    with serving(sqs, event, release) as (service, _), service.client() as client:
+    with serving(sqs, event, release, PATIENT_START) as (service, _), service.client() as client:
         for body in fresh_events(event, 10):
             assert client.post("/webhooks/chargebee", content=body).status_code == 200
     expected = (

@@ -103,7 +103,7 @@ def test_what_is_not_finished_in_time_is_handed_back(
 ) -> None:
     """The task is cancelled after two thirds of APP_GRACEFUL_TIMEOUT; the rest is for the calls to SQS."""
     one = start_worker(
-        pair, "one", worker_concurrency=1, prefetch=0, worker_visibility=LONG_SECONDS, graceful_timeout=6
+        pair, "one", worker_concurrency=1, prefetch=0, worker_visibility=LONG_SECONDS, graceful_timeout=12
     )
     first = _held_by_one(pair, controller, event_named, 1)
     one.process.send_signal(signal.SIGTERM)

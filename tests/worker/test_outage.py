@@ -35,7 +35,7 @@ def test_it_waits_and_goes_on(
     pair.send(event_named("ev_0"))
     # Short, since the emulator gives a message to a poll whose connection is closed, and so hides it. But longer than
     # the machine pauses, or the emulator gives such a poll the first message once more.
-    worker = start_worker(pair, endpoint=between.url, sqs_timeout=1, worker_visibility=9)
+    worker = start_worker(pair, endpoint=between.url, sqs_timeout=5, worker_visibility=15)
     first = controller.wait_for("ev_0")
     between.enable(False)
     worker.wait_for("SQS does not answer")

@@ -25,7 +25,7 @@ def test_each_waits_for_what_the_others_own(stage: Stage, until: Until) -> None:
     """All threads wait for a connection, and the owners of the connections for a thread, while Postgres is idle."""
     assert stage.beside.database is not None
     with stage.serve(uvicorn("deadlock"), **SETTINGS) as app, ExitStack() as stack:
-        assert httpx.get(f"{app.url}/dependency").status_code == 200
+        assert httpx.get(f"{app.url}/dependency", timeout=60).status_code == 200
 
         def stuck() -> bool:
             """Nobody leaves this state; requests that are answered before it is reached are followed by others."""

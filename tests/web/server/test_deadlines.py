@@ -19,7 +19,7 @@ from tests.harness.sqs_stand_in import SqsStandIn
 from tests.web.two_doors import side
 
 # Longer than the machine pauses between a connection and what is sent on it.
-HEAD_TIMEOUT, KEEP_ALIVE = 1.5, 12
+HEAD_TIMEOUT, KEEP_ALIVE = 2.5, 12
 PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
@@ -120,7 +120,7 @@ def test_a_blocked_loop_closes_no_connection_with_unread_bytes(event: bytes, par
     Before that, its handler waits for the body, until the connections are there that must not be closed.
     """
     with SqsStandIn() as sqs:
-        limits = {"head_timeout": 1, "keep_alive_timeout": 1, "sqs_timeout": 60, "http": parser}
+        limits = {"head_timeout": 3, "keep_alive_timeout": 3, "body_timeout": 60, "sqs_timeout": 60, "http": parser}
         with (
             Service(sqs.endpoint, sqs.queue_url, release=Release.V02_BLOCKING, **limits) as service,
             ExitStack() as stack,
@@ -138,7 +138,7 @@ def test_a_blocked_loop_closes_no_connection_with_unread_bytes(event: bytes, par
             kept.send(PROBE)
             cut.send(PROBE[10:])
             new.send(PROBE)
-            time.sleep(1 + 3 * SWEEP_SECONDS)  # the block
+            time.sleep(3 + 3 * SWEEP_SECONDS)  # the block
             sqs.release()
             for sender in (kept, cut, new, blocking):
                 assert sender.answer().startswith(b"HTTP/1.1 200 ")

@@ -70,7 +70,7 @@ def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.Compl
     settings = environment("http://127.0.0.1:9", None, release=release, **billing, **queues)
     settings = {name: value for name, value in settings.items() if not name.lower().endswith("_proxy")}
     call = [sys.executable, "-m", "app", command]
-    return subprocess.run(call, env=settings | wrong, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(call, env=settings | wrong, capture_output=True, text=True, check=False, timeout=200)
 
 
 @pytest.mark.parametrize(
