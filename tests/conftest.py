@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
 
 
-# The time of an example, and so their number per second, depends on the machine. With CI set, the examples are the same
-# each time: a commit is refused for what it changed. New examples are tried wherever else tests run.
+# How long an example takes depends on the machine. With CI set, the examples are the same each time, so that a commit
+# fails only for what it changed. Anywhere else, tests try new examples.
 settings.register_profile(
     "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
 )
@@ -34,7 +34,7 @@ settings.load_profile("patient")
 CLIENT_KINDS = {Release.V01_INLINE, Release.V06_SHARED_QUEUE, Release.V08_NATIVE_ASYNC, NEWEST}
 
 
-# They need a Kubernetes cluster: `make k8s-test` names them.
+# The tests in `cluster` need a Kubernetes cluster. `make k8s-test` runs them.
 collect_ignore = ["cluster"]
 
 
@@ -100,7 +100,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def thorough(request: pytest.FixtureRequest) -> bool:
-    """Whether this is `make test-all`: every release, and several runs of tests that depend on timing."""
+    """Returns whether this is `make test-all`: every release, and several runs of tests that depend on timing."""
     return bool(request.config.getoption("--releases") == "all")
 
 

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[1]
 INHERITED = ("MAKE", "MFLAGS", "COVERAGE_")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
 
-# A number of its own: those in names, such as v03_threadpool, are parts of a word.
+# A number that is not a part of a word, as it is in the name v03_threadpool.
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?")
 
 
@@ -143,7 +143,7 @@ class Terminal:
 
 @pytest.fixture
 def terminal(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Terminal]:
-    """In a copy of the tracked and untracked files, with the virtual environment and the built tools."""
+    """Yields a terminal in a copy of the tracked and untracked files, with the virtual environment and built tools."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     for name in subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0"):
         if (ROOT / name).is_file():
@@ -197,7 +197,7 @@ def test_the_document_followed(terminal: Terminal, name: str) -> None:
     assert skipped == FOLLOWED[name]
 
 
-# `cog --check` cannot miss a part whose markers are gone.
+# `cog --check` does not notice a part whose markers are gone.
 GENERATED = {
     "README.md": ["documents.capacity()"],
     "CHANGELOG.md": [
@@ -241,7 +241,7 @@ GENERATED = {
 
 @pytest.mark.parametrize("name", GENERATED)
 def test_generated_parts_are_all_there(name: str) -> None:
-    """Each once, in this order, and none without its end."""
+    """Each generated part occurs once, in this order, with its end marker."""
     text = (ROOT / name).read_text()
     markers = r"^<!-- \[\[\[cog show\((.*)\) \]\]\] -->\n\n(?s:.+?)\n\n<!-- \[\[\[end\]\]\] -->$"
     assert re.findall(markers, text, re.MULTILINE) == GENERATED[name]
@@ -260,7 +260,7 @@ def test_generated_parts_are_all_there(name: str) -> None:
     ],
 )
 def test_a_sample_matches_other_runs(output: str, matches: bool) -> None:
-    """Numbers match any number but for 0 and 200, and spaces any spaces; words match exactly."""
+    """Numbers match any number, except for 0 and 200; spaces match any spaces; words match exactly."""
     sample = "200: 20 in 0.46 s (43/s); fastest 360 ms, v03_threadpool, 0 lost"
     assert bool(re.search(pattern_of(sample), output)) is matches
 
@@ -314,7 +314,7 @@ def test_the_summary_has_the_worst_values() -> None:
 
 
 def test_listings_occur_in_the_file_they_name() -> None:
-    """Line by line, in this order; … is anything, or any lines."""
+    """The lines of a listing occur in the file in this order. `…` stands for any text, or for any lines."""
     documents = [ROOT / "CHANGELOG.md", *(ROOT / "docs" / "questions").glob("*.md")]
     text = "".join(document.read_text() for document in documents)
     listings = re.findall(r"<!-- from: (\S+) -->\n\n```none\n(.*?)```", text, re.DOTALL)
@@ -331,7 +331,7 @@ def test_listings_occur_in_the_file_they_name() -> None:
 PARTS = ["Problem", "Change", "Try it", "What you should see", "Cost, and what it leaves open"]
 WORDS = 600  # of a chapter
 
-# Each is explained where a reader from the bottom up meets it first, in italics there.
+# Each term is explained in the section where a reader from the bottom up meets it first, and is in italics there.
 TERMS = {
     "0.1.0": ("event loop", "coroutine", "dependency", "idempotency key", "probe"),
     "0.2.0": ("profile", "worker", "in flight", "backlog"),
@@ -346,7 +346,7 @@ TERMS = {
 
 
 def test_terms_are_explained_where_they_are_first_used() -> None:
-    """In the sections of the versions, 0.2.0 first; headings and code do not count."""
+    """A term first occurs in the section of its version, in italics. Headings and code do not count."""
     text = (ROOT / "CHANGELOG.md").read_text()
     sections = dict(re.findall(r"^## (\d\S+) – \S+\n(.*?)(?=^<a id|^## |\Z)", text, re.DOTALL | re.MULTILINE))
     prose = re.compile(r"```.*?```|`[^`]*`|^#[^\n]*$|\]\([^)]*\)|!\[[^]]*\]|^- [^\n]*$", re.DOTALL | re.MULTILINE)
@@ -368,7 +368,7 @@ def test_pictures_exist() -> None:
 
 
 def test_the_course_is_complete() -> None:
-    """A section for each release, newest first, each with its parts; the newest is the project's version.
+    """The changelog has a section for each release, newest first, each with its parts.
 
     A chapter begins with one sentence and its picture.
     """
@@ -404,7 +404,7 @@ def test_a_chapter_is_short() -> None:
 
 
 def test_a_release_has_one_name() -> None:
-    """The text calls a release v02; the version stands in the heading, and in tables of measurements."""
+    """The text calls a release v02. Its version is only in the heading, and in tables of measurements."""
     versions = "|".join(re.escape(release.version) for release in Release)
     text = written((ROOT / "CHANGELOG.md").read_text())
     assert re.findall(rf"(?<![\d.])(?:{versions})(?![\d.]\d)", text) == []
@@ -419,7 +419,7 @@ def test_the_version_is_the_changelog_s() -> None:
 
 
 def test_the_iam_policy() -> None:
-    """It is JSON, and allows what the service calls: no more."""
+    """The policy is JSON, and allows only what the service calls."""
     [policy] = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "aws.md").read_text(), re.DOTALL)
     [statement] = json.loads(policy)["Statement"]
     assert statement["Action"] == ["sqs:GetQueueUrl", "sqs:SendMessage"]

@@ -50,7 +50,7 @@ def test_any_value_in_any_field(field: str, value: Any) -> None:
 
 @given(st.dictionaries(st.text(), JSON))
 def test_unknown_fields_change_nothing(extra: dict[str, Any]) -> None:
-    """At the top, in the content and in the invoice, whatever Chargebee adds is fine."""
+    """Chargebee may add fields to the event, to its content and to its invoice."""
     event = json.loads(DEFAULT)
     body = {**extra, **event, "content": {**extra, "invoice": {**extra, **event["content"]["invoice"]}}}
     optional = {"webhooks", "line_items"} & extra.keys()
@@ -83,7 +83,7 @@ def test_further_event_types() -> None:
 
 @pytest.mark.parametrize(("sent", "version"), [(7, 7), ("7", None), (None, None), (1.5, None), (True, None)])
 def test_the_version_of_an_invoice(sent: Any, version: int | None) -> None:
-    """A webhook is not refused for it: without a number, the invoice has no order."""
+    """A version that is no number is ignored: the webhook is accepted, but its invoice has no order."""
     body = json.loads(DEFAULT)
     body["content"]["invoice"]["resource_version"] = sent
     event = parse_event(json.dumps(body).encode(), WANTED)
@@ -94,7 +94,7 @@ def test_the_version_of_an_invoice(sent: Any, version: int | None) -> None:
 
 
 def test_the_sample_of_the_load_test_is_as_long_as_the_published_body() -> None:
-    """5,686 bytes; and the collection has invoices of many kinds."""
+    """The sample has 5,686 bytes, as published. The other samples have invoices of many kinds."""
     assert len(DEFAULT) == 5686
     pending = [json.loads(file.read_bytes()) for file in SAMPLES.glob("pending_invoice_created_*.json")]
     assert len(pending) == 10

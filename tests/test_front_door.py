@@ -32,12 +32,12 @@ def links(name: str) -> list[str]:
 
 
 def test_the_readme_is_short() -> None:
-    """With its generated part."""
+    """The README has at most 800 words, its generated part included."""
     assert len((ROOT / "README.md").read_text().split()) <= WORDS
 
 
 def test_the_index_has_every_page() -> None:
-    """The pages of docs, and those that are beside the code."""
+    """The index links to the pages in docs, and to those beside the code."""
     linked = {(DOCS / target).resolve() for target in links("docs/README.md")}
     pages = {DOCS / file.name for file in DOCS.glob("*.md")} - {DOCS / "README.md"}
     assert (pages | {ROOT / name for name in ELSEWHERE}) - linked == set()

@@ -26,7 +26,7 @@ def page(name: str) -> str:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_its_parts(name: str) -> None:
-    """In this order; at most 500 words beside the generated ones, one command, and a diff of at most fifteen lines."""
+    """A page has all parts in order, at most 500 words of its own, one command, and a diff of at most fifteen lines."""
     text = page(name)
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == PARTS
     written = re.sub(r"<!-- \[\[\[cog.*?end\]\]\] -->", "", text, flags=re.DOTALL)
@@ -57,7 +57,7 @@ def anchors(document: Path) -> set[str]:
 
 
 def test_the_index_has_every_page() -> None:
-    """And every question that is measured has a page."""
+    """The index links to each page, and each measured question has a page."""
     linked = set(re.findall(r"\]\((\w+)\.md\)", page("README")))
     assert linked == set(PAGES)
     assert set(QUESTIONS) <= set(PAGES)

@@ -25,7 +25,7 @@ def graph() -> grimp.ImportGraph:
 
 
 def test_every_module_of_app_is_reachable(graph: grimp.ImportGraph) -> None:
-    """From `python -m app`; a module that only tests or another product import belongs there."""
+    """`python -m app` reaches each module. A module that only tests or another product import belongs there."""
     reached = {"app.__main__", *BY_NAME}
     for root in list(reached):
         reached |= graph.find_upstream_modules(root)

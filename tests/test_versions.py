@@ -57,7 +57,7 @@ READ = {
 
 @pytest.mark.parametrize("package", READ)
 def test_the_version_that_was_read(package: str) -> None:
-    """Major and minor; and the next one is not installed by itself."""
+    """Major and minor are the versions that were read, and the bound excludes the next one."""
     read = READ[package]
     major, minor = version(package).split(".")[:2]
     assert f"{major}.{minor}" == read.version, f"{read.internals}: read {package} {major}.{minor} for {read.files}"

@@ -20,7 +20,7 @@ SERIALIZER = Location("/usr/lib/python3/json/encoder.py", 200, "JSONEncoder.enco
     ("answered", "before"), [(11.0, (1.0, 1.0, 0.9)), (10.4, (0.4, 0.4, 0.4)), (9.9, (0.0, 0.0, 0.0))]
 )
 def test_before_an_answer(answered: float, before: tuple[float, float, float]) -> None:
-    """A collection lasts 0.9 of the second until the sample, and the loop answers in it, or before."""
+    """`before` counts at most the seconds that have passed before the answer, also those of the collection."""
     passed = Passed(at=11.0, interval=Interval(1.0, 1.0, 0.0, 0.0), late=0.9, collecting=0.9)
     assert passed.before(answered) == pytest.approx(before)
 
@@ -29,7 +29,7 @@ def test_before_an_answer(answered: float, before: tuple[float, float, float]) -
     ("inner", "kind"), [((), Kind.COLLECTS), ((FINALIZER,), Kind.COLLECTS), ((SERIALIZER,), Kind.COMPUTES)]
 )
 def test_a_collection_after_the_last_sample(inner: Stack, kind: Kind) -> None:
-    """A library that computes may collect for most of the time, but a finalizer is a part of the collection."""
+    """A block in a finalizer counts as a collection. A block in a library that computes does not."""
     block = Block("task", NO_REQUEST, began=10.0)
     stack = (LINE, *inner)
     block.add(Sample(stack, seconds=0.1, computing=0.1, collecting=0.0))
@@ -51,7 +51,7 @@ def test_a_loop_that_starves_the_sampler(turns: int, released: bool) -> None:
 
 @pytest.mark.parametrize(("computing", "kind"), [(1.5, Kind.COMPUTES), (0.0, Kind.WAITS)])
 def test_a_block_without_end_is_told_once(computing: float, kind: Kind) -> None:
-    """A block that has lasted for ten limits is a finding before it ends, and no second one when it has ended."""
+    """A block is reported before it ends if it lasts ten times the limit, and it is not reported again at its end."""
     told: list[Finding] = []
     findings = Findings(0.1, on_found=None, on_finding=told.append)
     block = Block("task", NO_REQUEST, began=10.0)

@@ -57,7 +57,7 @@ def test_the_cpu_stat_of_a_process(tmp_path: Path, cgroup: str, mounts: dict[str
 
 @pytest.mark.parametrize("text", [None, "", NOT_LIMITED, "not what a kernel writes\n"], ids=repr)
 def test_what_counts_no_periods(tmp_path: Path, text: str | None) -> None:
-    """None if the file is absent, empty, or belongs to a cgroup without the cpu controller."""
+    """Both functions return None if the file is absent, is empty, or belongs to a cgroup without the cpu controller."""
     proc = _proc(tmp_path, "0::/\n", {"cgroup2:/": "."})
     if text is not None:
         (tmp_path / "cpu.stat").write_text(text)
@@ -67,7 +67,7 @@ def test_what_counts_no_periods(tmp_path: Path, text: str | None) -> None:
 
 
 def test_a_system_without_cgroups(tmp_path: Path) -> None:
-    """None if there is no such file, as on macOS."""
+    """`cpu_stat` returns None if /proc does not have these files, as on macOS."""
     assert cpu_stat(tmp_path / "no-proc") is None
 
 

@@ -55,7 +55,7 @@ def _place(shop: Path, code: str, function: str) -> str:
 
 
 def test_a_line_that_blocks(shop: Path) -> None:
-    """The doctor names the line while it blocks, and in the files: with its route, kind and cure."""
+    """The doctor names the line while it blocks. The files then have the line with its route, kind and cure."""
     sleeping = _place(shop, "time.sleep(2)", "sleep")
     files = ("--json", "found.json", "--junit", "found.xml", "--write-baseline", "known.json")
     with doctor(shop, "--check", "--no-page", *FAR_ABOVE, *files) as running:

@@ -30,7 +30,7 @@ def test_a_thread_computes() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="schedstat is Linux's")
 def test_an_ended_thread() -> None:
-    """The files of an ended thread are missing, which is a ProcessLookupError."""
+    """`runnable` raises ProcessLookupError for an ended thread, whose files the kernel has removed."""
     go_on = threading.Event()
     thread = threading.Thread(target=go_on.wait)
     thread.start()

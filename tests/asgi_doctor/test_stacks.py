@@ -30,7 +30,7 @@ FROZEN = Location("<frozen importlib._bootstrap>", 60, "_find_and_load")
     ],
 )
 def test_the_culprit(samples: list[Stack], named: Location) -> None:
-    """The innermost location of the app that most samples share, and one of the stacks that contain it."""
+    """`culprit` returns the app's innermost location that most samples share, and a stack that contains it."""
     location, stack = culprit(samples)
     assert location == named
     assert location in stack
@@ -46,7 +46,7 @@ def test_locations_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_frames_of_the_loop_are_left_out() -> None:
-    """A stack begins with the outermost coroutine; if it has only frames of the loop, the innermost one is left."""
+    """A stack begins with the outermost coroutine. If it has only frames of the loop, the innermost frame remains."""
 
     async def coroutine(inner: Callable[[], Stack]) -> Stack:
         return inner()

@@ -44,7 +44,7 @@ def _watch(run: Run, work: Callable[[], Coroutine[Any, Any, None]], most: int = 
     watchdog = Watchdog(WARN, lambda location, stack, seconds: found.append((location, stack, seconds)))
     found: Found = []
     run(watched())
-    # Once for each location, although each blocked the loop twice.
+    # The callback receives each location once, although the loop was blocked twice.
     assert len(found) == len({location for location, _, _ in found}) >= len(watchdog.findings)
     assert all(seconds > WARN for _, _, seconds in found)
     return watchdog
@@ -95,7 +95,7 @@ async def _computes() -> None:
     ids=lambda work: getattr(work, "__name__", ""),
 )
 def test_a_line_that_blocks(run: Run, work: Callable[[], Coroutine[Any, Any, None]], kind: Kind) -> None:
-    """The watchdog names the line in the coroutine, counts each time, and tells computing from waiting."""
+    """The watchdog names the line in the coroutine, counts each block, and distinguishes computing from waiting."""
     watchdog = _watch(run, work, most=50)
     assert watchdog.blocked == 2
     assert sum(finding.count for finding in watchdog.findings) == 2

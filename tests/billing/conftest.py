@@ -75,7 +75,7 @@ def billing(stage: Stage) -> OpenBilling:
 
 @pytest.fixture
 async def faulty(request: pytest.FixtureRequest) -> AsyncIterator[str]:
-    """The URL of a server that answers every request with the same bytes, and closes."""
+    """Yields the URL of a server that answers every request with the same bytes, and closes the connection."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(65536)

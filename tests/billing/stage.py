@@ -38,7 +38,7 @@ def line(number: int, start: int = START, end: int = END) -> dict[str, Any]:
 
 
 def event_body(**invoice: Any) -> dict[str, Any]:
-    """A pending_invoice_created of its own customer and invoice, with one line item unless `invoice` has others."""
+    """Returns a pending_invoice_created of a new customer and invoice, with one line item unless others are given."""
     body: dict[str, Any] = json.loads((SAMPLES / "default.json").read_bytes())
     unique = uuid.uuid4().hex[:16]
     body["id"] = f"ev_{unique}"
@@ -68,7 +68,7 @@ def item_of(customer_id: str, billable: Billable) -> dict[str, Any]:
 
 
 async def has_begun(worker: Billing) -> None:
-    """Returns once a first charge is being added."""
+    """Waits until the worker adds its first charge."""
     while not worker.chargebee.calls["add_charge"]:  # noqa: ASYNC110  # counted, not signalled
         await asyncio.sleep(0.01)
 

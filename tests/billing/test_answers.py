@@ -73,7 +73,7 @@ def test_an_answer_that_is_not_chargebees_is_no_success(body: bytes) -> None:
     ],
 )
 def test_retry_after_is_kept(value: str, seconds: float | None) -> None:
-    """The worker reads Retry-After in seconds."""
+    """Retry-After is a whole number of seconds, and counts as at most 120. Other values are ignored."""
     with pytest.raises(ChargebeeUnavailable) as failed:
         content_of(_answer(429, "api_request_limit_exceeded", **{"Retry-After": value}))
     assert failed.value.retry_after == seconds

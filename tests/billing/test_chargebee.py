@@ -33,7 +33,7 @@ async def test_events_are_listed_over_all_pages(stage: Stage, billing: OpenBilli
 
 
 async def test_an_invoice_has_the_lines_of_all_pages(stage: Stage, billing: OpenBilling) -> None:
-    """Each page is a call."""
+    """`retrieve` reads all pages, and returns the line items in their order."""
     body = event_body(line_items=[line(number) for number in range(250)])
     stage.register(body)
     async with billing() as worker:
@@ -56,7 +56,7 @@ async def test_ids_with_odd_characters_stay_within_their_segment(stage: Stage, b
 
 
 async def test_a_slow_call_is_cut_off_and_repeated_with_its_key(stage: Stage, billing: OpenBilling) -> None:
-    """Chargebee may have executed the call all the same, so the lease of the invoice is kept."""
+    """Chargebee may still have executed the call, so the lease notes that its answer is missing."""
     body = event_body()
     stage.register(body)
     stage.behave(latency=1.5)
@@ -73,7 +73,7 @@ async def test_a_slow_call_is_cut_off_and_repeated_with_its_key(stage: Stage, bi
 
 @asynccontextmanager
 async def answering(*answers: tuple[int, str]) -> AsyncIterator[str]:
-    """The URL of a server that gives these statuses and bodies one after the other, each on a connection of its own."""
+    """Yields the URL of a server that sends these answers one after the other, each on a connection of its own."""
     left = iter(answers)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -50,7 +50,7 @@ def _billable(name: str, text: str = "", at: int = 0) -> Billable:
 
 @given(IDS, TEXTS)
 def test_a_charge_is_recognised_by_any_description(name: str, text: str) -> None:
-    """The text is cut, the reference never."""
+    """A long text is shortened, but the reference at its end is always complete."""
     billable = _billable(name, text)
     description = described(billable)
     assert len(description.encode("utf-16-le")) // 2 <= DESCRIPTION_LENGTH
@@ -80,7 +80,7 @@ def test_what_is_on_the_invoice_is_told_from_what_is_not(names: list[str], data:
 
 
 def test_a_line_of_the_event_is_no_charge_of_ours() -> None:
-    """Chargebee wrote it before, so an exact imitation of a reference changes nothing."""
+    """A line of the event existed before our charges, so it is no charge, even if it is an exact copy of one."""
     billable = _billable("b1", "text")
     exact = Line(description=described(billable), entity_type=ADHOC)
     assert _on([billable], [exact], [exact]) == []
@@ -88,7 +88,7 @@ def test_a_line_of_the_event_is_no_charge_of_ours() -> None:
 
 
 def test_a_line_of_another_amount_is_no_charge_of_ours() -> None:
-    """A line is no charge, whether it ends with the whole reference or with the id alone."""
+    """A line of another amount is no charge, whether it ends with the whole reference or with the id alone."""
     billable = _billable("2026-07")
     for text in ("Extra work [2026-07]", described(billable)):
         assert _on([billable], [Line(description=text, entity_type=ADHOC, unit_amount=2)]) == []
@@ -102,7 +102,7 @@ def test_an_id_that_looks_like_a_reference() -> None:
 
 
 def test_a_charge_of_an_earlier_version_is_recognised() -> None:
-    """Until 1.3.0 a reference was the id alone; one line accounts for one event, that of its amount."""
+    """Up to version 1.3.0, a reference was only the id. Such a line counts for one event, which has its amount."""
     first, second = Billable("b1", 1, "", 1), Billable("b1", 2, "", 2)
     line = Line(description="Usage [b1]", entity_type=ADHOC)
     assert _on([first, second], [line]) == [first]
@@ -112,7 +112,7 @@ def test_a_charge_of_an_earlier_version_is_recognised() -> None:
 
 
 def test_events_with_one_id_and_two_times_are_two() -> None:
-    """Each has its own charge."""
+    """Each of the two events has a charge of its own."""
     first, second = _billable("b1", at=1), _billable("b1", at=2)
     assert without([first, second], [first]) == [second]
     assert _on([first, second], [Line(description=described(second), entity_type=ADHOC)]) == [second]
@@ -136,7 +136,7 @@ def test_an_idempotency_key_fits_and_is_of_one_event(event_id: str, one: str, ot
 
 
 def test_the_key_of_an_earlier_version_is_kept() -> None:
-    """A call of a worker until 1.3.0 may still be at work when this version repeats it."""
+    """Chargebee may still execute a call of version 1.3.0 when this version repeats it, so both use the same key."""
     assert idempotency_key("ev", "add_charge", Billable("b1", 1, "", 4, "inv")) == "ev-add_charge-b1"
     assert idempotency_key("ev", "add_charge", Billable("b1", 1, "", 4, "inv", 9)) == "ev-add_charge@4-b1"
 
@@ -158,7 +158,7 @@ def test_the_period_without_a_subscription() -> None:
 
 @pytest.mark.parametrize("line", [Line(300, 200), Line(0, LATEST_SECOND + 1), Line(17_723_196_000, 17_749_944_000)])
 def test_a_period_that_no_billable_event_can_be_in_is_refused(line: Line) -> None:
-    """DynamoDB would never take the query, or compare the times as strings of other lengths."""
+    """DynamoDB would reject the query, or compare the times as strings of different lengths."""
     with pytest.raises(Unprocessable) as failed:
         period([line], [], 999)
     assert failed.value.code == "invalid_period"
@@ -168,7 +168,7 @@ def test_a_period_that_no_billable_event_can_be_in_is_refused(line: Line) -> Non
 
 @given(SECONDS, SECONDS, SECONDS, IDS)
 def test_sort_keys_are_between_those_of_the_period_that_holds_them(start: int, end: int, at: int, name: str) -> None:
-    """DynamoDB compares strings by their UTF-8 bytes; both ends are included."""
+    """DynamoDB compares strings by their UTF-8 bytes. Both ends of the period are included."""
     first, last = between(Period(start, end))
     key = billable_key("c", _billable(name, at=at))["sk"]["S"]
     if end <= LATEST_SECOND:

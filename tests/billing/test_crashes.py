@@ -99,7 +99,7 @@ def test_any_number_of_kills_charges_everything_once(
 
 
 async def test_a_cancelled_worker_lets_go_at_once(stage: Stage, billing: OpenBilling) -> None:
-    """SIGTERM does so when the time for stopping is over. Chargebee still executes the last call, under a lock."""
+    """A worker whose time for stopping is over releases its claim, although Chargebee still executes its last call."""
     stage.behave(latency=2)
     body = _prepared(stage)
     async with billing("stopped") as worker:

@@ -93,7 +93,7 @@ def _whole(body: bytes, *headers: bytes) -> bytes:
     ids=["long", "compressed"],
 )
 async def test_an_answer_is_bounded(billing: OpenBilling, faulty: str) -> None:
-    """The answer is cut off before it is buffered. A compressed one is not expanded, since nothing asked for it."""
+    """The answer is cut off before it is buffered. It is not expanded, because no compressed answer was asked for."""
     event = event_body(line_items_next_offset="[1]")
     async with billing(chargebee_url=faulty) as worker:
         with pytest.raises(ChargebeeUnavailable):

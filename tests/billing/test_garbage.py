@@ -14,7 +14,7 @@ from tests.billing.conftest import OpenBilling
 from tests.billing.stage import Stage, event_body, event_of, some
 
 pytestmark = pytest.mark.anyio
-APP = f"{ROOT}/app/"  # a clone may have that name, too
+APP = f"{ROOT}/app/"  # the whole path, because the folder of a clone may be called `app`, too
 ANSWERS = [
     b"",
     b"HTTP/1.1 200",
@@ -27,7 +27,7 @@ ANSWERS = [
 
 @contextmanager
 def saved() -> Iterator[list[str]]:
-    """In the end, the list has the functions of `app` whose frames only the garbage collector could free."""
+    """Yields a list, which then gets the functions of `app` whose frames only the garbage collector could free."""
     found: list[str] = []
     gc.collect()
     gc.set_debug(gc.DEBUG_SAVEALL)
@@ -66,7 +66,7 @@ async def test_a_call_of_chargebee(stage: Stage, billing: OpenBilling, faulty: s
 async def test_a_200_that_is_not_dynamodbs(
     stage: Stage, billing: OpenBilling, faulty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer is no claim: a proxy's page would let two workers have the same event."""
+    """A proxy's page with status 200 is no claim; otherwise, two workers could claim the same event."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", faulty)
     async with billing() as worker:
         with pytest.raises(TableUnavailable):

@@ -31,7 +31,7 @@ def _lease(table: Table, owner: str = "worker", event_id: str = "ev_1", seconds:
 async def test_a_claim_keeps_others_away_until_it_has_ended(
     table: Table, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A lease keeps others away for a twelfth longer, because clocks differ. The same process is another owner."""
+    """Other claims, even by the same process, wait for a twelfth of the lease after its end, because clocks differ."""
     await _lease(table).claim()
     now = now_ms()
     monkeypatch.setattr(leases, "now_ms", lambda: now)
@@ -126,7 +126,7 @@ async def test_a_call_gets_no_more_time_than_the_lease_has_left(table: Table, st
 async def test_a_lease_that_cannot_be_renewed_is_lost_when_it_ends(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until then, the renewal is repeated while the table cannot be reached."""
+    """Until the lease ends, the worker repeats the renewal while the table cannot be reached."""
     lease = _lease(table, seconds=6)
     await lease.claim()
     tries = 0

@@ -1,4 +1,4 @@
-"""Events and items that can never be billed end at once, for a person; they are not repeated without end."""
+"""Events and items that can never be billed fail for good, so that a person corrects them. They are not retried."""
 
 from typing import Any
 from unittest.mock import AsyncMock
@@ -14,7 +14,7 @@ from tests.billing.conftest import OpenBilling
 from tests.billing.stage import END, START, Stage, event_body, event_of, item_of, line, some
 
 pytestmark = pytest.mark.anyio
-LATE = 17_723_196_000  # eleven digits, as of a time in milliseconds that lost some
+LATE = 17_723_196_000  # eleven digits, as if a time in milliseconds had lost its last digits
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ async def test_an_event_from_the_far_future(stage: Stage, billing: OpenBilling) 
 
 @pytest.mark.parametrize("version", [10**38, -1, 1.5, "1"])
 async def test_a_version_that_dynamodb_cannot_hold_is_none(stage: Stage, billing: OpenBilling, version: object) -> None:
-    """The work does not reject an event for its order."""
+    """An event with such a version has no order, but the worker still processes it."""
     body = event_body(resource_version=version)
     stage.register(body)
     async with billing() as worker:
@@ -54,7 +54,7 @@ async def test_a_version_that_dynamodb_cannot_hold_is_none(stage: Stage, billing
 
 
 async def test_an_item_with_another_key_is_not_left_out(stage: Stage, billing: OpenBilling) -> None:
-    """No invoice could reserve the item, and the invoice would be closed without it."""
+    """The event fails, because no invoice could reserve the item, and this invoice would be closed without it."""
     body = event_body()
     customer = body["content"]["invoice"]["customer_id"]
     stage.register(body)
@@ -83,7 +83,7 @@ async def test_an_item_with_another_key_is_not_left_out(stage: Stage, billing: O
     ],
 )
 def test_what_an_error_of_the_table_means(code: str, message: str, error: type[Exception], means: str | None) -> None:
-    """Only a value that no table can hold is final; the rest is repaired by time, or by a person."""
+    """Only a value that no table can store is a final error. Time or a person can resolve the other errors."""
     with pytest.raises((Postponed, Unprocessable)) as failed:
         dynamodb._raise(ClientError({"Error": {"Code": code, "Message": message}}, "UpdateItem"))
     assert type(failed.value) is error
@@ -115,7 +115,7 @@ async def test_an_item_of_no_invoice_is_not_left_out(stage: Stage, billing: Open
 
 
 async def test_an_invoice_that_has_gone_keeps_no_reservation(stage: Stage, billing: OpenBilling) -> None:
-    """An invoice that has gone keeps no reservation, even of a period that only a later page of its lines names."""
+    """If Chargebee lacks the invoice, its reservations are removed, even outside the period of the event's lines."""
     body = event_body(line_items=[line(1)], line_items_next_offset="[1]")
     customer = body["content"]["invoice"]["customer_id"]
     beyond = some(1, END + 5)

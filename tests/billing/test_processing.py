@@ -77,7 +77,7 @@ async def test_without_lines_everything_until_the_event_is_charged(stage: Stage,
 
 
 async def test_line_items_that_chargebee_left_out_are_fetched(stage: Stage, billing: OpenBilling) -> None:
-    """The period reaches over the lines of all pages."""
+    """The period covers the lines of all pages."""
     lines = [line(number) for number in range(250)]
     lines[249] |= {"date_to": END + 1000}
     body = event_body(line_items=lines)
@@ -163,7 +163,7 @@ async def test_two_invoices_of_one_period_share_the_charges(stage: Stage, billin
 
 @pytest.mark.slow
 async def test_a_lease_is_renewed_while_the_work_goes_on(stage: Stage, billing: OpenBilling) -> None:
-    """Five calls of two seconds each, under a lease of six."""
+    """Five calls of two seconds each need a renewal of a lease of six seconds. No other worker can claim meanwhile."""
     body = event_body()
     stage.register(body)
     stage.behave(latency=2)
@@ -237,7 +237,7 @@ async def test_what_came_after_an_attempt_that_closed_the_invoice_is_not_on_it(
 
 
 async def test_an_invoice_that_was_closed_and_needs_no_charges_is_done(stage: Stage, billing: OpenBilling) -> None:
-    """409 on close: most likely an earlier attempt has closed it, and the invoice itself says so."""
+    """Chargebee answers the close with 409. The worker retrieves the invoice, which is closed and lacks no charge."""
     body = event_body()
     stage.register(body)
     stage.close(body["content"]["invoice"]["id"])

@@ -24,7 +24,7 @@ from tests.billing.stage import Stage, event_body, event_of, some
 pytestmark = pytest.mark.anyio
 PER_MINUTE = 6000
 
-# Ten tasks of one more process: prints the slots that they got. Both processes begin when both are ready.
+# A process with ten tasks, which prints the slots that they got. Both processes begin when both are ready.
 WORKER = """
 import asyncio, sys
 from app.billing.dynamodb import open_table
@@ -53,7 +53,7 @@ async def table(stage: Stage) -> AsyncIterator[Table]:
 
 
 def test_processes_share_the_slots(stage: Stage) -> None:
-    """No two processes get one slot. 60 s contain at most the limit, even with 3 s of delay. A write serves several."""
+    """No two processes get the same slot, all slots keep their distance, and one write reserves several slots."""
     command = [sys.executable, "-c", WORKER, stage.table, str(PER_MINUTE)]
     workers = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ)
@@ -84,7 +84,7 @@ def test_more_than_nine_tenths_of_the_limit_can_be_used() -> None:
 
 
 async def test_one_caller_gets_nearly_every_slot(table: Table) -> None:
-    """No slot is reserved without a caller."""
+    """The calls of one process get consecutive slots, with few writes, because no slot is reserved without a caller."""
     rate_limit = SharedRateLimit(table, PER_MINUTE)
     slots = await asyncio.gather(*(rate_limit.slot(30) for _ in range(60)))
     assert max(slots) - min(slots) < 1000 * rate_limit.interval * 60 * 1.1
@@ -92,7 +92,7 @@ async def test_one_caller_gets_nearly_every_slot(table: Table) -> None:
 
 
 async def test_who_would_wait_too_long_is_told_so(table: Table, stage: Stage) -> None:
-    """An impatient caller takes no slot."""
+    """The error has the time until the slot, and the caller takes no slot."""
     until = now_ms() + 100_000
     stage.dynamodb.put_item(TableName=stage.table, Item={**RATE, "next_at": {"N": str(until)}})
     rate_limit = SharedRateLimit(table, PER_MINUTE)
@@ -105,7 +105,7 @@ async def test_who_would_wait_too_long_is_told_so(table: Table, stage: Stage) ->
 
 @pytest.mark.slow
 async def test_a_429_holds_everyone_back(table: Table) -> None:
-    """A process drops the slots that it has reserved within the rest. Of several answers, the longest rest counts."""
+    """No process calls before the rest ends, not even with a reserved slot. Of several rests, the longest counts."""
     ours, theirs = SharedRateLimit(table, 20), SharedRateLimit(table, 20)
     await ours.slot(30)
     waiting = asyncio.create_task(ours.slot(30))
@@ -138,7 +138,7 @@ async def test_an_absurd_retry_after_rests_for_two_minutes(
 
 @pytest.mark.parametrize("ahead", [3_600_000, 10**12, 10**30], ids=["an hour", "thirty years", "for ever"])
 async def test_a_budget_that_was_pushed_too_far_begins_anew(table: Table, stage: Stage, ahead: int) -> None:
-    """A worker with a wrong clock, or an earlier version, has written it; nobody needs to delete the item."""
+    """The budget recovers by itself, although a worker with a wrong clock or an earlier version has written it."""
     stage.dynamodb.put_item(TableName=stage.table, Item={**RATE, "next_at": {"N": str(now_ms() + ahead)}})
     rate_limits = [SharedRateLimit(table, PER_MINUTE) for _ in range(2)]
     slots = await asyncio.gather(*(rate_limit.slot(30) for rate_limit in rate_limits for _ in range(5)))
@@ -147,7 +147,7 @@ async def test_a_budget_that_was_pushed_too_far_begins_anew(table: Table, stage:
 
 
 async def test_a_caller_that_gives_up_stops_nobody(table: Table) -> None:
-    """A cancelled caller's slot is lost, or another caller gets it."""
+    """If some callers are cancelled, all others still get a slot."""
     rate_limit = SharedRateLimit(table, PER_MINUTE)
     tasks = [asyncio.create_task(rate_limit.slot(30)) for _ in range(10)]
     await asyncio.sleep(0)
@@ -169,7 +169,7 @@ DAMAGED = [{"S": "soon"}, {"NULL": True}, {"BOOL": True}, {"L": []}, {"M": {}}, 
 
 @pytest.mark.parametrize("value", DAMAGED, ids=str)
 async def test_a_damaged_budget_begins_anew(table: Table, stage: Stage, value: Any) -> None:
-    """The item recovers from any value and from none, even if a 429 is to move the slot."""
+    """The budget recovers from any value and from none, even if a 429 pushes the next slot back."""
     item = RATE if value is None else {**RATE, "next_at": value}
     for rests in (False, True):
         stage.dynamodb.put_item(TableName=stage.table, Item=item)
@@ -183,7 +183,7 @@ async def test_a_damaged_budget_begins_anew(table: Table, stage: Stage, value: A
 async def test_a_table_that_refuses_each_write_is_not_asked_without_end(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An emulator or a proxy may fail a condition without an item."""
+    """The call fails after TRIES writes. An emulator or a proxy may reject every write, without returning the item."""
     refuse = AsyncMock(side_effect=ConditionFailed([{}]))
     monkeypatch.setattr(table, "update", refuse)
     with pytest.raises(TableUnavailable) as failed:
@@ -203,7 +203,7 @@ async def test_a_clock_that_was_ahead_at_a_429(table: Table, monkeypatch: pytest
 
 
 async def test_an_answer_of_429_is_waited_for(stage: Stage, billing: OpenBilling) -> None:
-    """Chargebee's limit is lower than the setting: its Retry-After counts, and no repetition outlives the lease."""
+    """If Chargebee's limit is lower than the setting, its Retry-After counts, and no repetition outlives the lease."""
     body = event_body()
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], some(1))

@@ -38,7 +38,7 @@ async def _process(
 
 
 def _kill(stage: Stage, billing: OpenBilling, body: dict[str, Any], at: int = 6) -> None:
-    """Leaves an attempt's reservations and its charge."""
+    """Kills a worker at call number `at`; by default, this leaves the reservations and one charge."""
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
         asyncio.run(_process(billing, body, patch, at))
     stage.end_leases(body)
@@ -61,7 +61,7 @@ def _charged(stage: Stage, body: dict[str, Any]) -> list[int]:
     ids=["brackets", "no brackets", "brackets on the long line"],
 )
 def test_a_plan_with_brackets_has_its_period(stage: Stage, billing: OpenBilling, lines: list[dict[str, Any]]) -> None:
-    """Usage of last year and of the next period stays where it is."""
+    """Usage of last year and of the next period is not charged."""
     body = event_body(line_items=lines)
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], [BEFORE, NOW, AFTER])

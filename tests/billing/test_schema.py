@@ -35,7 +35,7 @@ def _setup(embedded: EmbeddedAws, *options: str, **settings: object) -> "subproc
 
 
 def test_setup_makes_the_table_once(embedded: EmbeddedAws, emulator: Any) -> None:
-    """A second time it changes nothing; a dry run changes nothing either."""
+    """A second run changes nothing, and neither does a dry run."""
     dry = _setup(embedded, "--dry-run", billing_table="setup-test")
     assert dry.returncode == 0, dry.stderr
     assert "would be created" in dry.stdout
@@ -52,7 +52,7 @@ def test_setup_makes_the_table_once(embedded: EmbeddedAws, emulator: Any) -> Non
 
 
 def test_setup_without_a_table_says_what_is_missing(embedded: EmbeddedAws) -> None:
-    """The error is one line, as everywhere."""
+    """The command fails, and the error names the missing variable."""
     ended = _setup(embedded)
     assert ended.returncode != 0
     assert "APP_BILLING_TABLE is not set" in ended.stderr
@@ -88,7 +88,7 @@ _Tags.add_multi_constructor("!", _plain)
 
 
 def test_cloudformation_makes_the_same_table() -> None:
-    """The queue moves no message away that the worker would still process."""
+    """The template's table is that of `setup`. Its queue allows the 1,000 receives that the worker needs."""
     resources = yaml.load(TEMPLATE.read_text(), Loader=_Tags)["Resources"]  # noqa: S506  # a SafeLoader
     made = resources["Table"]["Properties"]
     ours = table("TableName")

@@ -49,12 +49,12 @@ def test_an_assignment_is_found(tmp_path: Path, code: str) -> None:
     ],
 )
 def test_what_is_allowed(tmp_path: Path, code: str) -> None:
-    """`self`, `cls`, Starlette's `state`, and reading."""
+    """Code may assign to attributes of `self`, `cls` and Starlette's `state`, and may read any attribute."""
     assert check(tmp_path, code) == []
 
 
 def test_an_exception_allows_one_object_of_one_file(tmp_path: Path) -> None:
-    """And fails once it matches nothing."""
+    """The check fails for an exception that matches nothing."""
     assert check(tmp_path, "record.x = 1", "app/module.py: record") == []
     assert len(check(tmp_path, "record.x = 1\nother.x = 1", "app/module.py: record")) == 1
     assert check(tmp_path, "", "app/module.py: record") == ["app/module.py: record: this exception matches nothing"]

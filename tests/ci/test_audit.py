@@ -80,14 +80,14 @@ def audit(lock: Path, port: int) -> "subprocess.CompletedProcess[str]":
 
 
 def test_no_advisory(service: Service, lock: Path) -> None:
-    """Every package was asked for, without a result: one line, exit code 0."""
+    """If the service has no advisory for any package, the output is one line, and the exit code is 0."""
     ended = audit(lock, service.server_port)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "advisories: none for 1 packages\n", "")
     assert service.asked == ["made-up"]
 
 
 def test_an_advisory(service: Service, lock: Path) -> None:
-    """The package, the advisory, the version that fixes it; exit code 1."""
+    """The error has the package, the advisory and the version that fixes it. The exit code is 1."""
     service.answer = {"vulns": [ADVISORY]}
     ended = audit(lock, service.server_port)
     assert (ended.returncode, ended.stdout) == (1, "")
@@ -96,7 +96,7 @@ def test_an_advisory(service: Service, lock: Path) -> None:
 
 
 def test_a_service_that_cannot_be_reached(lock: Path) -> None:
-    """One line with the reason; the build does not fail."""
+    """One line has the reason, and the build does not fail."""
     with refusing() as port:
         ended = audit(lock, port)
     assert ended.returncode == 0
@@ -106,7 +106,7 @@ def test_a_service_that_cannot_be_reached(lock: Path) -> None:
 
 
 def test_a_service_that_is_broken(service: Service, lock: Path) -> None:
-    """The same: its error is not taken for an advisory."""
+    """An error of the service does not count as an advisory, so the build does not fail."""
     service.status = 500
     ended = audit(lock, service.server_port)
     assert ended.returncode == 0
@@ -114,7 +114,7 @@ def test_a_service_that_is_broken(service: Service, lock: Path) -> None:
 
 
 def test_a_lock_that_is_none(service: Service, lock: Path) -> None:
-    """Our own fault is not taken for the service's: exit code 1."""
+    """A broken lock is our own fault, so the exit code is 1, and no package is looked up."""
     lock.write_text("made-up\n")
     ended = audit(lock, service.server_port)
     assert ended.returncode == 1
@@ -128,7 +128,7 @@ def test_a_lock_that_is_none(service: Service, lock: Path) -> None:
     ids=str,
 )
 def test_what_is_accepted(accepted: dict[str, str], reported: bool) -> None:
-    """By the advisory's id or an alias; a package that was not checked is reported in any case."""
+    """An advisory is accepted by its id or an alias. A package that was not checked is reported in any case."""
     script = runpy.run_path(str(SCRIPT))
     script["ACCEPTED"].update(accepted)
     found = {"id": "CVE-0000-1", "aliases": ["GHSA-made-up"], "fix_versions": [], "description": "It leaks"}

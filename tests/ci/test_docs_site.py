@@ -54,7 +54,7 @@ def rewritten(links: Links, text: str) -> str:
 
 
 def test_chapters_are_in_reading_order() -> None:
-    """The oldest is first; what belongs to no chapter has two pages of its own."""
+    """The oldest chapter comes first. Sections that belong to no chapter are on two further pages."""
     pages = read_course(CHANGELOG).pages
     names = [page.target.removeprefix("course/") for page in pages]
     assert names == ["index.md", "v01_inline.md", "v02_blocking.md", "notes.md", "other_releases.md"]
@@ -78,14 +78,14 @@ def test_chapters_are_in_reading_order() -> None:
     ],
 )
 def test_links(root: Path, link: str, expected: str) -> None:
-    """To pages they stay links, to sources they become paths; code is left alone."""
+    """Links to pages stay links, links to sources become paths, and code is not changed."""
     links = links_of(root)
     assert rewritten(links, link) == expected
     assert links.broken == []
 
 
 def test_links_to_sources_lead_to_the_repository(root: Path) -> None:
-    """If pyproject.toml has its address."""
+    """If the repository's address is known, a link to a source leads there."""
     links = links_of(root, "https://a.example/b")
     assert rewritten(links, "[x](../app)") == "[x](https://a.example/b/blob/HEAD/app)"
 
@@ -101,7 +101,7 @@ def test_a_broken_link_is_named(root: Path, link: str) -> None:
 
 
 def test_pictures(root: Path) -> None:
-    """Each theme has its own, in its size."""
+    """Each theme has a picture of its own, with its size and a link to the file."""
     picture = '<picture><source media="x" srcset="../dark.svg"><img alt="a" src="../light.svg"></picture>'
     links = links_of(root)
     light, dark, end = rewritten(links, picture).split("</a>")

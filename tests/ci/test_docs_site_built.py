@@ -27,7 +27,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Building fails for a broken link."""
+    """Builds the site, which fails if a link is broken."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, str(ROOT / ".ci" / "docs.py"), "--folder", str(folder)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -50,7 +50,7 @@ def browser() -> Iterator[Browser]:
 
 
 def test_every_markdown_file_is_a_page(site: Path) -> None:
-    """The changelog is several."""
+    """Each Markdown file has a page. The changelog is split into chapters."""
     listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     targets = {target_of(name) for name in listed.split() if name != CHANGELOG} | {"course/v01_inline.md"}
     assert [target for target in targets if not (site / target).with_suffix(".html").is_file()] == []
@@ -78,7 +78,7 @@ def test_search_and_themes(address: str, browser: Browser) -> None:
 
 @needs_chromium
 def test_chapters_lead_to_each_other(address: str, browser: Browser) -> None:
-    """Back to the older one, on to the newer one."""
+    """A chapter links to the newer chapter and to the older one."""
     page = browser.new_page()
     page.goto(f"{address}/course/v02_blocking.html")
     neighbours = [link.get_attribute("href") for link in page.locator(".related-pages a").all()]
@@ -87,7 +87,7 @@ def test_chapters_lead_to_each_other(address: str, browser: Browser) -> None:
 
 @needs_chromium
 def test_no_page_is_wider_than_a_phone(site: Path, address: str, browser: Browser) -> None:
-    """Tables and code scroll by themselves."""
+    """Wide tables and code scroll within the page."""
     page = browser.new_page(viewport={"width": PHONE, "height": 812})
     pages = [path.relative_to(site) for path in site.rglob("*.html") if "results" not in path.relative_to(site).parts]
     assert [name for name in pages if _width(page, f"{address}/{name}") > PHONE] == []

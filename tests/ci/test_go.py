@@ -1,4 +1,4 @@
-"""Go for whoever has none: the one on PATH if it can read our go.mod, else the hashed wheel's."""
+"""`.ci/go` runs the Go on PATH if it can read our go.mod, and otherwise the Go of a wheel with hashes."""
 
 import shutil
 import subprocess
@@ -24,7 +24,7 @@ def program(file: Path, code: str) -> None:
     ],
 )
 def test_which_go_runs(tmp_path: Path, on_path: str | None, runs: str) -> None:
-    """With all arguments."""
+    """The chosen Go gets all arguments."""
     (tmp_path / ".ci").mkdir()
     (tmp_path / "loadtest" / "tools").mkdir(parents=True)
     shutil.copy2(SCRIPT, tmp_path / ".ci" / "go")
@@ -39,7 +39,7 @@ def test_which_go_runs(tmp_path: Path, on_path: str | None, runs: str) -> None:
 
 
 def test_the_wheel_is_installed_first(tmp_path: Path) -> None:
-    """With hashes, into .run/go; pip's error is shown."""
+    """pip installs the wheel with hashes into .run/go. If pip fails, the script fails."""
     (tmp_path / ".ci").mkdir()
     (tmp_path / "loadtest" / "tools").mkdir(parents=True)
     shutil.copy2(SCRIPT, tmp_path / ".ci" / "go")

@@ -45,7 +45,7 @@ def test_pip_s_configuration(install: ModuleType, tmp_path: Path, monkeypatch: p
 
 
 def test_uv_gets_it(install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In uv's form, without folders that do not exist, and unless a variable of uv's says otherwise."""
+    """uv gets pip's options in its own form, without folders that do not exist. Variables of uv take precedence."""
     monkeypatch.setenv("UV_INSECURE_HOST", "mine")
     options = {
         "index-url": "https://user:password@index/simple",
@@ -75,7 +75,7 @@ def test_uv_gets_it(install: ModuleType, tmp_path: Path, monkeypatch: pytest.Mon
 def test_pip_takes_uv_s_place(
     install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str, ran: list[str], code: int
 ) -> None:
-    """If uv cannot be installed or fails; the exit code is that of the last installer."""
+    """pip installs the lock if uv cannot be installed or fails. The exit code is that of the last installer."""
     lock, calls = tmp_path / "made-up.lock", tmp_path / "calls"
     lock.write_text("made-up==1.0 --hash=sha256:0\n")
     stand_in = [sys.executable, "-c", INSTALLER, str(calls), fails]
@@ -88,7 +88,7 @@ def test_pip_takes_uv_s_place(
 
 
 def test_nothing_is_uninstalled(install: ModuleType) -> None:
-    """The locks share one environment, so `uv pip sync`, which removes other packages, is out."""
+    """The locks share one environment, so `uv pip sync` is not used, because it removes other packages."""
     assert install.UV_INSTALL[1:3] == ["pip", "install"]
     assert {"--require-hashes"} <= {*install.UV_INSTALL} & {*install.PIP_INSTALL}
 

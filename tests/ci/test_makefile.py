@@ -1,4 +1,4 @@
-"""The Makefile: few targets, and no document names another one."""
+"""The Makefile has few targets, and documents name no target that does not exist."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ TARGETS = set(re.findall(r"^([a-z0-9-]+):.*## ", (ROOT / "Makefile").read_text()
 
 
 def test_help_lists_them_in_groups() -> None:
-    """Each target, below one of the headings."""
+    """`make help` lists each target below one of four headings."""
     shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert set(re.findall(r"^  make (\S+)", shown, re.MULTILINE)) - {"help"} == TARGETS
     assert len(TARGETS) == 14
@@ -17,7 +17,7 @@ def test_help_lists_them_in_groups() -> None:
 
 
 def test_documents_name_targets_that_exist() -> None:
-    """In code, where the generated parts with the commands of earlier measurements are left out."""
+    """Each target in a document's code exists. Generated parts do not count, because they show old commands."""
     folders = ("", "docs/", "docs/questions/", "deploy/", "deploy/k8s/", "loadtest/", "app/*/")
     found, missing = set(), {}
     for document in (file for folder in folders for file in ROOT.glob(f"{folder}*.md")):

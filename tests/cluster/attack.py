@@ -58,13 +58,13 @@ def _arriving() -> bool:
 
 
 def is_over() -> bool:
-    """Whether the attack has ended, succeeded or failed."""
+    """Returns whether the attack has ended, with success or not."""
     status: Any = get("job", "loadtest")["status"]
     return bool(status.get("succeeded") or status.get("failed"))
 
 
 def finish(seconds: float = 600) -> Report:
-    """Waits for the attack's end. Raises KubectlError where its log has no report."""
+    """Waits for the attack's end, and returns its report. Raises KubectlError if the log has no report."""
     wait_for("the end of the attack", is_over, seconds)
     log = kubectl("logs", "job/loadtest")
     before, brace, rest = log.partition("\n{")

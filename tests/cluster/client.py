@@ -1,4 +1,4 @@
-"""A pod that connects to something, under a label and in a namespace of choice."""
+"""A pod with a chosen label and namespace, which runs code that connects to something."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ NAME = "invoice-webhook-client"
 
 
 def output_of(code: str, *arguments: str, label: str, namespace: str = NAMESPACE) -> str:
-    """What `code` prints in a pod whose app.kubernetes.io/name is `label`. The pod is deleted."""
+    """Returns what `code` prints in a pod whose app.kubernetes.io/name is `label`, and deletes the pod."""
     container = {
         "name": "client",
         "image": "invoice-webhook:dev",
@@ -41,7 +41,7 @@ def output_of(code: str, *arguments: str, label: str, namespace: str = NAMESPACE
 
 @contextmanager
 def namespace(name: str) -> Iterator[None]:
-    """One of that name: the cluster's own, or for as long as the context lasts."""
+    """Uses the cluster's namespace of that name, or creates one and deletes it when the context ends."""
     try:
         kubectl("create", "namespace", name)
     except KubectlError as error:

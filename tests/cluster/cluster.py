@@ -16,7 +16,7 @@ class KubectlError(Exception):
 
 
 def kubectl(*arguments: str, stdin: str | None = None, timeout: float = 300) -> str:
-    """Returns its standard output. Raises KubectlError."""
+    """Runs kubectl and returns its standard output. Raises KubectlError."""
     command = ["kubectl", "--namespace", NAMESPACE, *arguments]
     ended = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout, check=False)
     if ended.returncode:
@@ -25,7 +25,7 @@ def kubectl(*arguments: str, stdin: str | None = None, timeout: float = 300) -> 
 
 
 def get(*what: str) -> Any:
-    """An object, or a list of them."""
+    """Returns an object, or a list of objects."""
     answer = json.loads(kubectl("get", *what, "--output", "json"))
     return answer["items"] if answer["kind"] == "List" else answer
 
@@ -60,7 +60,7 @@ def is_ready(pod: Any) -> bool:
 
 
 def settled(count: int, seconds: float = 240, process: str = "web") -> list[Any]:
-    """The process's pods, once there are `count` of them, all ready and up to date."""
+    """Waits until the process has exactly `count` pods, all ready and up to date, and returns them."""
     found: list[Any] = []
 
     def look() -> bool:
@@ -80,12 +80,12 @@ def restarts(process: str = "web") -> int:
 
 
 def python(pod: str, code: str, *arguments: str, timeout: float = 60) -> str:
-    """What `code` prints inside a pod."""
+    """Runs `code` inside a pod, and returns what it prints."""
     return kubectl("exec", pod, "--", "python", "-c", code, *arguments, timeout=timeout).strip()
 
 
 def service_api(service: str, path: str, body: Any = None) -> str:
-    """A request to a Service through the API server, without a client inside the cluster."""
+    """Sends a request to a Service through the API server, without a client inside the cluster."""
     raw = f"/api/v1/namespaces/{NAMESPACE}/services/{service}/proxy{path}"
     if body is None:
         return kubectl("get", "--raw", raw)
@@ -93,7 +93,7 @@ def service_api(service: str, path: str, body: Any = None) -> str:
 
 
 def queued(queue: str = QUEUE, which: str = "ApproximateNumberOfMessages") -> int:
-    """Messages in the queue that are visible; or ApproximateNumberOfMessagesNotVisible."""
+    """Returns how many messages of the queue are visible, or the value of another attribute, `which`."""
     path = f"/000000000000/{queue}?Action=GetQueueAttributes&AttributeName.1={which}"
     return int(service_api("elasticmq:sqs", path).partition("<Value>")[2].partition("<")[0])
 

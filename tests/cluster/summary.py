@@ -1,4 +1,4 @@
-"""The table in README.md: record.json with one row per test. Of several runs, the worst values; no rounding."""
+"""README's table: one row per test of record.json. Of several runs, it shows the worst values, without rounding."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _IN_THE_RECORD_ONLY = ("audit", "the load outlasted it", "usage now")
 
 
 def table(rows: list[Row]) -> str:
-    """Markdown. A check that does not hold is shown in full, beside the summary."""
+    """Returns a Markdown table. A check that does not hold is shown in full, beside the summary."""
     lines = ["| section | checks | seen (of several runs: the worst) | holds | date (UTC), Kubernetes, commit |"]
     lines.append("|---|---:|---|---|---|")
     for test in _unique(_test(row) for row in rows):
@@ -43,7 +43,7 @@ def _test(row: Row) -> str:
 
 
 def _seen(rows: list[Row]) -> list[str]:
-    """One summary of all attacks, then each other check with its values."""
+    """Returns one summary of all attacks, and then each other check with its values."""
     reports, checks = [], dict[str, list[str]]()
     for row in rows:
         report = _REPORT.search(row["seen"])
@@ -62,7 +62,7 @@ def _seen(rows: list[Row]) -> list[str]:
 
 
 def _attacks(reports: list[re.Match[str]]) -> str:
-    """The lowest success and rate, the highest 99th percentile, and all requests together."""
+    """Summarises attacks: the lowest success and rate, the highest 99th percentile, and all requests together."""
     success, rate = (min((report[key] for report in reports), key=float) for key in ("success", "rate"))
     p99 = max((report["p99"] for report in reports), key=_count)
     requests = sum(_count(number) for report in reports for number in re.findall(r":([\d,]+)", report["codes"]))
@@ -74,7 +74,7 @@ def _attacks(reports: list[re.Match[str]]) -> str:
 
 
 def _highest(seen: list[str]) -> str:
-    """The maximum of each number: `0, 7` and `1, 5` are `1, 7`."""
+    """Replaces each number by its maximum: `0, 7` and `1, 5` become `1, 7`."""
     columns = zip(*(re.findall(r"\d+", text) for text in seen), strict=True)
     highest = iter([max(column, key=int) for column in columns])
     return re.sub(r"\d+", lambda _: next(highest), seen[0])

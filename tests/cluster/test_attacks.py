@@ -20,7 +20,7 @@ print((two if two.exists() else root / "memory" / "memory.max_usage_in_bytes").r
 
 
 def _unhealthy() -> int:
-    """Failed probes of the running web pod, by Kubernetes' events, without those of the start-up."""
+    """Returns how many probes of the running web pod have failed after its start-up, by Kubernetes' events."""
     name = web_pods()[0]["metadata"]["name"]
     events = get("events", "--field-selector", f"involvedObject.name={name},reason=Unhealthy")
     return sum(event.get("count", 1) for event in events if "Startup" not in event["message"])
@@ -48,7 +48,7 @@ def test_releases(see: See, capped: bool) -> None:
 
 @pytest.mark.parametrize("capped", [False, True], ids=["burst", "capped"])
 def test_naive_probes(see: See, capped: bool) -> None:
-    """The published configuration: v02 under attack, with Kubernetes' default probes."""
+    """v02 under attack, with Kubernetes' default probes as published: probes fail, or the container is restarted."""
     container = {"name": "web", **_naive()}
     variant.apply(Release.V02_BLOCKING, pods=1, capped=capped, patches=(variant.pod_patch(containers=[container]),))
     report = attack.run(*_PUBLISHED, "--name=naive")
@@ -65,7 +65,7 @@ def _naive() -> dict[str, object]:
 
 
 def test_saturation(see: See) -> None:
-    """The newest release, capped, in overload for a minute: its probes pass, its memory stays small."""
+    """The newest release, capped, is overloaded for a minute. Requests and probes succeed, and memory stays small."""
     variant.apply(pods=1, capped=True)
     report = attack.run("--users=200", "--duration=60s", "--name=saturated")
     see("200 users for a minute", report, report.holds and report.failed == 0)

@@ -40,7 +40,7 @@ print(seen)
 
 
 def test_apply(see: See) -> None:
-    """`kubectl apply -k`: all ready; webhooks through the Service are in the queue."""
+    """After `kubectl apply -k`, all Deployments are available, and webhooks to the Service are in the queue."""
     variant.apply()
     kubectl("wait", "deployments", "--all", "--for=condition=Available", "--timeout=60s")
     see("deployments available", ", ".join(found["metadata"]["name"] for found in get("deployments")), True)
@@ -50,7 +50,7 @@ def test_apply(see: See) -> None:
 
 
 def test_restricted(see: See) -> None:
-    """Pod Security at admission, and the privileges of PID 1."""
+    """Pod Security rejects a privileged pod, and PID 1 of a web pod has no privileges."""
     variant.apply()
     try:
         kubectl("run", "rogue", "--image=invoice-webhook:dev", "--privileged", "--dry-run=server")
@@ -63,7 +63,7 @@ def test_restricted(see: See) -> None:
 
 
 def test_resources(see: See) -> None:
-    """Limits and shares in the kernel, capped and not; the process over the memory limit is killed."""
+    """The kernel has the manifests' limits and shares, capped or not, and kills a process above the memory limit."""
     for capped in (False, True):
         variant.apply(pods=1, capped=capped)
         pod = web_pods()[0]["metadata"]["name"]
@@ -83,7 +83,7 @@ def test_resources(see: See) -> None:
 
 
 def test_networkpolicy(see: See) -> None:
-    """Ingress only from listed pods; egress only to the queue's proxy, and of a worker to Chargebee and DynamoDB."""
+    """Only listed pods reach web. Web reaches only the queue's proxy; a worker also reaches Chargebee and DynamoDB."""
     variant.apply(pods=1, workers=1)
     addresses = {process: pods_of(process)[0]["status"]["podIP"] for process in ("web", "worker")}
     for label, expected in (("loadtest", "connected"), ("other", "blocked")):

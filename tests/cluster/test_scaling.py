@@ -21,7 +21,7 @@ root = Path("/sys/fs/cgroup")
 if (root / "cgroup.controllers").exists(): print(int((root / "cpu.stat").read_text().split()[1]) / 1e6)
 else: print(int((root / "cpuacct" / "cpuacct.usage").read_text()) / 1e9)
 """
-# The node's, not the pod's: /proc/stat is not namespaced. Jiffies of all cores: busy ones, and all.
+# Prints the jiffies of all cores: the busy ones, and all. /proc/stat is the node's, even inside a pod.
 _JIFFIES = """
 from pathlib import Path
 jiffies = [int(field) for field in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
@@ -84,7 +84,7 @@ def test_pods(see: See) -> None:
 
 @pytest.mark.parametrize(("capped", "most"), [(False, 4), (True, 10)], ids=["burst", "capped"])
 def test_cold_start(see: See, capped: bool, most: int) -> None:
-    """Three starts of a container until its pod is ready. Kubernetes' timestamps are in whole seconds."""
+    """After each of three starts, the pod is ready in time. Kubernetes' timestamps are in whole seconds."""
     variant.apply(pods=1, capped=capped)
     taken, cpu = [], []
     for _ in range(3):
@@ -107,7 +107,7 @@ def _replicas() -> int:
 
 
 def test_hpa(see: See) -> None:
-    """It adds pods under load, and removes them afterwards."""
+    """The HPA adds pods under load, and removes them afterwards."""
     variant.apply(_SCALED, pods=None)
     wait_for("the HPA's first CPU metric", lambda: get("hpa", "web")["status"].get("currentMetrics"))
     attack.start("--rate=500", "--duration=120s", "--name=hpa")

@@ -1,4 +1,4 @@
-"""Everything that replaces a pod, under 100 webhooks a second, each on a new connection."""
+"""Pods are replaced in several ways, under 100 webhooks a second, each on a new connection."""
 
 import json
 from collections.abc import Callable
@@ -21,7 +21,7 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
 
 
 def kill(process: str) -> str:
-    """Code for a pod that shares its containers' PIDs: kills the process."""
+    """Returns code that kills the process, for a pod whose containers share their PIDs."""
     return _KILL.replace("PROCESS", process)
 
 
@@ -36,7 +36,7 @@ def _restart() -> None:
 
 
 def _release() -> None:
-    """By the ConfigMap: its new name starts a roll-out."""
+    """Changes the release in the ConfigMap, whose new name starts a roll-out."""
     variant.apply(release=Release.V08_NATIVE_ASYNC)
 
 
@@ -67,7 +67,7 @@ def test_stops(see: See, disturb: Callable[[], None], duration: int) -> None:
 
 
 def test_kill_9(see: See) -> None:
-    """The container restarts. Requests in flight, and those until its endpoint is removed, fail; nothing is lost."""
+    """The container restarts. Requests may fail until its endpoint is removed, but no acknowledged webhook is lost."""
     # One PID namespace for the pod: otherwise the process is PID 1, which cannot be killed from its own namespace.
     # https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
     variant.apply(patches=(variant.pod_patch(shareProcessNamespace=True),))

@@ -1,4 +1,4 @@
-"""Webhook in, worker, invoice closed; and what replaces pods meanwhile loses and repeats nothing."""
+"""Webhooks go the whole way to closed invoices. Nothing is lost or repeated while pods are replaced."""
 
 import json
 from collections import Counter
@@ -41,7 +41,7 @@ def _see(see: See, delivered: whole.Delivered) -> None:
 
 
 def test_whole(see: See) -> None:
-    """30 webhooks through the Service: their invoices are closed. One without an invoice is a dead letter."""
+    """The invoices of 30 webhooks through the Service are closed. A webhook without an invoice is a dead letter."""
     whole.deploy()
     with whole.delivering(30, rate=10) as delivery:
         _see(see, delivery.finish())
@@ -95,7 +95,7 @@ def _restart_workers() -> None:
     ids=["rolling_restarts", "delete_worker", "kill_9_worker"],
 )
 def test_whole_stops(see: See, disturb: Callable[[], None]) -> None:
-    """Each invoice is closed once, and has each charge once."""
+    """Each invoice is closed once, and has each charge once, although pods are restarted, deleted or killed."""
     whole.deploy(patches=(variant.pod_patch("worker", shareProcessNamespace=True),))
     with whole.delivering(600, rate=6) as delivery:
         wait_for("messages in work", lambda: queued(QUEUE, _IN_FLIGHT) > 0)
@@ -106,7 +106,7 @@ def test_whole_stops(see: See, disturb: Callable[[], None]) -> None:
 
 @pytest.mark.timeout(2400)
 def test_ten_thousand_events(see: See) -> None:
-    """Workers are killed, evicted and rolled all the time; each invoice is closed once, and has each charge once."""
+    """While workers are killed, evicted and restarted, each invoice is closed once, and has each charge once."""
     in_memory = {"resources": {"limits": {"memory": "3Gi"}}}  # all webhooks, and the stand-ins' records of them
     larger = [variant.pod_patch(name, containers=[{"name": name, **in_memory}]) for name in ("chargebee", "dynamodb")]
     whole.deploy(patches=(variant.pod_patch("worker", shareProcessNamespace=True), *larger))

@@ -39,8 +39,9 @@ def fixed(pods: int, process: str = "web") -> Any:
 
 
 def _workers(count: int) -> Any:
-    """An HPA leaves a Deployment of no replicas alone: the queue of an attack's audit must have no other consumer.
+    """Returns a patch for `count` workers. With none, the audit of an attack is the only consumer of the queue.
 
+    An HPA does not act on a Deployment without replicas:
     https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation
     """
     return fixed(count, "worker") if count else _deployment("worker", {"replicas": 0})
@@ -62,7 +63,7 @@ def apply(
     rate: int = 150,
     patches: tuple[Any, ...] = (),
 ) -> None:
-    """Deploys it and waits until only that runs. `pods` None: the HPA decides, from two up.
+    """Deploys the variant, and waits until only its pods run. If `pods` is None, the HPA decides, from two pods up.
 
     `rate`: Chargebee's calls a minute, as the workers know it.
     """
@@ -81,7 +82,7 @@ def apply(
         "patches": [{"patch": json.dumps(patch)} for patch in chosen],
     }
     kubectl("apply", "--kustomize", str(write(FOLDER, kustomization)))
-    if workers:  # an HPA leaves none alone, so they are raised by hand from none
+    if workers:  # an HPA does not act on a Deployment without replicas
         kubectl("scale", "deployment/worker", f"--replicas={workers}")
     for stand_in in ("chargebee", "dynamodb", "elasticmq", "toxiproxy"):
         kubectl("rollout", "status", f"deployment/{stand_in}", "--timeout=180s")

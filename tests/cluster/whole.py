@@ -1,4 +1,4 @@
-"""The whole under load: deliver.py inside the stand-in's pod, while a test disturbs web and workers."""
+"""Runs deliver.py inside the stand-in's pod, while a test disturbs web and workers."""
 
 import json
 import subprocess
@@ -45,14 +45,14 @@ class Delivery:
             raise KubectlError(f"deliver.py: {line or 'it has ended'}")
 
     def finish(self) -> Delivered:
-        """Waits for its audit. Raises KubectlError."""
+        """Waits for the end, and returns the audit. Raises KubectlError."""
         self.await_line("delivered")
         return Delivered(**json.loads(self._lines.readline() or "{}"))
 
 
 @contextmanager
 def delivering(count: int, rate: float) -> Iterator[Delivery]:
-    """`count` webhooks, `rate` a second, from now on."""
+    """Starts to deliver `count` webhooks, `rate` a second. Ends the delivery with the context."""
     arguments = ["http://web", str(count), str(rate), str(LIMIT)]
     command = ["kubectl", "--namespace", NAMESPACE, "exec", "deployment/chargebee", "--", "python", "-c", _CODE]
     with subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, text=True) as process:
@@ -63,7 +63,7 @@ def delivering(count: int, rate: float) -> Iterator[Delivery]:
 
 
 def deploy(patches: tuple[Any, ...] = ()) -> None:
-    """Two pods of each process, and empty queues."""
+    """Deploys two pods of each process, and empties the queues."""
     variant.apply(workers=2, rate=LIMIT, patches=patches)
     purge()
     purge(DEAD_LETTERS)

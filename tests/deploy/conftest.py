@@ -1,4 +1,4 @@
-"""A worker beside the service, for what Prometheus finds of both."""
+"""Provides the fixtures that start a worker, which Prometheus scrapes beside the service."""
 
 from tests.worker.conftest import controller, start_worker
 

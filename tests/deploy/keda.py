@@ -99,14 +99,14 @@ PARAMETERS = {name for name, sources in SCALER.items() if "authParams" in source
 
 
 def schema(objects: Objects) -> Iterator[str]:
-    """No unknown field, no wrong type."""
+    """KEDA's objects have no unknown field, and no field of a wrong type."""
     for kind, expected in SCHEMAS.items():
         for found in of(objects, kind):
             yield from (error.message for error in jsonschema_rs.Draft202012Validator(expected).iter_errors(found))
 
 
 def scaler(objects: Objects) -> Iterator[str]:
-    """The scaler knows every key, gets what it requires, and what is taken from the worker's environment is there."""
+    """The scaler knows each key and gets all required ones. The worker has the variables that it reads."""
     for scaled in of(objects, "ScaledObject"):
         given, _ = environment(objects, named(objects, "Deployment", "worker"))
         for trigger in scaled["spec"]["triggers"]:

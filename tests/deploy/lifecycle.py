@@ -12,7 +12,7 @@ _MARGIN = 5  # seconds in which a worker hands back its messages and closes its 
 
 
 def probes(objects: Objects) -> Iterator[str]:
-    """Not ready long before a restart, and not restarted while busy."""
+    """A container gets no requests long before liveness restarts it, and a busy container is not restarted."""
     for name, deployment in processes(objects):
         yield from (f"{name}: {flaw}" for flaw in _probes(container(deployment), _PORTS[name]))
 
@@ -56,7 +56,7 @@ def stops(objects: Objects) -> Iterator[str]:
 
 
 def budgets(objects: Objects) -> Iterator[str]:
-    """One autoscaler for each Deployment, and a PDB that takes one pod at a time."""
+    """Each Deployment has one autoscaler, and a PDB that allows one eviction at a time."""
     for name, _ in processes(objects):
         pdb = named(objects, "PodDisruptionBudget", name)["spec"]
         if pdb.get("maxUnavailable") != 1 or "minAvailable" in pdb:
@@ -69,14 +69,14 @@ def budgets(objects: Objects) -> Iterator[str]:
 
 
 def _hpas(objects: Objects, name: str) -> Iterator[tuple[int, int]]:
-    """At least two pods, so that the loss of a node leaves one."""
+    """Yields the range of pods. At least two are required, so that the loss of a node leaves one."""
     for hpa in (found["spec"] for found in of(objects, "HorizontalPodAutoscaler")):
         if hpa["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}:
             yield hpa["minReplicas"], hpa["maxReplicas"] if hpa["minReplicas"] >= 2 else 0
 
 
 def _scaled_objects(objects: Objects, name: str) -> Iterator[tuple[int, int]]:
-    """KEDA's: one pod is enough, as the queue waits."""
+    """Yields the range of pods. For KEDA, one is enough, because messages wait in the queue."""
     for scaled in (found["spec"] for found in of(objects, "ScaledObject")):
         if scaled["scaleTargetRef"] == {"name": name}:
             yield scaled["minReplicaCount"], scaled["maxReplicaCount"] if scaled["minReplicaCount"] >= 1 else 0

@@ -1,4 +1,4 @@
-"""Rules on who is selected, and who may connect to whom."""
+"""Rules on which pods are selected, and which peers may connect."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +31,7 @@ def selectors(objects: Objects) -> Iterator[str]:
 
 
 def _for(policy: Any) -> str:
-    """`worker-kind` is for the worker."""
+    """Returns the process that the policy is for: `worker-kind` is for the worker."""
     return str(policy["metadata"]["name"]).partition("-")[0]
 
 
@@ -61,7 +61,7 @@ def _peer(peer: Any, *, outside: bool) -> Iterator[str]:
 
 
 def ingress_of_a_worker(objects: Objects) -> Iterator[str]:
-    """Nobody calls a worker but Prometheus, and that on its own port."""
+    """Only Prometheus may connect to a worker, and only to the port for metrics."""
     for policy in of(objects, "NetworkPolicy"):
         for rule in policy["spec"].get("ingress", []):
             if _for(policy) == "worker" and rule["ports"] != [{"port": "metrics"}]:

@@ -35,13 +35,13 @@ def processes(objects: Objects) -> list[tuple[str, Any]]:
 
 
 def container(deployment: Any) -> Any:
-    """Its only one."""
+    """Returns the Deployment's only container."""
     (found,) = deployment["spec"]["template"]["spec"]["containers"]
     return found
 
 
 def restricted(objects: Objects) -> Iterator[str]:
-    """All of Pod Security "restricted", and a read-only root.
+    """Workloads conform to Pod Security "restricted", and have a read-only root.
 
     https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
     """
@@ -94,7 +94,7 @@ def enforced(objects: Objects) -> Iterator[str]:
 
 
 def resources(objects: Objects, *, capped: bool) -> Iterator[str]:
-    """As published: 250m and 256 Mi requested, a limit of 512 Mi, no CPU limit unless the component sets one."""
+    """Requests are 250m and 256 Mi, as published. The limit is 512 Mi and, only if `capped`, a quarter of a core."""
     limits = {"memory": "512Mi", **({"cpu": "250m"} if capped else {})}
     for name, deployment in processes(objects):
         found = container(deployment)["resources"]
@@ -103,7 +103,7 @@ def resources(objects: Objects, *, capped: bool) -> Iterator[str]:
 
 
 def settings(objects: Objects) -> Iterator[str]:
-    """Each process would start with its variables; each comes from an existing object."""
+    """Each process would start with its variables, and each variable comes from an existing object."""
     for name, deployment in processes(objects):
         given, missing = environment(objects, deployment)
         yield from (f"{source} is referenced but missing" for source in missing if source != _SECRETS[name])
@@ -120,7 +120,7 @@ def settings(objects: Objects) -> Iterator[str]:
 
 
 def environment(objects: Objects, deployment: Any) -> tuple[dict[str, str], list[str]]:
-    """The variables of its container, without those of Secrets; and the objects that it refers to and that are not."""
+    """Returns the container's variables, without those of Secrets, and the referenced objects that do not exist."""
     there = {found["metadata"]["name"]: found for found in of(objects, "ConfigMap") + of(objects, "Secret")}
     given: dict[str, str] = {}
     missing = []

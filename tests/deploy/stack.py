@@ -31,7 +31,7 @@ services:
 
 
 def docker(*command: str) -> str:
-    """Raises AssertionError with Docker's error."""
+    """Runs a Docker command and returns its output. Raises AssertionError with Docker's error."""
     ended = subprocess.run(["docker", *command], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.strip()
@@ -76,7 +76,7 @@ class Stack:
 
     @contextmanager
     def load(self, template: bytes) -> Iterator[set[bytes]]:
-        """Load by concurrent users; yields the set to which they add the bodies that got 200."""
+        """Posts webhooks with concurrent users. Yields the set to which they add the bodies that got 200."""
         accepted: set[bytes] = set()
         over = threading.Event()
 

@@ -14,14 +14,14 @@ _PARAMETERS = ("TableName", "QueueName")
 
 
 def test_every_variable_of_the_secret_is_a_setting() -> None:
-    """The variables of the Basic credentials, and of Chargebee's key."""
+    """The Secrets have the Basic credentials and Chargebee's key. Each of their variables is a setting."""
     given = {name for secret in policy.of(rendered("kind", ()), "Secret") for name in secret["data"]}
     assert given == {"APP_BASIC_AUTH_USERNAME", "APP_BASIC_AUTH_PASSWORD", "APP_CHARGEBEE_API_KEY"}
     assert given <= {variable(name) for name in Settings.model_fields}
 
 
 def test_the_stand_ins_are_configured_as_the_worker_is() -> None:
-    """One table, one endpoint of DynamoDB, and one port of Chargebee; every variable of theirs is a setting."""
+    """Worker and stand-ins agree about table, endpoint and port. Each variable of the stand-ins is a setting."""
     objects = rendered("kind", ())
     worker, _ = policy.environment(objects, policy.named(objects, "Deployment", "worker"))
     services = {found["metadata"]["name"]: found["spec"]["ports"][0]["port"] for found in policy.of(objects, "Service")}
@@ -34,7 +34,7 @@ def test_the_stand_ins_are_configured_as_the_worker_is() -> None:
 
 
 def test_the_stand_ins_know_the_names_that_they_are_asked_by() -> None:
-    """On kind and in compose: they answer 403 to any other name, the readiness probe's too."""
+    """The stand-ins answer 403 to other names, so they allow their own, and probes ask for localhost."""
     objects = rendered("kind", ())
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     for name in ("dynamodb", "chargebee"):
@@ -77,7 +77,7 @@ def test_aws_names_what_the_template_makes() -> None:
 
 
 def test_the_policy_allows_what_redrive_calls() -> None:
-    """`redrive` makes every call of a consumed queue on the dead-letter queue. A batch needs the right of one call."""
+    """The policy allows all calls of `redrive` on the dead-letter queue. A batch needs the permission of one call."""
     code = (ROOT / "app" / "worker" / "consumed_queue.py").read_text()
     called = {f"sqs:{name.removesuffix('Batch')}" for name in re.findall(r'_call\(\s*"(\w+)"', code)}
     template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text()
@@ -87,7 +87,7 @@ def test_the_policy_allows_what_redrive_calls() -> None:
 
 
 def test_web_and_worker_share_the_queue() -> None:
-    """On AWS and on kind, what web fills is what the worker takes from."""
+    """On AWS and on kind, the worker receives from the queue that web sends to."""
     for overlay in ("aws", "kind"):
         objects = rendered(overlay, ())
         web, worker = (policy.environment(objects, deployment)[0] for _, deployment in policy.processes(objects))

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(900)  # the images may not be built yet
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """Built once; at the end no container and no network must be left."""
+    """Builds the stack once. At the end, no container and no network must remain."""
     if shutil.which("docker") is None:
         pytest.skip("no docker")
     for command in (["info"], ["compose", "version"]):
@@ -34,7 +34,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture
 def stack(project: Stack) -> Stack:
-    """Up, in whatever state the last test left it, with an empty queue, from which no worker takes."""
+    """Starts the stack without a worker, whatever the last test did, and empties the queue."""
     project.compose("up", "--wait", "--scale=worker=0")
     project.taken()
     return project
@@ -54,7 +54,7 @@ def test_a_webhook_is_queued(stack: Stack, event: bytes) -> None:
 
 
 def test_a_hard_quarter_of_a_core(stack: Stack) -> None:
-    """And 512 MiB without swap; the root is read-only."""
+    """The container has a quarter of a core, 512 MiB without swap, and a read-only root."""
     host = stack.web()["HostConfig"]
     assert host["NanoCpus"] == 250_000_000
     assert host["Memory"] == host["MemorySwap"] == 512 * 1024 * 1024
@@ -62,7 +62,7 @@ def test_a_hard_quarter_of_a_core(stack: Stack) -> None:
 
 
 def test_a_slow_queue(stack: Stack, event: bytes) -> None:
-    """The webhook waits for it, but not for longer than APP_SQS_TIMEOUT."""
+    """A webhook waits for a slow queue, but not for longer than APP_SQS_TIMEOUT."""
     with stack.slow(1):
         answer = stack.post(event)
         assert answer.status_code == 200
@@ -76,7 +76,7 @@ def test_a_slow_queue(stack: Stack, event: bytes) -> None:
 
 
 def test_a_crash_restarts_the_container(stack: Stack, event: bytes) -> None:
-    """kill -9 of the process: Docker starts it again, and what got 200 is in the queue."""
+    """After kill -9, Docker starts the process again, and each webhook that got 200 is in the queue."""
     pid = stack.web()["State"]["Pid"]
     host = ["--pid=host", "--user=0"]
     with stack.load(event) as accepted:
@@ -98,7 +98,7 @@ def test_docker_kill_is_no_crash(stack: Stack, event: bytes) -> None:
 
 
 def test_a_stop_loses_nothing(stack: Stack, event: bytes) -> None:
-    """Under load it exits with 0, within its grace period."""
+    """Under load, the service exits with 0 within its grace period, and each webhook that got 200 is in the queue."""
     with stack.load(event) as accepted:
         stack.compose("stop", "web")
     assert stack.web()["State"]["ExitCode"] == 0
@@ -107,7 +107,7 @@ def test_a_stop_loses_nothing(stack: Stack, event: bytes) -> None:
 
 
 def test_the_whole(stack: Stack) -> None:
-    """Webhooks in, the worker, invoices closed with their charges; a worker's stop is clean."""
+    """The worker closes the invoices of all webhooks, with their charges, and exits with 0 when it is stopped."""
     stack.compose("up", "--wait")
     sent = stack.compose("exec", "-T", "chargebee", "python", "-m", "local", "send", "--seed", "--url=http://web:8000")
     assert "200: " in sent

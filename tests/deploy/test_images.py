@@ -1,4 +1,4 @@
-"""Dockerfile and compose.yaml, the checks that require no engine."""
+"""Checks of Dockerfile and compose.yaml that require no container engine."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ STAGES = re.findall(r"^FROM (\S+) AS (\S+)$", DOCKERFILE, re.MULTILINE)
 
 
 def test_stages() -> None:
-    """Each is based on the one pinned image or another stage; the last one is the service and has no RUN."""
+    """Each stage is based on the one pinned image or on another stage. The last one is the service and has no RUN."""
     assert len(STAGES) == len(re.findall(r"^FROM", DOCKERFILE, re.MULTILINE))
     names = [name for _, name in STAGES]
     assert all(origin == "python:3.13-slim" or origin in names for origin, _ in STAGES)
@@ -26,14 +26,14 @@ def test_stages() -> None:
 
 
 def test_what_is_installed_has_hashes() -> None:
-    """No pip without --require-hashes."""
+    """Each `pip install` has --require-hashes."""
     installs = re.findall(r"pip install .*", DOCKERFILE)
     assert installs
     assert all("--require-hashes" in install for install in installs)
 
 
 def test_compose() -> None:
-    """It builds existing targets, with a quarter of a core for each process and no unknown variable."""
+    """compose.yaml builds existing targets, gives each process a quarter of a core, and has no unknown variable."""
     compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())
     targets = {service["build"]["target"] for service in compose["services"].values()}
     assert targets == {"app", "local", "toxiproxy", "elasticmq"} <= {name for _, name in STAGES}
@@ -48,7 +48,7 @@ def test_compose() -> None:
 
 
 def test_the_worker_of_compose_has_what_it_requires() -> None:
-    """Its settings are complete, and its grace period is longer than its own time for stopping."""
+    """The worker's settings are complete, and its grace period is longer than APP_GRACEFUL_TIMEOUT."""
     compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())
     worker = compose["services"]["worker"]
     given = {name[4:].lower(): value for name, value in worker["environment"].items() if name.startswith("APP_")}
@@ -65,7 +65,7 @@ def test_the_image_keeps_what_the_processes_call() -> None:
 
 
 def test_the_service_s_image_has_the_service_alone() -> None:
-    """Of the project, it holds `app` and `asgi_doctor`; its only sources are the stage's that COPY these two."""
+    """The stages of the image copy only `app`, `asgi_doctor` and the lock from this project."""
     stages = dict(zip((name for _, name in STAGES), DOCKERFILE.split("\nFROM ")[1:], strict=True))
     copied = re.findall(r"^COPY (?!--from)(.+)$", stages["venv"] + stages["pruned"] + stages["app"], re.MULTILINE)
     assert copied == ["requirements.lock .", "app /srv/app", "asgi_doctor /srv/asgi_doctor"]

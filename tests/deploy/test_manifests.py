@@ -27,7 +27,7 @@ RULES = [
 
 
 def test_there_is_something_to_check() -> None:
-    """Two overlays, each with every combination of three components."""
+    """There are two overlays, each with every combination of three components."""
     parts = [
         "",
         "cpu-cap",
@@ -82,7 +82,7 @@ def test_the_release_component() -> None:
 
 
 def test_the_load_tests_job() -> None:
-    """It conforms to the schema and to `restricted`, is in the service's namespace, and a NetworkPolicy admits it."""
+    """The Job conforms to schema and `restricted`, is in the service's namespace, and a NetworkPolicy admits it."""
     (job,) = kustomize(ROOT / "loadtest" / "in-cluster")
     kubernetes_validate.validate(job, KUBERNETES, strict=True)
     assert list(policy.restricted([job])) == []
@@ -99,7 +99,7 @@ def test_the_load_tests_job() -> None:
 
 @pytest.mark.parametrize(("overlay", "components"), COMBINATIONS)
 def test_metrics_are_for_prometheus_alone(overlay: str, components: tuple[str, ...]) -> None:
-    """No Service has their port, so no ingress does; and whoever may reach it may not reach the webhooks."""
+    """No Service has the port for metrics, and only Prometheus is admitted to it."""
     objects = rendered(overlay, components)
     ports = {port["targetPort"] for found in policy.of(objects, "Service") for port in found["spec"]["ports"]}
     assert not ports & {"metrics", 9464}

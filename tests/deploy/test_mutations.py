@@ -21,7 +21,7 @@ def test_rules_can_fail(rule: Callable[..., Any], mutate: Callable[[list[Any]], 
 
 
 def test_resources_can_fail() -> None:
-    """An unexpected limit, and a missing one."""
+    """The rule finds an unexpected limit, and a missing one."""
     assert list(policy.resources(rendered("kind", ("cpu-cap",)), capped=False)) != []
     assert list(policy.resources(rendered("kind", ()), capped=True)) != []
 

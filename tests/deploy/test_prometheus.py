@@ -35,15 +35,15 @@ DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "dashboard.json").read_tex
 GROUPS = [group["rules"] for group in yaml.safe_load(RULES.read_text())["groups"]]
 ALERTS = {rule["alert"]: rule for group in GROUPS for rule in group}
 ROW = next(number for number, panel in enumerate(DASHBOARD["panels"]) if panel["type"] == "row")
-# Of the CloudWatch exporter: SQS counts dead letters, the service does not see them.
+# Metrics of the CloudWatch exporter, because only SQS counts the messages in the dead-letter queue.
 ELSEWHERE = "aws_sqs_"
-# Without a series before the first one.
+# Panels that have no series before the first failure.
 FAILURES = {"Retries and failures of SQS B", "Retries and failures of the workers' calls B"}
 PATIENCE_SECONDS = 90
 
 
 def _expressions(panels: list[Any]) -> dict[str, str]:
-    """By title and letter."""
+    """Returns the expressions by the panel's title and the query's letter."""
     return {f"{panel['title']} {target['refId']}": target["expr"] for panel in panels for target in panel["targets"]}
 
 
@@ -77,7 +77,7 @@ class Prometheus:
 
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Prometheus, Path]]:
-    """With the rules of deploy/, scraping what is named in the file."""
+    """Starts a Prometheus with the rules of deploy/. Yields it, and the file that lists its targets."""
     folder = tmp_path_factory.mktemp("prometheus")
     targets = folder / "targets.json"
     targets.write_text("[]")
@@ -104,13 +104,13 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Prome
 
 @pytest.mark.parametrize("command", [["check", "rules", "rules.yaml"], ["test", "rules", "rules_test.yaml"]])
 def test_promtool(command: list[str]) -> None:
-    """It accepts the rules, and each alert fires when it should and not otherwise."""
+    """promtool accepts the rules, and each alert fires when it should, and not otherwise."""
     done = subprocess.run(["promtool", *command], cwd=RULES.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_each_alert_says_what_to_do() -> None:
-    """A summary, a line for the runbook, and how urgent it is."""
+    """Each alert has a summary, an action and a severity."""
     for alert in ALERTS.values():
         assert alert["annotations"].keys() == {"summary", "action"}
         assert alert["labels"]["severity"] in {"page", "warn"}
@@ -120,7 +120,7 @@ def test_each_alert_says_what_to_do() -> None:
 def worker(
     aws: QueueProcess, sqs: "SQSClient", queue_url: str, controller: Controller, start_worker: StartWorker
 ) -> Web:
-    """Closes, postpones and gives up what web has sent, in turn."""
+    """Starts a worker that closes, postpones and rejects the messages of web in turn."""
     verdicts = itertools.cycle([{"outcome": "closed"}, {"postponed": "lock_timeout"}, {"unprocessable": "some_code"}])
 
     def policy(_: Asked) -> dict[str, Any]:
@@ -167,6 +167,6 @@ def _address(process: Web) -> str:
 
 
 def _metrics(expression: str) -> set[str]:
-    """Names in an expression: those with a unit or a count in them, and not functions, labels or who is left out."""
+    """Returns the names of the metrics in an expression, without functions, labels and excluded instances."""
     plain = re.sub(r"(unless|and) on \(instance\) \w+|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)", "", expression)
     return {name for name in re.findall(r"[a-z][a-z0-9_]+", plain) if "_" in name} - {"histogram_quantile"}

@@ -20,7 +20,7 @@ Under = Callable[[Case, str, dict[str, str]], list[Reported]]
 
 
 def _output(tool: str, case: Case, loop: str, variables: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Returns the lines that the process wrote, and the stack dumps. Requests may fail: that is blockbuster's way."""
+    """Returns the lines that the process wrote, and the stack dumps. Requests may fail: blockbuster raises errors."""
     output: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         command = ["-m", "tests.doctor.under", tool, case.name, loop, folder]

@@ -13,7 +13,7 @@ from tests.harness.service import Web, clean_environment
 def run(
     *arguments: str, module: str = "app", extra: dict[str, str] | None = None, **settings: object
 ) -> subprocess.CompletedProcess[str]:
-    """`python -m app …`, to its end."""
+    """Runs `python -m app …` until it ends."""
     command = [sys.executable, "-m", module, *arguments]
     environment = clean_environment(**settings) | (extra or {})
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=200)
@@ -22,7 +22,7 @@ def run(
 def run_local(
     *arguments: str, run_dir: Path | None = None, extra: dict[str, str] | None = None, **settings: object
 ) -> subprocess.CompletedProcess[str]:
-    """`python -m local …`, to its end; `run_dir` has the local run."""
+    """Runs `python -m local …` until it ends. `run_dir`: the folder of the local run."""
     ours = settings if run_dir is None else {"local_run_dir": run_dir, **settings}
     return run(*arguments, module="local", extra=extra, **ours)
 

@@ -89,7 +89,7 @@ class FaultySqs:
 
 
 def _head(line: Callable[[], bytes]) -> dict[str, str] | None:
-    """The headers of the next request, with names in lower case; None at the end of the connection."""
+    """Returns the headers of the next request, with names in lower case, or None at the end of the connection."""
     if not line():
         return None
     lines = iter(lambda: line().decode().strip(), "")

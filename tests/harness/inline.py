@@ -70,13 +70,13 @@ def charged(invoice: Any) -> list[str]:
 
 
 def expected(body: bytes) -> list[str]:
-    """The billable ids that there are for a webhook."""
+    """Returns the ids of the billable events of a webhook."""
     return [billable.id for billable in charges(json.loads(body))]
 
 
 @contextmanager
 def open_inline(endpoint: str, **behaviour: Any) -> Iterator[Inline]:
-    """A table at the embedded AWS of `endpoint`, and a stand-in of its own."""
+    """Yields a table in the embedded AWS at `endpoint`, with a stand-in for Chargebee of its own."""
     dynamodb = boto3.client(
         "dynamodb",
         endpoint_url=endpoint,
@@ -100,7 +100,7 @@ class InlineService(Service):
         super().__init__(inline.run.endpoint, None, **{**inline.settings(), **settings})
         self.inline = inline
         self.processed: list[bytes] = []
-        seed(inline.run, [default_file().read_bytes()])  # for those that post it otherwise
+        seed(inline.run, [default_file().read_bytes()])  # for tests that send the default event without `post`
 
     def post(self, body: bytes, **options: Any) -> httpx.Response:
         if isinstance(body, bytes):  # not in pieces

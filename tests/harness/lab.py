@@ -34,7 +34,7 @@ class Lab:
         self.errors.extend(self.process.stderr)
 
     def tree(self) -> list[psutil.Process]:
-        """All of its processes."""
+        """Returns all processes of the lab."""
         process = psutil.Process(self.process.pid)
         return [process, *process.children(recursive=True)]
 
@@ -46,7 +46,7 @@ class Lab:
             return client.get(path)
 
     def stop(self, sig: signal.Signals = signal.SIGTERM) -> int:
-        """Sends `sig`; the exit code."""
+        """Sends `sig`, and returns the exit code."""
         self.process.send_signal(sig)
         return self.process.wait(60)
 

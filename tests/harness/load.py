@@ -37,7 +37,7 @@ class Load:
             self._answered.release()
 
     def _send(self) -> str:
-        """Posts on one connection for as long as it is kept, and counts all answers but the last; the last outcome."""
+        """Posts on one connection as long as it is kept. Counts all outcomes but the last, which it returns."""
         answer = b""
         opened, sent = time.monotonic(), math.inf
         try:
@@ -74,7 +74,7 @@ class Load:
 
 
 def can_drop_new() -> bool:
-    """Whether the kernel lets this user filter a listener: Linux 6.18 requires CAP_NET_ADMIN, which containers lack."""
+    """Returns whether this user may filter a listener. Linux 6.18 requires CAP_NET_ADMIN, which containers lack."""
     with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as client:
         drop_new(listening)
         client.settimeout(0.2)

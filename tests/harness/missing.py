@@ -15,6 +15,6 @@ def missing(reason: str) -> NoReturn:
 
 
 def require_go() -> None:
-    """Go on PATH, as `make test` has it."""
+    """Skips the test if Go is not on PATH, or fails it in CI."""
     if shutil.which("go") is None:
         missing("Go is not on PATH; `make test` brings it")

@@ -60,7 +60,7 @@ class OtlpReceiver(Generic[Request]):
         self._thread.join()
 
     def wait_for(self, wanted: Callable[[Request], bool], timeout: float = 60) -> Request:
-        """The first request that is as `wanted`."""
+        """Waits for the first request for which `wanted` returns True, and returns it."""
 
         def found() -> Request | None:
             return next(filter(wanted, self.requests), None)

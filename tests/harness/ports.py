@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def refusing() -> Iterator[int]:
-    """A port of loopback without a listener, which no other process gets meanwhile."""
+    """Yields a port of loopback that has no listener, and that no other process can get meanwhile."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]

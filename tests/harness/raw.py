@@ -17,7 +17,7 @@ class RawSender:
         self._socket = socket.create_connection(address, timeout=60)
 
     def head(self, *headers: str, authorization: str = BASIC, body: bytes = b"") -> None:
-        """The request up to its body, or with `body` in the same piece."""
+        """Sends the request up to its body, or with `body` in the same piece."""
         lines = ["POST /webhooks/chargebee HTTP/1.1", "Host: service", f"Authorization: {authorization}", *headers]
         self.send("\r\n".join([*lines, "", ""]).encode() + body)
 
@@ -34,12 +34,12 @@ class RawSender:
         assert self._exactly(len(expected)) == expected
 
     def is_answered(self, within: float) -> bool:
-        """Whether bytes have arrived, or arrive within so many seconds."""
+        """Returns whether bytes arrive within this number of seconds."""
         readable, _, _ = select.select([self._socket], [], [], within)
         return bool(readable)
 
     def answer(self) -> bytes:
-        """One answer, or as much as comes before the other side closes. What follows stays for the next call."""
+        """Returns one answer, or what arrives before the other side closes. Later bytes remain for the next call."""
         head = self._up_to(b"\r\n\r\n")
         lines = head.lower().split(b"\r\n")
         length = next((int(line[15:]) for line in lines if line.startswith(b"content-length:")), 0)
@@ -68,7 +68,7 @@ class RawSender:
         return self._socket.recv(1) == b""
 
     def rest(self) -> bytes:
-        """Everything until the other side closes (or resets, which it does where it leaves something unread)."""
+        """Returns everything until the other side closes or resets. (A close with unread bytes is a reset.)"""
         data = b""
         try:
             while more := self._socket.recv(65_536):

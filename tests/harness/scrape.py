@@ -44,7 +44,7 @@ def scrape(service: Web) -> Scrape:
 
 
 def scrape_until(service: Web, wanted: Callable[[Scrape], bool]) -> Scrape:
-    """The first scrape that is as `wanted`."""
+    """Returns the first scrape for which `wanted` returns True."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not wanted(found := scrape(service)):
         assert time.monotonic() < deadline, found

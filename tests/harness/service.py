@@ -64,7 +64,7 @@ READERS: dict[str, dict[str, object]] = {
 
 
 class Web:
-    """`python -m app web`; `with` waits until it is ready, and ends it with SIGKILL where nothing ended it before."""
+    """`python -m app web`. `with` waits until it is ready, and kills it at the end if it still runs."""
 
     def __init__(
         self, environment: dict[str, str], open_files: int | None = None, command: list[str] | None = None
@@ -93,16 +93,16 @@ class Web:
             self._changed.notify_all()
 
     def wait_for(self, text: str, timeout: float = 60) -> str:
-        """The first log message that holds `text`."""
+        """Waits for the first log message that contains `text`, and returns it."""
         message: str = self._line(lambda line: text in line["message"], repr(text), timeout)["message"]
         return message
 
     def log(self, **fields: object) -> dict[str, Any]:
-        """The first line with these fields."""
+        """Waits for the first log line with these fields, and returns it."""
         return self._line(lambda line: fields.items() <= line.items(), str(fields), 60)
 
     def wait_for_number(self, number: int, outcome: str) -> None:
-        """Returns when the lines of `outcome`, which are a second apart, have counted exactly so many together."""
+        """Waits until the log lines of `outcome`, at most one a second, have counted `number` webhooks, and no more."""
 
         def counted() -> int:
             return sum(line["number"] for line in self.lines if line.get("outcome") == outcome)
@@ -146,7 +146,7 @@ class Web:
             return client.post("/webhooks/chargebee", content=body, **options)
 
     def stop(self, sig: signal.Signals = signal.SIGTERM, timeout: float = 60) -> int:
-        """Sends `sig`; the exit code."""
+        """Sends `sig`, and returns the exit code."""
         self.process.send_signal(sig)
         return self.process.wait(timeout)
 
@@ -160,7 +160,7 @@ class Web:
         return self
 
     def _announced(self) -> str | None:
-        """The URL that it listens on, once the log has it."""
+        """Returns the URL that the process listens on, or None until the log has it."""
         # A worker that `web` has started may be faster.
         others = "the worker's probes" if self._is_web else "\0"
         messages = [line["message"] for line in self.lines if others not in line["message"]]

@@ -9,7 +9,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from app.settings import Release
 
-# In this order, the longest first, so that no worker is left alone with them in the end; then all others.
+# These modules start first, in this order, the longest first, so that no worker is still busy alone at the end.
 FIRST = [
     "tests/test_documents.py",
     "tests/web/test_contract.py",
@@ -21,14 +21,14 @@ FIRST = [
     "tests/web/server/test_smuggling.py",
     "tests/web/test_inline.py",
 ]
-# A fixture serves all of each: a measurement, a rendering, a browser, a Postgres, a service that is slow to start.
+# One fixture serves all tests of an entry: a measurement, a rendering, a browser, a Postgres, a slow service.
 TOGETHER = (
     *("tests/loadtest/test_report.py", "tests/loadtest/test_inline.py", "tests/loadtest/test_deliveries.py"),
     *("tests/deploy/", "tests/local/live/test_page.py", "tests/local/chargebee/test_invoices_page.py"),
     *("tests/web/test_docs.py", "tests/web/test_inline.py", "tests/local/test_seeding.py"),
     "tests/lab/shop/",
 )
-# A service of each release serves them all.
+# One service of each release serves all tests of these modules.
 BY_RELEASE = ("tests/web/test_contract.py", "tests/web/test_schemathesis.py")
 # A service with each reader serves the other tests of a module.
 BY_READER = tuple(f"tests/web/server/test_{name}.py" for name in ("deadlines", "bounds", "smuggling"))
@@ -42,7 +42,7 @@ def rank(nodeid: str) -> int:
 
 
 def unit(nodeid: str) -> str:
-    """The name of the unit that a test belongs to: its own id, where it shares nothing."""
+    """Returns the name of the unit that a test belongs to: its own id, if it shares nothing."""
     if nodeid.startswith(BY_RELEASE):
         return next((release.value for release in Release if release.value in nodeid), nodeid)
     if nodeid.startswith(BY_READER):

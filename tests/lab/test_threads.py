@@ -15,7 +15,7 @@ TOKENS = 40
 
 
 def reported(path: str) -> dict[str, int]:
-    """/threads after so many requests at the same time."""
+    """Returns the report of /threads after AT_ONCE requests at the same time."""
     with upstream.start() as slow, Lab(upstream_url=slow.url) as lab:
         with lab.client(limits=httpx.Limits(max_connections=None)) as http, ThreadPoolExecutor(AT_ONCE) as senders:
             statuses = {answer.status_code for answer in senders.map(http.get, [path] * AT_ONCE)}
@@ -41,17 +41,17 @@ def test_a_sync_endpoint_takes_a_thread_for_each_token(path: str) -> None:
     ],
 )
 def test_an_async_endpoint_takes_none(path: str) -> None:
-    """As published, 1: an address of digits needs no resolver, which would be a thread."""
+    """There is only the loop's thread, as published. A numeric address needs no resolver, which would be a thread."""
     assert reported(path)["python_peak"] == 1
 
 
 def test_a_file_that_is_awaited_takes_threads() -> None:
-    """`anyio.open_file` runs each call in one."""
+    """`anyio.open_file` makes each call in a thread."""
     assert 1 < reported("/json_file/async")["python_peak"] <= TOKENS + 1
 
 
 def test_threads_that_stand_at_the_start_are_not_counted(lab: Lab) -> None:
-    """uvicorn's and the lab's own are the system's alone."""
+    """`os` counts all threads. `python` does not count those of uvicorn and the lab that ran at the start."""
     report = lab.get("/threads").json()
     assert report["os"] > report["python"]
     assert report["python_peak"] >= report["python"] >= 1

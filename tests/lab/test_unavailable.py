@@ -1,4 +1,4 @@
-"""503 with what to do, for each kind of client: no upstream, none that answers, one that is too slow or fails."""
+"""Each client gets 503 with advice if the upstream is missing, does not answer, is too slow or fails."""
 
 import socket
 
@@ -18,7 +18,7 @@ POSTS = ["/do-nothing-sync-http", "/do-nothing-async-http"]
 
 
 def refusals(lab: Lab, paths: list[str]) -> list[str]:
-    """What the answers to them say."""
+    """Returns the details of the answers to these requests, all of which must be 503."""
     with lab.client() as http:
         answers = [http.post(path) if path in POSTS else http.get(path) for path in paths]
     for answer in answers:
@@ -28,14 +28,14 @@ def refusals(lab: Lab, paths: list[str]) -> list[str]:
 
 
 def test_nobody_there() -> None:
-    """A port without a listener."""
+    """No process listens on the upstream's port."""
     with Lab(upstream_url="http://127.0.0.1:9") as lab:
         details = refusals(lab, [*GETS, *POSTS])
     assert all(detail.startswith("the upstream at http://127.0.0.1:9 has not answered") for detail in details)
 
 
 def test_too_slow() -> None:
-    """Longer than APP_LAB_UPSTREAM_TIMEOUT; and one that accepts and never answers."""
+    """The upstream takes longer than APP_LAB_UPSTREAM_TIMEOUT, or accepts connections and never answers."""
     with upstream.start() as slow, Lab(upstream_url=slow.url, upstream_timeout=0.2) as lab:
         assert all("within 0.2 s (APP_LAB_UPSTREAM_TIMEOUT)" in detail for detail in refusals(lab, GETS))
     with (
@@ -46,7 +46,7 @@ def test_too_slow() -> None:
 
 
 def test_an_upstream_that_fails(lab: Lab) -> None:
-    """A status that is no 200: this one has no such path."""
+    """The upstream answers with another status than 200, because it does not have the path."""
     with Lab(upstream_url=f"{lab.url}/missing") as other:
         details = refusals(other, [*GETS, *POSTS])
     assert all("404" in detail for detail in details)

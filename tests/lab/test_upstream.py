@@ -43,7 +43,7 @@ def test_out_of_bounds() -> None:
 
 
 async def ask(url: str) -> bytes:
-    """On a connection of its own."""
+    """Sends a request on a connection of its own, and returns the status line."""
     reader, writer = await asyncio.open_connection(*url.removeprefix("http://").split(":"))
     writer.write(b"GET /?ms=2000 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
     answer = await reader.read()
@@ -53,14 +53,14 @@ async def ask(url: str) -> bytes:
 
 @pytest.mark.anyio
 async def test_thousands_wait_at_the_same_time() -> None:
-    """Each gets its answer."""
+    """Each of 2,000 requests gets its answer."""
     with start() as upstream:
         answers = await asyncio.gather(*(ask(upstream.url) for _ in range(MANY)))
     assert set(answers) == {b"HTTP/1.1 200 OK"}
 
 
 def test_it_ends_when_its_parent_is_killed() -> None:
-    """By the end of a pipe."""
+    """The upstream ends when the pipe from its parent ends."""
     with subprocess.Popen(
         [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as parent:
@@ -73,7 +73,7 @@ def test_it_ends_when_its_parent_is_killed() -> None:
 
 
 def test_a_port_that_is_taken() -> None:
-    """Refused in one line."""
+    """The error names the port."""
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
         pytest.raises(ConfigurationError, match=f"did not start on port {taken.getsockname()[1]}"),

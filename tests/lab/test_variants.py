@@ -36,7 +36,7 @@ async def test_middleware(name: str, times: int) -> None:
 
 @pytest.mark.anyio
 async def test_overhead() -> None:
-    """APP_LAB_REQUEST_OVERHEAD_MS: each request takes that much CPU time at least."""
+    """APP_LAB_REQUEST_OVERHEAD_MS is the least CPU time that each request takes."""
     before = thread_time()
     await get(app(request_overhead_ms=50), "/async_endpoint_async_processing?ms=0")
     assert thread_time() - before >= 0.05  # of CPU, so a busy machine changes nothing
@@ -50,13 +50,13 @@ def test_without_an_upstream() -> None:
 
 @pytest.mark.parametrize("settings", [{"loop": "asyncio", "http": "h11"}, {"loop": "uvloop", "http": "httptools"}])
 def test_loop_and_parser(settings: dict[str, str]) -> None:
-    """The same answers by the slower ones."""
+    """The answer is the same with each loop and parser."""
     with Lab(**settings) as lab:
         assert lab.get("/outbound/async?ms=1&client=shared").json() == {"waited_ms": 1}
 
 
 def test_limit_concurrency() -> None:
-    """uvicorn's own 503, which is text/plain; the connection itself counts, so the limit 1 refuses all."""
+    """uvicorn's own 503 is text/plain. The connection itself counts, so the limit 1 rejects every request."""
     with Lab(limit_concurrency=1) as lab:
         answer = lab.get("/threads")
     assert (answer.status_code, answer.text) == (503, "Service Unavailable")
@@ -64,7 +64,7 @@ def test_limit_concurrency() -> None:
 
 @pytest.mark.slow
 def test_the_access_log() -> None:
-    """uvicorn's, a line for each request, if it is asked for."""
+    """uvicorn logs a line for each request only if APP_LAB_ACCESS_LOG is set."""
     for access_log in (False, True):
         with Lab(access_log=access_log) as lab:
             lab.get("/threads")

@@ -17,7 +17,7 @@ ATTACK = ROOT / "loadtest" / "attack.sh"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Without any APP_ variable; attack.sh uses the tests' Python, which has the packages."""
+    """Returns the environment without APP_ variables. attack.sh uses the tests' Python, which has the packages."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("APP_", "AWS_", "LOADTEST_"))}
     return kept | {"LOADTEST_PYTHON": sys.executable} | more
 
@@ -37,7 +37,7 @@ def meta(out: Path) -> dict[str, Any]:
 
 @contextmanager
 def careless(fault: str, endpoint: str, queue_url: str) -> Iterator[str]:
-    """`careless_service.py` with `fault`, on a queue; yields its URL."""
+    """Starts `careless_service.py` with `fault` on a queue, and yields its URL."""
     port = free_port()
     command = [sys.executable, "-m", "tests.loadtest.careless_service", fault, str(port), endpoint, queue_url]
     with subprocess.Popen(command, cwd=ROOT) as process:

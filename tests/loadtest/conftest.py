@@ -18,7 +18,7 @@ BIN = ROOT / "loadtest" / "tools" / "bin"
 
 @pytest.fixture(scope="session", autouse=True)
 def tools() -> None:
-    """Builds the pinned vegeta and toxiproxy once; those of before suffice where Go is missing."""
+    """Builds the pinned vegeta and toxiproxy once. If Go is missing, programs that were built before are enough."""
     built = [BIN / tool for tool in ("vegeta", "toxiproxy-server")]
     if not all(tool.exists() for tool in built):
         require_go()

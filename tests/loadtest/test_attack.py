@@ -32,7 +32,7 @@ HOLDS = re.compile(r"audit: holds: (\d+) got 200, 0 of them lost")
 
 
 def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
-    """vegeta's files, meta.json, and exit code 0, because the audit holds."""
+    """The attack leaves vegeta's files and meta.json, and exits with 0, because the audit holds."""
     ended = attack("--release", "v08_native_async", *SHORT, "--queue", "embedded", "--out", str(tmp_path))
     assert ended.returncode == 0, ended.stderr
     assert (accepted := HOLDS.search(ended.stdout))
@@ -109,7 +109,7 @@ def test_what_a_deployment_has_exported_does_not_reach_the_history(
 
 
 def test_the_stack_takes_precedence() -> None:
-    """Whatever the flags of a subject: the queue, the credentials and the bounds are the stack's."""
+    """The queue, the credentials and the bounds are the stack's, whatever the flags of a subject are."""
     stack = Stack(Embedded(), [], Proxy("http://far", 0), client("http://near"), None)
     ours = stack.environment("http://near/000000000000/q")
     assert not set(ours) & set(subject.INHERITED)
@@ -121,7 +121,7 @@ def test_the_stack_takes_precedence() -> None:
 
 @pytest.mark.parametrize("option", ["--url", "--queue-url", "--sqs-endpoint"])
 def test_credentials_in_a_url_are_refused(option: str, tmp_path: Path) -> None:
-    """They would be in the name of the results' folder and in meta.json: rejected, and not printed."""
+    """Credentials in a URL would be in the folder's name and in meta.json. So they are rejected, and not printed."""
     urls = {"--url": "http://service", "--queue-url": "http://sqs/0/q", "--sqs-endpoint": "http://sqs"}
     urls[option] = "http://user:s3cret@127.0.0.1:9"
     ended = attack(*(word for pair in urls.items() for word in pair), "--out", str(tmp_path))
@@ -132,7 +132,7 @@ def test_credentials_in_a_url_are_refused(option: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_service_at_a_url_is_audited_too(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
-    """--url with its queue: audited; without: the service is attacked, and the audit is reported as not made."""
+    """With its queue, the service at --url is audited. Without the queue, the output says that no audit was made."""
     with Service(aws.endpoint, queue_url, release="v07_sync_handler") as service:
         there = ("--url", service.url, *SHORT, "--out", str(tmp_path))
         credentials = {"APP_BASIC_AUTH_USERNAME": USER, "APP_BASIC_AUTH_PASSWORD": PASSWORD}
@@ -244,7 +244,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_failures_are_one_line(arguments: tuple[str, ...], error: str, tmp_path: Path) -> None:
-    """The value and what is allowed, or the error, in one line, with exit code 2."""
+    """The error has the value and what is allowed, or the reason, without a traceback. The exit code is 2."""
     ended = attack(*arguments, "--out", str(tmp_path))
     assert ended.returncode == 2
     assert error in ended.stderr
@@ -252,7 +252,7 @@ def test_failures_are_one_line(arguments: tuple[str, ...], error: str, tmp_path:
 
 
 def test_help_needs_nothing(tmp_path: Path) -> None:
-    """No virtual environment, no tools: the system's Python suffices."""
+    """--help needs no virtual environment and no tools, only the system's Python."""
     ended = subprocess.run(
         [str(ATTACK), "--help"], env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False
     )
@@ -261,7 +261,7 @@ def test_help_needs_nothing(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_made(tmp_path: Path) -> None:
-    """The environment, the queue, and the tools that are not on PATH; Go is the Makefile's concern."""
+    """attack.sh makes the environment, the queue, and the tools that are not on PATH. The Makefile provides Go."""
     here, path = tmp_path / "loadtest", tmp_path / "bin"
     here.mkdir()
     path.mkdir()

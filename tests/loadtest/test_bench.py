@@ -70,7 +70,7 @@ def test_the_table_names_both_commits() -> None:
 
 
 def test_the_capacity_of_each_subject() -> None:
-    """Releases, then Go, then the floor; the newest release once, and not with its telemetry on."""
+    """Releases come first, then Go, then the floor. The newest release is there once, without its telemetry."""
     names = ["v11 again", "v02", "v11 observed", "asgi_noop", "go"]
     runs = [Run(kind=name, repeat=0, measurement=measured(name, 1.0)) for name in names]
     where = Environment(commit="abcdef0", started="", machine={}, tools={})

@@ -1,4 +1,4 @@
-"""What a rate of webhooks takes, on figures."""
+"""The capacity that a rate of webhooks needs, as calculated."""
 
 import math
 from pathlib import Path
@@ -60,14 +60,14 @@ def test_each_part_carries_its_share(rate: float, processing: float) -> None:
 
 
 def test_a_thousand_a_second_fit() -> None:
-    """Into the smallest deployment and one standard queue: no limit is met."""
+    """The smallest deployment and one standard queue are enough, and no limit is reached."""
     row = capacity(1_000)
     assert row.met == []
     assert (row.pods, row.queues, row.calls_full) == (figures.MIN_PODS, 1, 100)
 
 
 def test_limits_in_the_order_they_are_met() -> None:
-    """At 100,000/s our maxReplicas and the messages in flight; a FIFO queue has its own before them."""
+    """100,000/s exceed our maxReplicas and the limit of messages in flight. A FIFO queue has an earlier limit."""
     pods, in_flight, network = capacity(100_000).limits
     assert pods.rate == pytest.approx(figures.MAX_PODS * 150 / figures.CPU_MS)
     assert in_flight.rate == 24_000
@@ -78,7 +78,7 @@ def test_limits_in_the_order_they_are_met() -> None:
 
 @given(st.sampled_from([300, 70_000]), st.floats(0.05, 50))
 def test_calls_reach_a_fifo_quota_where_its_limit_says(calls: int, cpu_ms: float) -> None:
-    """Below it they are fewer, just above it more."""
+    """Just below the limit's rate, the calls are within the quota. Just above it, they exceed the quota."""
     name = f"{calls:,} calls"
     [limit] = [limit for limit in capacity(1, fifo=True, cpu_ms=cpu_ms).limits if limit.name.startswith(name)]
     assert capacity(limit.rate * 0.999, fifo=True, cpu_ms=cpu_ms).calls_expected <= calls
@@ -114,7 +114,7 @@ def test_large_bodies_are_billed_by_64_kb() -> None:
 
 
 def test_sizes_are_those_of_the_sample() -> None:
-    """The body, its attributes, and its entry in the JSON of a call."""
+    """The figures have the sizes of the sample's body, its attributes, and its entry in the JSON of a call."""
     event = parse_event(DEFAULT, frozenset({"pending_invoice_created"}))
     assert isinstance(event, Event)
     message = to_message(event, DEFAULT, fifo=False)
@@ -124,7 +124,7 @@ def test_sizes_are_those_of_the_sample() -> None:
 
 
 def test_constants_are_those_of_the_deployment() -> None:
-    """Replicas and cores of the manifests, defaults of the settings."""
+    """The figures have the replicas and cores of the manifests, and the defaults of the settings."""
     [replicas] = yaml.safe_load_all((DEPLOY / "k8s/overlays/aws/hpa.yaml").read_text())
     assert (replicas["spec"]["minReplicas"], replicas["spec"]["maxReplicas"]) == (figures.MIN_PODS, figures.MAX_PODS)
     assert f"cpu: {figures.POD_CORES * 1000:.0f}m" in (DEPLOY / "k8s/base/web/deployment.yaml").read_text()

@@ -16,7 +16,7 @@ def run(*arguments: str, python: tuple[str, ...] = ()) -> subprocess.CompletedPr
 
 
 def test_the_row() -> None:
-    """A line for each figure, as the function computes it; no service and no SDK is loaded."""
+    """The command prints a line for each figure, as the function computes it. It loads no service and no SDK."""
     options = ["--processing", "2", "--body-bytes", "2000", "--fifo", "--cpu-ms", "0.4"]
     ended = run("--rate", "5000", *options, python=("-X", "importtime"))
     row = capacity(5_000, processing=2, body_bytes=2_000, fifo=True, cpu_ms=0.4)
@@ -39,7 +39,7 @@ def test_the_row() -> None:
     ids=str,
 )
 def test_a_wrong_number_is_refused(arguments: list[str], expected: str) -> None:
-    """Exit code 2, the value, what is allowed."""
+    """The exit code is 2, and the error has the value and what is allowed."""
     ended = run(*arguments)
     assert ended.returncode == 2
     assert expected in ended.stderr

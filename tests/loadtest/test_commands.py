@@ -16,7 +16,7 @@ from loadtest.stage import tools
 
 
 def test_help_lists_every_measurement() -> None:
-    """Each name and its line; nothing is imported for it, so that it answers at once."""
+    """The help has each name with a line. It loads no large package, so it answers at once."""
     command = [sys.executable, "-X", "importtime", "-m", "loadtest", "--help"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
     lines = [line.split() for line in ended.stdout.splitlines() if line.startswith("  ")]
@@ -26,7 +26,7 @@ def test_help_lists_every_measurement() -> None:
 
 
 def test_every_measurement_is_a_command() -> None:
-    """And the other way round: a module with a command is listed."""
+    """Each listed name has a module with a command, and each such module is listed."""
     modules = {file.stem for file in (ROOT / "loadtest").glob("*.py") if "@click.command" in file.read_text()}
     assert {name.replace("-", "_") for name in NAMES} == modules - {"__main__"}
     for module in modules - {"__main__"}:
@@ -34,7 +34,7 @@ def test_every_measurement_is_a_command() -> None:
 
 
 def test_a_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`make run` installs fewer packages than the load test needs."""
+    """The error names the command that installs the packages. `make run` installs fewer than the load test needs."""
     monkeypatch.setitem(sys.modules, "loadtest.shares", None)
     ended = CliRunner().invoke(main, ["shares"])
     assert (ended.exit_code, ended.output.count("Error")) == (2, 1)

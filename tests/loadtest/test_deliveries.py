@@ -1,4 +1,4 @@
-"""What comes into the worker's queue in `python -m loadtest billing`."""
+"""The messages that `python -m loadtest billing` sends to the worker's queue."""
 
 from collections import Counter
 
@@ -19,7 +19,7 @@ def planned() -> Deliveries:
 
 
 def test_shares(planned: Deliveries) -> None:
-    """A tenth again, a twentieth too late, a hundredth poison."""
+    """A tenth of the messages are repetitions, a twentieth come too late, and a hundredth are poison."""
     ids = Counter(message.attributes["event_id"] for message in planned.messages)
     assert len(planned.messages) == 1000
     assert sum(times - 1 for times in ids.values()) == planned.again == 100
@@ -29,7 +29,7 @@ def test_shares(planned: Deliveries) -> None:
 
 
 def test_order(planned: Deliveries) -> None:
-    """An older version of an invoice is first sent after its newest; what comes again, after its first time."""
+    """An older version of an invoice is first sent after its newest version."""
     newest = {event["id"]: event["content"]["invoice"]["resource_version"] for event in planned.events}
     seen: set[str] = set()
     older = set()
@@ -47,7 +47,7 @@ def test_order(planned: Deliveries) -> None:
 
 
 def test_customers_share_nothing(planned: Deliveries) -> None:
-    """Otherwise one invoice would be charged with what belongs to another."""
+    """Each invoice has its own customer, so that no invoice is charged with another one's usage."""
     customers = {event["content"]["invoice"]["customer_id"] for event in planned.events}
     assert len(customers) == len(planned.events)
     assert all(amounts for amounts in planned.charges.values())
@@ -63,7 +63,7 @@ def test_what_is_no_event(planned: Deliveries) -> None:
 @settings(max_examples=20)
 @given(st.integers(100, 400), st.integers(0, 2**32))
 def test_a_seed_decides(number: int, seed: int) -> None:
-    """The order, and what comes again; ids are fresh, so that two runs can use one table."""
+    """A seed decides the order and the repetitions. The ids are new, so that two runs can use one table."""
     first, again = deliveries(number, seed), deliveries(number, seed)
     assert [m.attributes["event_id"][-6:] for m in first.messages] == [
         m.attributes["event_id"][-6:] for m in again.messages

@@ -1,4 +1,4 @@
-"""Two subjects at the same time."""
+"""Two subjects are measured at the same time."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from loadtest.stage.peers import floor
 
 @pytest.mark.slow
 def test_a_duet(tools: None, tmp_path: Path) -> None:
-    """Both are attacked in every round, under the other subject's kind; the file has them."""
+    """Both subjects are attacked in every round, and the file has all results under the same kind."""
     file = tmp_path / "bench.json"
     where = interleaved.environment()
     load = closed_loop(4, 0.5)
@@ -34,14 +34,14 @@ def test_a_duet(tools: None, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 1.7])
 def test_dilated_time(factor: float) -> None:
-    """As many webhooks as published, in as much time as the factor says."""
+    """The factor changes the duration, and the load has as many webhooks as published."""
     load = dilated(factor)
     assert load.rate * load.duration_s == pytest.approx(2500, rel=0.01)
     assert (load.duration_s, load.timeout_s) == (5 * factor, 30 * factor)
 
 
 def test_lateness() -> None:
-    """Of an open loop: how long after its turn a request left, the latest hundredth left out."""
+    """The lateness is the 99th percentile of how late requests of an open loop left. A closed loop has none."""
     load = Load(rate=100, duration_s=2, timeout_s=30)
     in_time = [Hit(number / 100, 0.1, 200, "", None) for number in range(200)]
     late = [hit._replace(at=hit.at + 0.5) if hit.at >= 1 else hit for hit in in_time]

@@ -25,7 +25,7 @@ def test_lines_imitate_references_and_keep_their_period() -> None:
 
 
 def test_usage_of_other_years_is_in_the_table_and_not_to_be_charged() -> None:
-    """Two events for each invoice."""
+    """The table has two events of other years for each invoice."""
     planned = deliveries(400, 3, ODD)
     charged = sum(map(len, planned.charges.values()))
     assert len(planned.billables) == charged + 2 * len(planned.events)

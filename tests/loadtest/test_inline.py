@@ -1,4 +1,4 @@
-"""v01 under attack: seeded, audited at the invoices, and beside its published figure in the report."""
+"""v01 under attack: invoices are seeded, the audit reads them, and the report has the published figure beside it."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ def measured(stack: BillingStack, tmp_path_factory: pytest.TempPathFactory) -> M
 
 
 def test_an_invoice_for_each_sender(stack: BillingStack) -> None:
-    """Senders that wait for answers post more webhooks than there are senders."""
+    """A closed loop needs more invoices than senders, because senders post one webhook after another."""
     with behind(stack, V01, closed_loop(users=64, duration_s=5)) as far:
         assert len(list(far.traffic("http://127.0.0.1:9").bodies())) > 64
 
@@ -48,7 +48,7 @@ def test_every_200_has_its_invoice_closed(measured: Measurement) -> None:
 
 
 def test_a_charge_too_many_fails_the_audit(stack: BillingStack) -> None:
-    """An invoice that is closed with another charge, and a 200 for one that is still pending."""
+    """The audit fails for a closed invoice with a wrong charge, and for a 200 whose invoice is still pending."""
     wrong, pending = seeded(stack, 2)
     invoices = Invoices(stack, [wrong, pending])
     traffic = invoices.traffic("http://127.0.0.1:9")
@@ -62,7 +62,7 @@ def test_a_charge_too_many_fails_the_audit(stack: BillingStack) -> None:
 
 @pytest.mark.slow
 def test_it_stands_in_the_report(measured: Measurement) -> None:
-    """Published beside measured, and under which conditions."""
+    """The report has the published figure beside the measured one, and the conditions."""
     runs = [Run(kind="published", repeat=0, measurement=measured)]
     environment = {"commit": "1234567", "started": "2026-11-22T12:00:00", "machine": {}, "tools": {}}
     history = Comparison.model_validate(

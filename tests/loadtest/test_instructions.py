@@ -43,7 +43,7 @@ def count(monkeypatch: pytest.MonkeyPatch, found: int) -> None:
 
 
 def test_the_totals_of_callgrind(tmp_path: Path) -> None:
-    """The last line of its file, not the summary, which is 0 if the count begins later."""
+    """The count is in the last line of callgrind's file. The summary is 0 if counting begins later."""
     (tmp_path / "out").write_text(WRITTEN)
     assert callgrind.instructions(tmp_path / "out") == 45107
 
@@ -57,7 +57,7 @@ def test_nothing_was_counted(tmp_path: Path, written: str) -> None:
 
 
 def test_three_percent_over_the_budget_is_too_much() -> None:
-    """Up to there it is allowed, and a subject without a budget is not."""
+    """Exactly 3 % are allowed. A subject without a budget is an error."""
     assert exceeded({FLOOR: Count(1030, None)}, {FLOOR: 1000}) == []
     assert exceeded({FLOOR: Count(1031, None)}, {FLOOR: 1000}) == [
         f"{FLOOR}: 1,031 instructions per webhook are 3.1% over the budget of 1,000; allowed are 3%"
@@ -75,7 +75,7 @@ def test_check(monkeypatch: pytest.MonkeyPatch, counted: Path, found: int, code:
 
 
 def test_check_without_a_budget_for_this_python(monkeypatch: pytest.MonkeyPatch, counted: Path) -> None:
-    """It says so, counts nothing, and does not fail."""
+    """The command says that there is no budget, counts nothing, and exits with 0."""
     counted.write_text("{}")
     monkeypatch.setattr(instructions, "count_all", None)
     ended = CliRunner().invoke(main, ["--check"])
@@ -113,7 +113,7 @@ def test_an_unknown_subject() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_webhooks_are_served_in_one_process(subject: str, tmp_path: Path) -> None:
-    """Ten in each call to SQS, as under load."""
+    """Each call to SQS has ten webhooks, as under load."""
     done = json.loads(run(subject, tmp_path).stdout)
     assert done["webhooks"] >= 200
     assert done["calls"] == (0 if subject == FLOOR else done["webhooks"] / 10)
@@ -127,7 +127,7 @@ def test_a_refused_webhook_fails_the_count(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_count_repeats_beside_a_busy_process(tmp_path: Path) -> None:
-    """Within 1 %, and with twice as many webhooks: the warm-up is not in it."""
+    """Counts per webhook differ by at most 1 %, even with twice as many webhooks: the warm-up does not count."""
     if shutil.which("valgrind") is None:
         missing("valgrind is not on PATH; on Debian: apt install valgrind")
     alone = instructions.count(FLOOR, 200, tmp_path)

@@ -23,14 +23,14 @@ def mode(peak_mib: float = LIMIT_MIB, audit: Audit = HOLDS) -> Mode:
 
 
 def test_what_holds() -> None:
-    """A peak over the limit does not, nor does a lost webhook."""
+    """A run does not hold if its peak exceeds the limit, or if a webhook is lost."""
     assert mode().holds
     assert not mode(LIMIT_MIB + 1).holds
     assert not mode(audit=HOLDS.model_copy(update={"lost": ["ev_1"]})).holds
 
 
 def test_the_table() -> None:
-    """It marks a peak that is too high, and counts the answers by status."""
+    """The table marks a peak that is too high, and counts the answers by status."""
     where = Environment(commit="abcdef0", started="", machine={}, tools={})
     modes = [mode(), mode(LIMIT_MIB + 1)]
     table = report.text(Memory(environment=where, command="", release="v10", users=64, seconds=30, modes=modes))

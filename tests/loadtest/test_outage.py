@@ -1,4 +1,4 @@
-"""An outage of SQS ends with the outage."""
+"""The service recovers after an outage of SQS."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.usefixtures("tools")
 
 @pytest.mark.slow
 def test_after_an_outage_everything_is_accepted_again(thorough: bool) -> None:
-    """Before and after it, every webhook gets 200; during it, a 503; none that got 200 is lost."""
+    """Before and after an outage, every webhook gets 200; during it, 200 or 503. No acknowledged webhook is lost."""
     done = outage(100 if thorough else 50, 15 if thorough else 3)
     assert done.holds, done.text()
     before, during, _ = done.parts

@@ -1,4 +1,4 @@
-"""The page in a browser, and the pictures."""
+"""The report's page in a browser, and its pictures."""
 
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -25,7 +25,7 @@ PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, Path]:
-    """A history of three releases, v01 among them, measured now, half a second each: its figures do not matter."""
+    """Measures a history of three releases, v01 among them, for half a second each. The figures do not matter."""
     out = tmp_path_factory.mktemp("history")
     load = Load(rate=50, duration_s=0.5, timeout_s=30)
     users = interleaved.closed_loop(2, 0.5)
@@ -63,7 +63,7 @@ def _open(browser: Browser, made: Path, size: dict[str, int], scheme: str) -> tu
 def test_every_chart_is_drawn(
     browser: Browser, made: tuple[Comparison, Path], size: dict[str, int], scheme: str
 ) -> None:
-    """No console message, no network request; each chart has marks, and nothing is wider than the screen."""
+    """The page causes no console message and no network request. Each chart has marks, and fits the screen."""
     page, complaints = _open(browser, made[1], size, scheme)
     assert complaints == []
     drawn = page.locator(".chart").all()
@@ -101,7 +101,7 @@ def test_a_release_can_be_chosen(browser: Browser, made: tuple[Comparison, Path]
 
 
 def test_the_pictures_are_pictures(made: tuple[Comparison, Path]) -> None:
-    """One per theme, each a well-formed SVG with paths."""
+    """Each theme has its own pictures, which are well-formed SVGs with paths."""
     for name in ("throughput", "cpu", "latencies"):
         for kind in theme.THEMES:
             root = ET.fromstring((made[1] / f"{name}-{kind}.svg").read_text())  # noqa: S314  # made a moment ago, by us
@@ -110,7 +110,7 @@ def test_the_pictures_are_pictures(made: tuple[Comparison, Path]) -> None:
 
 
 def test_every_webhook_is_in_the_picture(made: tuple[Comparison, Path]) -> None:
-    """A panel for each release, with all webhooks of one repeat; the pictures are PNGs."""
+    """Each release has a panel with all webhooks of one repeat. The pictures are PNGs."""
     hits = over_time.hits(*made)
     runs = {name: made[0].of("published", name) for name in made[0].names("published")}
     sent = {name: figures.middle(of_release).requests for name, of_release in runs.items()}
@@ -120,7 +120,7 @@ def test_every_webhook_is_in_the_picture(made: tuple[Comparison, Path]) -> None:
 
 
 def test_probes_and_a_deadline_are_drawn(made: tuple[Comparison, Path]) -> None:
-    """Beside the webhooks; answers that did not occur are not in the legend."""
+    """Probes and a deadline are drawn beside the webhooks. The legend lacks answers that did not occur."""
     raw = folders.raw(made[1] / "history.json", "published", "v09_group_commit", 0)
     requests = over_time.requests(raw)
     accepted = made[0].of("published", "v09_group_commit")[0].accepted
@@ -133,7 +133,7 @@ def test_probes_and_a_deadline_are_drawn(made: tuple[Comparison, Path]) -> None:
 
 
 def test_the_audits_held(made: tuple[Comparison, Path]) -> None:
-    """All were made, and none failed."""
+    """All runs were audited, and no audit failed."""
     assert interleaved.failed_audits(made[0]) == []
     assert all(run.measurement.audit is not None for run in made[0].runs)
     assert [len(made[0].of(kind, "v09_group_commit")) for kind in ("published", "saturated", "sustained")] == [2, 2, 1]

@@ -1,4 +1,4 @@
-"""Stages of a webhook's way, from stacks that py-spy wrote."""
+"""The stages of a webhook, from stacks that py-spy wrote."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ Thread._bootstrap (/usr/lib/python3.11/threading.py:1);_worker (/usr/lib/python3
 
 
 def test_a_sample_counts_for_the_innermost_stage(tmp_path: Path) -> None:
-    """What a stage calls belongs to it; idle threads belong to none."""
+    """A function that a stage calls belongs to this stage. Idle threads belong to none."""
     file = tmp_path / "stacks.txt"
     file.write_text(RECORDED)
     counted = by_stage(stacks(file))

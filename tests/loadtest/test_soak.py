@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("tools")
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_nothing_that_got_200_is_lost(thorough: bool, tmp_path: Path) -> None:
-    """Under kills, stops and faults of SQS; `make test-all` sends a tenth of what `python -m loadtest soak` does."""
+    """Kills, stops and faults of SQS lose no acknowledged webhook. `make test-all` sends a tenth of a whole soak."""
     webhooks, rate = (100_000, 1000) if thorough else (4000, 400)
     done = soak(webhooks, rate, 7, tmp_path / "raw")
     assert done.audit.holds, report.text(done)
@@ -26,7 +26,7 @@ def test_nothing_that_got_200_is_lost(thorough: bool, tmp_path: Path) -> None:
 
 
 def test_a_seed_decides() -> None:
-    """The same seed, the same faults; each kind occurs."""
+    """The same seed plans the same faults, and each kind of fault occurs."""
     first, again, other = ([*islice(plan(seed), 200)] for seed in (3, 3, 4))
     assert first == again != other
     assert {step.kind for step in first} == set(KINDS)

@@ -1,4 +1,4 @@
-"""Tests for each stand-in that runs as a child process where it listens and when it ends."""
+"""Tests where each stand-in that runs as a child process listens, and when it ends."""
 
 import os
 import signal
@@ -76,7 +76,7 @@ def test_a_port_that_does_not_exist(stand_in: ModuleType, capfd: pytest.CaptureF
 
 
 def test_a_process_that_prints_nothing() -> None:
-    """Nobody waits for it without end; a process that ends has an empty line."""
+    """`first_line` waits for a limited time, and returns an empty line if the process ends."""
     command = [sys.executable, "-c", "input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as silent:
         assert silent.stdin is not None

@@ -35,7 +35,7 @@ def test_two_runs_share_no_id() -> None:
 
 @pytest.mark.slow
 def test_a_quarter_of_a_million() -> None:
-    """Events are generated one at a time."""
+    """`fresh_events` can make more events than a load test sends."""
     template = (SAMPLES / "default.json").read_bytes()
     late = next(itertools.islice(fresh_events(template, 300_000), 250_000, None))
     assert len(late) == len(template)

@@ -45,7 +45,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str) -> None:
-    """The error is one line: variable, value, what is allowed."""
+    """The error is one line with the variable, the value and what is allowed."""
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError) as error:
         load_settings()
@@ -203,6 +203,6 @@ def test_few_settings_are_an_operators() -> None:
 
 
 def test_every_experiment_names_its_lesson_or_tip() -> None:
-    """A reader finds it in CHANGELOG.md, and a variable that no lesson or tip needs can be removed."""
+    """The description names the lesson or tip, so that a variable that neither needs can be removed."""
     for field in ExperimentSettings.model_fields.values():
         assert re.search(r"[Ll]essons? v\d\d|of (all|the) lessons|The talk's tip: ", field.description or "")

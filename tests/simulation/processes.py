@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Unix seconds at the start of the world.
 EPOCH = 1_790_000_000
-# The world answers these calls at once. A worker's have the same answer at any time.
+# The world answers these calls at once, because a worker gets the same answer at any time.
 CONSTANT = frozenset({"get_queue_url", "get_queue_attributes"})
 # Seconds after which each kind of call must have ended.
 TABLE_DEADLINE, QUEUE_DEADLINE = 5.0, 10.0

@@ -213,7 +213,7 @@ def _item(customer_id: str, billable: Billable) -> dict[str, Any]:
 # to the same state. The scenario with a low limit has slots that are apart.
 UNLIMITED = 1_000_000_000
 TWICE = Scenario("one event, delivered twice", rate=UNLIMITED)
-# Whoever works without idempotency keys must not work at the same time as another one, nor make a call late.
+# Without idempotency keys, two workers must not work at the same time, and no call may reach Chargebee late.
 SAFE_WITHOUT_KEYS = DIES | {Fault.STALLS_AFTER, Fault.STALLS_WAITING}
 # Another event of the invoice has other keys. So a worker that stalls before its call would charge again.
 SAFE_WITH_OTHER_KEYS = frozenset(Fault) - {Fault.STALLS_BEFORE}

@@ -49,7 +49,7 @@ WRONG += [{"MessageId": name, "MD5OfMessageBody": MD5} for name in NO_IDS]
 async def test_an_answer_that_does_not_acknowledge_the_message(
     answer: dict[str, object], send: Callable[[str], Awaitable[None]], sqs: SqsStandIn
 ) -> None:
-    """It has another body's MD5, as the answer to another call has, or lacks MD5 or MessageId: the send fails."""
+    """The send fails if the answer has the MD5 of another body, no MD5, or no valid MessageId."""
     sqs.raw = {"SendMessage": (200, json.dumps(answer).encode())}
     with pytest.raises((QueueUnavailable, NotAcknowledgedError)) as error:
         await send(sqs.queue_url)
@@ -58,6 +58,6 @@ async def test_an_answer_that_does_not_acknowledge_the_message(
 
 @pytest.mark.parametrize("send", [native, blocking, worker])
 async def test_an_answer_that_acknowledges_the_message(send: Callable[[str], Awaitable[None]], sqs: SqsStandIn) -> None:
-    """It has a MessageId and the body's MD5: the send succeeds."""
+    """The send succeeds if the answer has a MessageId and the MD5 of the body."""
     sqs.raw = {"SendMessage": (200, json.dumps({"MessageId": "m", "MD5OfMessageBody": MD5}).encode())}
     await send(sqs.queue_url)

@@ -1,4 +1,4 @@
-"""Connections, against a server that sends any bytes: a complete answer to one's own request, or an error."""
+"""Whatever bytes a server sends, a caller gets the complete answer to its own request, or an error."""
 
 import asyncio
 import http.client
@@ -53,7 +53,7 @@ class RawServer:
 async def raw_server(
     answer: Answering, tls: ssl.SSLContext | None = None, listener: socket.socket | None = None
 ) -> AsyncIterator[RawServer]:
-    """It reads requests, and has `answer` write what it likes."""
+    """Starts a server that reads requests, and lets `answer` write any bytes."""
     server = RawServer()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -119,7 +119,7 @@ async def ask(connections: Connections, body: bytes = b"x") -> HttpResponse:
 
 
 class Watched(Connection):
-    """Says when something has arrived."""
+    """Sets `arrived` when data has arrived."""
 
     arrived: asyncio.Event
 
@@ -129,7 +129,7 @@ class Watched(Connection):
 
 
 async def test_a_connection_is_kept() -> None:
-    """Complete answers; names of headers in lower case; one connection for one caller after the other."""
+    """Callers that come one after the other share a connection. The names of headers are in lower case."""
     async with talking(whole(b"first", b"X-Some: Thing", status=b"418 Teapot")) as (server, connections):
         assert await ask(connections) == (418, {b"content-length": b"5", b"x-some": b"Thing"}, b"first")
         assert [(await ask(connections, b"%d" % number)).body for number in range(3)] == [b"0", b"1", b"2"]
@@ -137,7 +137,7 @@ async def test_a_connection_is_kept() -> None:
 
 
 async def test_callers_at_a_time_have_a_connection_each() -> None:
-    """Opened before, or when it is needed; each caller gets its own answer."""
+    """Connections are opened before, or when they are needed. Each caller gets its own answer."""
     async with talking(whole(b"x")) as (server, connections):
         await connections.open(2)
         await ask(connections)
@@ -148,7 +148,7 @@ async def test_callers_at_a_time_have_a_connection_each() -> None:
 
 
 async def test_what_has_been_opened_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the second of two connections fails."""
+    """If the second of two connections fails, `close` still closes the first one."""
     async with talking(b"") as (server, connections):
         connecting = iter([connections.connect])
 
@@ -173,7 +173,7 @@ CLOSING = [whole(b"a", b"Connection: close"), whole(b"a").replace(b"1.1", b"1.0"
 
 @pytest.mark.parametrize("first", [*CLOSING, *(whole(b"a") + more for more in MORE)])
 async def test_not_used_again_after_an_answer(first: bytes) -> None:
-    """The other side closes it, or sends more than the answer (Content-Length is too short, two answers)."""
+    """The other side closes the connection, or sends more than the answer (a Content-Length too short, two answers)."""
     async with talking(first) as (server, connections):
         assert (await ask(connections)).body == b"a"
         assert (await ask(connections, b"own")).body == b"own"
@@ -182,7 +182,7 @@ async def test_not_used_again_after_an_answer(first: bytes) -> None:
 
 @pytest.mark.parametrize("first", [CHUNKED, b"HTTP/1.1 100 Continue\r\n\r\n" * 2 + whole(b"abcde")])
 async def test_used_again_after_an_answer(first: bytes) -> None:
-    """In chunks; after 100 Continue."""
+    """The answer is in chunks, or comes after 100 Continue."""
     async with talking(first) as (server, connections):
         assert (await ask(connections))[::2] == (200, b"abcde")
         assert (await ask(connections, b"own")).body == b"own"
@@ -242,7 +242,7 @@ LOOPS = [("asyncio", {"use_uvloop": False}), ("asyncio", {"use_uvloop": True})]
 @pytest.mark.parametrize("first", [b"HTTP/1.1 200 OK", b"HTTP/1.0 200 OK", b"HTTP/1.1 200 OK\r\nConnection: close"])
 @pytest.mark.parametrize("secure", [False, True], ids=["plain", "TLS"])
 async def test_an_answer_without_a_length(first: bytes, secure: bool) -> None:
-    """It ends with the connection. Over TLS, only the other side itself can end it: nobody can cut an answer short."""
+    """The answer ends with the connection. Over TLS, an end without close_notify is an error."""
     ca, ends = trustme.CA(), [asyncio.StreamWriter.close, cut]
     server_tls, client_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
     ca.issue_cert("127.0.0.1").configure_cert(server_tls)
@@ -291,7 +291,7 @@ NONSENSE = {
 
 @pytest.mark.parametrize("sent", NONSENSE.values(), ids=NONSENSE)
 async def test_no_answer_to_a_request(sent: bytes) -> None:
-    """An error at once, without an end of the connection by the other side; the next call has another connection."""
+    """The call fails at once, although the other side keeps the connection open. The next call uses another one."""
     async with talking(sent) as (server, connections):
         with pytest.raises(AnswerError):
             await ask(connections)
@@ -310,7 +310,7 @@ async def test_bytes_when_nobody_has_asked(late: bytes) -> None:
 
 
 async def test_a_cancelled_request() -> None:
-    """Its connection is closed at once, and its answer reaches nobody."""
+    """The connection is closed at once, and no other caller gets the answer."""
     async with talking(b"", late=whole(b"late")) as (server, connections):
         leaving = asyncio.create_task(ask(connections))
         await server.asked.get()
@@ -340,7 +340,7 @@ def by_http_client(sent: bytes) -> tuple[int, bytes]:
 )
 @example(whole(b"abcde"), [0.4], [0, 1, 0])
 def test_answers_are_never_crossed(valid: bytes, cuts: list[float], order: list[int]) -> None:
-    """Pieces of an answer, some missing, repeated or in another order: no other caller reads any of them."""
+    """Pieces of an answer may be missing, repeated or in another order, but no other caller reads any of them."""
     edges = [0, *sorted(round(cut * len(valid)) for cut in cuts), len(valid)]
     pieces = [valid[begin:end] for begin, end in pairwise(edges)]
     sent = b"".join(pieces[number % len(pieces)] for number in order)

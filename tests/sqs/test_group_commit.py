@@ -81,7 +81,7 @@ async def test_fifo_sends_one_batch_at_a_time(sqs: SqsStandIn) -> None:
 
 
 async def test_a_failed_entry_fails_its_own_caller(sqs: SqsStandIn) -> None:
-    """A 200 can hold failed entries; an entry's own fault is distinguished from SQS's."""
+    """A 200 may contain failed entries. A fault of the entry is distinguished from a fault of SQS."""
     sqs.refusing = {"bad": "InvalidMessageContents", "unlucky": "InternalError"}.get
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=1) as group:
@@ -101,7 +101,7 @@ async def test_a_failed_entry_fails_its_own_caller(sqs: SqsStandIn) -> None:
 
 
 async def test_what_one_entry_may_have_caused_is_tried_one_by_one(sqs: SqsStandIn) -> None:
-    """A 400 for the whole call: the entry that caused it is refused, the others are sent."""
+    """If the whole call gets 400, only the entry that caused it fails; the others are sent."""
 
     def failing(call: Call) -> Failure | None:
         return Failure(400, "InvalidParameterValue") if "poison" in call.bodies else None
@@ -123,7 +123,7 @@ async def test_what_one_entry_may_have_caused_is_tried_one_by_one(sqs: SqsStandI
     [(400, "RequestThrottled", 3), (403, "AccessDenied", 1), (400, "KmsThrottled", 1), (500, "InternalError", 3)],
 )
 async def test_what_concerns_every_call_is_not_multiplied(sqs: SqsStandIn, status: int, code: str, calls: int) -> None:
-    """503 for all of the batch after botocore's attempts for the call, not for each of its entries."""
+    """The whole batch fails after botocore's attempts for the call. Its entries are not tried one by one."""
     sqs.failing = lambda call: Failure(status, code) if len(call.bodies) > 1 else None
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=1) as group:
@@ -138,7 +138,7 @@ async def test_what_concerns_every_call_is_not_multiplied(sqs: SqsStandIn, statu
 
 
 async def test_a_batch_that_is_too_long_is_split(sqs: SqsStandIn) -> None:
-    """Where SQS allows less than configured, the halves are sent, in order."""
+    """If SQS allows less than configured, the halves are sent, in order."""
     sqs.failing = lambda call: Failure(400, "BatchRequestTooLong") if len(call.bodies) > 3 else None
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=1) as group:
@@ -152,7 +152,7 @@ async def test_a_batch_that_is_too_long_is_split(sqs: SqsStandIn) -> None:
 
 
 async def test_each_caller_has_its_own_deadline(sqs: SqsStandIn) -> None:
-    """APP_SQS_TIMEOUT includes the wait: a message not sent by then leaves the line, and is not sent later."""
+    """APP_SQS_TIMEOUT includes the wait. A message that is not sent by then is removed, and is never sent."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=1, deadline=1) as group:
         tasks = await send(group, "in a call", "waiting")
@@ -210,7 +210,7 @@ async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> Non
 
 
 async def test_a_5xx_fails_every_caller_in_the_call(sqs: SqsStandIn) -> None:
-    """After botocore's own attempts; no caller gets a success."""
+    """The caller gets QueueUnavailable with SQS's code, and no message is stored."""
     sqs.failing = lambda call: Failure(500, "InternalError") if call.action == "SendMessageBatch" else None
     async with group_commit(sqs) as group:
         with pytest.raises(QueueUnavailable) as error:
@@ -220,7 +220,7 @@ async def test_a_5xx_fails_every_caller_in_the_call(sqs: SqsStandIn) -> None:
 
 
 async def test_an_entry_that_the_answer_does_not_mention(sqs: SqsStandIn) -> None:
-    """No acknowledgement, no success."""
+    """Without an acknowledgement, the send fails."""
     take = sqs._take_batch
     sqs._take_batch = lambda entries: {**take(entries), "Successful": []}  # type: ignore[method-assign]  # a liar
     async with group_commit(sqs) as group:
@@ -229,7 +229,7 @@ async def test_an_entry_that_the_answer_does_not_mention(sqs: SqsStandIn) -> Non
 
 
 async def test_a_caller_that_leaves_is_still_sent(sqs: SqsStandIn) -> None:
-    """Cancelled while it waits for its place, or while its call is under way."""
+    """The caller may be cancelled while it waits, or while its call is in progress."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=1) as group:
         [under_way] = await send(group, "under way")
@@ -254,7 +254,7 @@ async def test_closing_flushes(sqs: SqsStandIn) -> None:
 
 
 async def test_closing_fails_what_sqs_does_not_take_in_time(sqs: SqsStandIn) -> None:
-    """503 for the waiting callers; none hangs."""
+    """The callers get QueueUnavailable, and none of them hangs."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=1) as group:
         tasks = await send(group, "under way", "waiting")
@@ -267,7 +267,7 @@ async def test_closing_fails_what_sqs_does_not_take_in_time(sqs: SqsStandIn) -> 
 # aiohttp warns that a body of 1 MiB takes the loop a while; that is known, and nothing to fail for.
 @pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
 async def test_batches_keep_within_the_sum(sqs: SqsStandIn) -> None:
-    """1 MiB in all, attributes included: the stand-in refuses more, as AWS does. A message of 1 MiB goes alone."""
+    """A call has at most 1 MiB, attributes included; the stand-in rejects more. A message of 1 MiB goes alone."""
     sizes = [MIB - 60, 400_000, 400_000, 400_000, 10, MIB - 60, 10, 10]
     bodies = [f"{number}".ljust(size, "x") for number, size in enumerate(sizes)]
     sqs.hold("SendMessageBatch")

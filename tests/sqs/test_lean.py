@@ -43,7 +43,7 @@ def batches(sqs: SqsStandIn) -> int:
 
 
 def first(*failures: Failure) -> Callable[[Call], Failure | None]:
-    """The first batches fail so, the others do not."""
+    """Returns a function that makes the first batches fail, each with one of these failures."""
     left = list(failures)
     return lambda call: left.pop(0) if left and call.action == "SendMessageBatch" else None
 
@@ -66,7 +66,10 @@ def failing(code: str, *headers: bytes) -> bytes:
 
 @pytest.fixture
 def known(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> list[Credentials]:
-    """Credentials and URL without calls: for servers that know SendMessageBatch only. What was given, in order."""
+    """Provides credentials and the URL without calls, and lists the credentials that it has provided.
+
+    The servers of these tests know only SendMessageBatch.
+    """
     given: list[Credentials] = []
 
     def credentials(_account: Account) -> Credentials:
@@ -93,7 +96,7 @@ async def raw_sqs(
     [Failure(400, "RequestThrottled"), Failure(400, "AWS.ThrottlingException"), Failure(500, "InternalError")],
 )
 async def test_tried_again(sqs: SqsStandIn, failure: Failure) -> None:
-    """Throttled, or an error of SQS's own: up to three attempts, and each message is sent once."""
+    """After throttling or an error of SQS, the client makes up to three attempts, and sends each message once."""
     async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         sqs.failing = first(failure, failure)
         assert await send(queue) == [None, None, None]
@@ -105,7 +108,7 @@ async def test_tried_again(sqs: SqsStandIn, failure: Failure) -> None:
 
 
 async def test_the_start_opens_connections(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One call for the URL; all calls after it are on one connection while nobody sends at the same time."""
+    """The start asks for the URL once. Later calls share one connection as long as they do not overlap."""
     monkeypatch.setattr(lean, "WARM_SECONDS", 60)
     async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         for _ in range(3):
@@ -118,7 +121,7 @@ async def test_the_start_opens_connections(sqs: SqsStandIn, monkeypatch: pytest.
 async def test_a_reset_in_the_middle_of_an_answer(
     cut_at: int, known: list[Credentials], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tried again, with the same messages, on another connection."""
+    """The client tries again, with the same messages, on another connection."""
 
     async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
         answered = acknowledged(request)
@@ -134,7 +137,7 @@ async def test_a_reset_in_the_middle_of_an_answer(
 
 @pytest.mark.parametrize(("status", "code"), [(403, "AccessDenied"), (400, "QueueDoesNotExist"), (400, "KmsDisabled")])
 async def test_what_concerns_every_call(sqs: SqsStandIn, status: int, code: str) -> None:
-    """No second attempt."""
+    """The client makes no second attempt after an error that concerns every call."""
     sqs.failing = first(Failure(status, code))
     async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         with pytest.raises(QueueUnavailable) as error:
@@ -153,7 +156,7 @@ async def test_what_an_entry_may_have_caused(sqs: SqsStandIn, code: str) -> None
 
 
 async def test_each_entry_has_its_own_outcome(sqs: SqsStandIn) -> None:
-    """One that the answer does not mention was not acknowledged."""
+    """An entry that the answer does not mention was not acknowledged."""
     sqs.refusing = {"b": "InvalidMessageContents"}.get
     async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         assert [type(outcome) for outcome in await send(queue)] == [type(None), InvalidEvent, type(None)]
@@ -165,7 +168,7 @@ async def test_each_entry_has_its_own_outcome(sqs: SqsStandIn) -> None:
 
 
 async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
-    """It has failed; the others have not."""
+    """An entry in both lists has failed; the others have not."""
     successful = [{"Id": f"0-{number}", "MessageId": "m"} for number in range(3)]
     answer = {"Successful": successful, "Failed": [{"Id": "0-1", "Code": "InternalError"}]}
     sqs.raw = {"SendMessageBatch": (200, json.dumps(answer).encode())}
@@ -183,7 +186,7 @@ NO_ACKNOWLEDGEMENTS += [
 
 @pytest.mark.parametrize("body", NO_ACKNOWLEDGEMENTS)
 async def test_a_200_that_acknowledges_nothing(sqs: SqsStandIn, body: bytes) -> None:
-    """A proxy's page, or an endpoint that is not SQS: success for no message."""
+    """A proxy's page, or an endpoint that is not SQS, is no success for any message."""
     async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         sqs.raw = {"SendMessageBatch": (200, body)}
         try:
@@ -228,7 +231,7 @@ async def test_credentials_are_renewed(known: list[Credentials], monkeypatch: py
 
 
 class Clock:
-    """An SQS whose clock is `ahead`; it refuses what was signed more than four minutes from then."""
+    """An SQS whose clock is `ahead` seconds ahead. It rejects signatures four minutes or more away from its time."""
 
     def __init__(self, ahead: float, number: int = 0) -> None:
         self._ahead = ahead
@@ -278,7 +281,7 @@ async def test_an_error_with_a_date_that_is_none(
 
 
 async def test_a_wrong_clock_for_two_calls(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of them corrects it; the second one is repeated, too."""
+    """The first rejected call corrects the clock, and the second one is repeated, too."""
     clock = Clock(600, 2)
     async with raw_sqs(clock.answer, monkeypatch) as (_, queue):
         outcomes = await asyncio.gather(send(queue), send(queue))
@@ -301,7 +304,7 @@ async def drip(request: Request, writer: asyncio.StreamWriter) -> None:
 async def test_no_answer_until_the_deadline(
     answer: Answering, known: list[Credentials], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One attempt, whose connection is closed at the deadline: a late answer reaches nobody."""
+    """There is one attempt. Its connection is closed at the deadline, so that no caller gets a late answer."""
     async with raw_sqs(answer, monkeypatch) as (server, queue):
         begun = time.monotonic()
         with pytest.raises(QueueUnavailable) as error:
@@ -312,7 +315,7 @@ async def test_no_answer_until_the_deadline(
 
 
 async def test_sqs_is_down_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It answers with errors, or not at all: the start goes on after WARM_SECONDS, and the first call then works."""
+    """SQS answers with errors, or not at all. The start does not wait for it, and calls succeed when SQS is back."""
     address = QueueAddress.at(sqs.queue_url)
     sqs.raw = {"GetQueueUrl": (500, b"oops")}
     async with open_lean(address, SendLimits()) as queue:
@@ -330,7 +333,7 @@ async def test_sqs_is_down_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.Mon
 
 
 async def test_sqs_refuses_connections_at_the_start(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The start does not fail; the first call after SQS is there works."""
+    """The start does not fail, and the first call after SQS has started succeeds."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))  # nobody else gets the port
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{listener.getsockname()[1]}")
@@ -404,7 +407,7 @@ def test_a_proxy(
     no_proxies: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The start fails, and names the variable, where a proxy would be in between."""
+    """If a proxy would be used, the start fails, and the error names the variable."""
     for name, value in {"AWS_ENDPOINT_URL": endpoint, **proxies}.items():
         monkeypatch.setenv(name, value)
     if allowed:
@@ -415,7 +418,7 @@ def test_a_proxy(
 
 
 async def test_an_answer_to_another_call(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Acknowledges nothing: no two calls have an entry's id in common."""
+    """An answer to another call acknowledges nothing, because no two calls have an entry's id in common."""
     answers: list[bytes] = []
 
     async def answer(request: Request, writer: asyncio.StreamWriter) -> None:

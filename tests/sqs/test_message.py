@@ -1,4 +1,4 @@
-"""Event → SQS message."""
+"""Tests how an event becomes an SQS message."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def event_of(body: bytes) -> Event:
 
 
 def test_a_message_for_a_standard_queue() -> None:
-    """The exact text, four attributes, no ids of FIFO queues."""
+    """The message has the exact text and the attributes, and no ids for FIFO queues."""
     message = to_message(event_of(DEFAULT), DEFAULT, fifo=False, received_at=NOON)
     assert message.body.encode() == DEFAULT
     assert message.attributes["received_at"] == "2026-11-21T12:00:00.000+00:00"
@@ -48,7 +48,7 @@ def test_the_group_of_any_customer(customer_id: str) -> None:
 
 
 def test_each_customer_is_a_group() -> None:
-    """The group is the customer's id, or the same for the same id if SQS does not accept the id."""
+    """The group is the customer's id. If SQS does not accept this id, the same id always gives the same group."""
 
     def group(customer_id: str) -> str | None:
         body = json.loads(DEFAULT)

@@ -38,7 +38,7 @@ async def test_sqs_is_down_at_the_start(sqs: SqsStandIn) -> None:
     sqs.raw = {"GetQueueUrl": (500, b"oops")}
     before = asyncio.all_tasks()
     async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
-        assert asyncio.all_tasks() == before  # what went on would outlive the client
+        assert asyncio.all_tasks() == before  # a task that continues would outlive the client
         sqs.raw = {}
         await queue.send(MESSAGE)
     assert sqs.messages == ["body"]
@@ -55,7 +55,7 @@ async def test_sqs_hangs_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.Monke
 
 
 async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
-    """It has failed; the other one has not."""
+    """An entry in both lists has failed; the other one has not."""
     successful = [{"Id": name, "MessageId": "m"} for name in ("0-0", "0-1")]
     answer = {"Successful": successful, "Failed": [{"Id": "0-1", "Code": "InternalError", "SenderFault": False}]}
     sqs.raw = {"SendMessageBatch": (200, json.dumps(answer).encode())}
@@ -68,7 +68,7 @@ async def test_an_entry_in_both_lists_of_an_answer(sqs: SqsStandIn) -> None:
 
 
 async def test_an_answer_to_another_call(sqs: SqsStandIn) -> None:
-    """It acknowledges nothing: no two calls have an entry's id in common."""
+    """An answer to another call acknowledges nothing, because no two calls have an entry's id in common."""
     async with open_queue(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
         deadline = asyncio.get_running_loop().time() + 60
         assert await queue.send_batch([MESSAGE], deadline, CallRecord("SendMessageBatch")) == [None]

@@ -18,13 +18,13 @@ AWS = "https://sqs.eu-central-1.amazonaws.com"
     ],
 )
 def test_the_address_of_a_url(url: str, address: QueueAddress, fifo: bool) -> None:
-    """The name, the account where there is one, and whether the queue is FIFO."""
+    """The address has the name, the account if the URL has one, and whether the queue is FIFO."""
     assert QueueAddress.at(url) == address
     assert address.fifo is fifo
 
 
 def test_get_queue_url_takes_the_account() -> None:
-    """Without it, SQS looks in the caller's own."""
+    """Without the account, SQS looks in the caller's own."""
     assert QueueAddress("q", "123456789012").parameters() == {
         "QueueName": "q",
         "QueueOwnerAWSAccountId": "123456789012",
@@ -35,7 +35,7 @@ def test_get_queue_url_takes_the_account() -> None:
 @pytest.mark.parametrize("prefix", ["", "AWS.SimpleQueueService."])
 @pytest.mark.parametrize("code", ["BatchRequestTooLong", "BatchRequestTooLongException"])
 def test_a_batch_that_is_too_long(prefix: str, code: str) -> None:
-    """By either protocol's name for it."""
+    """The error is recognised by the name of either protocol."""
     refused = batch_refused(prefix + code)
     assert refused is not None
     assert refused.too_long
@@ -49,7 +49,7 @@ def test_what_concerns_every_call_refuses_no_entry(code: str) -> None:
 
 
 def test_characters_are_the_senders_fault() -> None:
-    """422, not 503: the same body would be refused again."""
+    """The answer is 422 and not 503, because SQS would reject the same body again."""
     assert isinstance(refusal("InvalidMessageContents"), InvalidEvent)
 
 

@@ -32,13 +32,13 @@ def test_a_file_with_a_wrong_value(variable: str, wrong: str, monkeypatch: pytes
 
 
 def test_the_usual_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Region, keys, endpoint and empty files: no client is built, which would delay every start."""
+    """With region, keys, endpoint and empty files, no client is built, because that would delay every start."""
     monkeypatch.setattr(sdk, "_build_client", lambda session: pytest.fail("a client was built"))
     sdk.require_sdk()
 
 
 def test_a_working_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Valid values are accepted, and no source of credentials is asked: a process would be one."""
+    """Valid values are accepted, and no source of credentials is used: such a source may be a process."""
     file = tmp_path / "config"
     asked = tmp_path / "asked"
     file.write_text(f"[default]\nretry_mode = standard\ncredential_process = touch {asked}\n")

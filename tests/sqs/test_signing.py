@@ -53,7 +53,7 @@ def by_botocore(
 def test_the_signature_is_botocores(
     body: bytes, credentials: Credentials, region: str, host: str, path: str, now: float
 ) -> None:
-    """For any request of this kind: the same Authorization, date and token."""
+    """Any request of this kind has the same Authorization, date and token as botocore's."""
     line, headers = parsed(Signer(host, region, TARGET, path=path).head(body, credentials, now))
     assert line == f"POST {path} HTTP/1.1"
     assert headers.pop("content-length") == str(len(body))
@@ -82,7 +82,7 @@ def test_what_a_signer_keeps_does_not_matter(calls: list[tuple[Credentials, floa
 
 
 def test_the_days_key_is_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four HMACs for a key, which is kept for the day and the credentials; one for each request."""
+    """A key takes four HMACs, and is kept for its day and credentials. Each request takes one more."""
     count = 0
     plain = signing._hmac
 

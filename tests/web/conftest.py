@@ -23,7 +23,7 @@ class Stage:
         self._reports = 0
 
     def garbage(self) -> dict[str, int]:
-        """Objects in cycles since the last call, by type."""
+        """Returns how many objects were found in cycles since the last call, by type."""
         self.service.process.send_signal(signal.SIGUSR1)
         self._reports += 1
         return dict(self.service.log(message="garbage", number=self._reports)["types"])

@@ -35,7 +35,7 @@ class LoggedError(blockbuster.blockbuster.BlockingError):
 
 
 class Strict:
-    """`app`, with blockbuster from its first request on: what a start does delays nobody."""
+    """`app`, with blockbuster from its first request on, because blocking calls at the start delay no request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -40,7 +40,7 @@ OTHERS = sorted(set(SAMPLES.glob("*.json")) - set(PENDING) - {SAMPLES / "default
 
 
 def assert_problem(response: httpx.Response, status: int) -> dict[str, Any]:
-    """`response` is an RFC 9457 problem with that status."""
+    """Asserts that `response` is an RFC 9457 problem with that status, and returns the problem."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     problem: dict[str, Any] = response.json()
@@ -58,7 +58,7 @@ def changed(event: bytes, **fields: Any) -> bytes:
 
 @pytest.mark.parametrize("file", [SAMPLES / "default.json", *PENDING], ids=lambda file: file.stem)
 def test_a_pending_invoice_is_queued_byte_for_byte(service: Service, queued: Queued, file: Path) -> None:
-    """200 says `queued`, and the queue holds the exact bytes, with attributes."""
+    """The answer is 200 with `queued`, and the queue has the exact bytes, with attributes."""
     body = file.read_bytes()
     event = json.loads(body)
     response = service.post(body)
@@ -71,7 +71,7 @@ def test_a_pending_invoice_is_queued_byte_for_byte(service: Service, queued: Que
 
 @pytest.mark.parametrize("file", OTHERS, ids=lambda file: file.stem)
 def test_other_event_types_are_ignored(service: Service, queued: Queued, file: Path) -> None:
-    """200 says `ignored`, and nothing is queued."""
+    """The answer is 200 with `ignored`, and nothing is queued."""
     body = file.read_bytes()
     response = service.post(body)
     assert (response.status_code, response.json()) == (200, {"status": "ignored", "event_id": json.loads(body)["id"]})
@@ -79,7 +79,7 @@ def test_other_event_types_are_ignored(service: Service, queued: Queued, file: P
 
 
 def test_an_ignored_event_may_hold_anything(service: Service, event: bytes) -> None:
-    """Refusing an event that is not processed would have it redelivered for days."""
+    """If an event that is not processed were rejected, Chargebee would redeliver it for days."""
     response = service.post(changed(event, event_type="invoice_of_the_future", content={"invoice": {"id": 7}}))
     assert response.json()["status"] == "ignored"
 
@@ -131,7 +131,7 @@ def test_duplicate_keys_the_last_one_wins(service: Service, queued: Queued, even
     ids=repr,
 )
 def test_wrong_credentials(service: Service, queued: Queued, event: bytes, authorization: Any) -> None:
-    """401 with a challenge; nothing is queued."""
+    """The answer is 401 with a challenge, and nothing is queued."""
     with service.client(auth=authorization if isinstance(authorization, tuple) else None) as client:
         headers = {"Authorization": authorization} if isinstance(authorization, str) else {}
         response = client.post("/webhooks/chargebee", content=event, headers=headers)
@@ -172,7 +172,7 @@ def test_a_long_body_without_a_length_is_refused_while_it_streams_in(service: Se
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_the_413_reaches_a_client_that_sends_everything_first(service: Service, queued: Queued, chunked: bool) -> None:
-    """10 MB from httpx, which reads nothing before it has sent all."""
+    """httpx sends all of its 10 MB before it reads anything."""
 
     def pieces() -> Iterator[bytes]:
         yield from [b"x" * 100_000] * 100
@@ -193,7 +193,7 @@ def test_the_longest_body_is_taken(service: Service, queued: Queued, event: byte
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "identity, gzip"])
 def test_an_encoded_body(service: Service, queued: Queued, event: bytes, encoding: str) -> None:
-    """415, whatever the bytes are."""
+    """The answer is 415, whatever the bytes are. `identity` is allowed."""
     assert_problem(service.post(event, headers={"Content-Encoding": encoding}), 415)
     assert service.post(event, headers={"Content-Encoding": "Identity"}).status_code == 200
     assert len(queued.messages()) == 1
@@ -223,7 +223,7 @@ NOT_JSON: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("name", NOT_JSON)
 def test_not_json(service: Service, queued: Queued, event: bytes, name: str) -> None:
-    """422, the process continues, nothing is queued."""
+    """The answer is 422, nothing is queued, and the process continues."""
     problem = assert_problem(service.post(NOT_JSON[name](event)), 422)
     assert [error["type"] for error in problem["errors"]] == ["json_invalid"]
     assert service.post(event).status_code == 200
@@ -240,7 +240,7 @@ def test_not_json(service: Service, queued: Queued, event: bytes, name: str) -> 
     ids=["never closed", "closed", "250 objects"],
 )
 def test_json_nested_too_deeply(service: Service, queued: Queued, event: bytes, body: Callable[[bytes], bytes]) -> None:
-    """422 with that reason, since it may be valid JSON; the process continues, nothing is queued."""
+    """The answer is 422 with that reason, because the body may be valid JSON. The process continues."""
     problem = assert_problem(service.post(body(event)), 422)
     assert problem["detail"] == "The body is nested too deeply"
     [error] = problem["errors"]
@@ -303,7 +303,7 @@ def test_an_invoice_without_a_required_field(service: Service, queued: Queued, e
 
 
 def test_an_invoice_with_a_flawed_line_item(service: Service, event: bytes) -> None:
-    """422 says which line item, and what of it; amounts are whole minor units."""
+    """422 names the line item and its field. Amounts are whole minor units."""
     body = json.loads(event)
     body["content"]["invoice"]["line_items"][1]["unit_amount"] = 12.5
     problem = assert_problem(service.post(json.dumps(body).encode()), 422)
@@ -312,14 +312,14 @@ def test_an_invoice_with_a_flawed_line_item(service: Service, event: bytes) -> N
 
 @pytest.mark.parametrize("character", ["\ufffe", "\uffff"])
 def test_characters_that_sqs_refuses(service: Service, queued: Queued, event: bytes, character: str) -> None:
-    """Valid JSON, but no XML character: 422 before SQS refuses it."""
+    """The body is valid JSON, but the character is not allowed in XML. It gets 422 before SQS could reject it."""
     problem = assert_problem(service.post(event[:-1] + f',"x":"{character}"}}'.encode()), 422)
     assert [error["type"] for error in problem["errors"]] == ["sqs_character"]
     assert queued.messages() == []
 
 
 def test_a_refusal_repeats_no_payload(service: Service, event: bytes) -> None:
-    """Neither the answer nor the log holds what was in the body."""
+    """Neither the answer nor the log contains values of the body."""
     secret = "4111-1111-1111-1111"
     body = json.loads(event)
     body["content"]["invoice"] |= {"customer_id": "", "tax": secret, "currency_code": secret}
@@ -340,7 +340,7 @@ def test_a_refusal_is_bounded(service: Service, event: bytes) -> None:
 
 
 def test_an_endless_head(service: Service) -> None:
-    """400 from the server, long before memory runs out."""
+    """The server answers 400 long before memory runs out."""
     with RawSender(service.address) as sender:
         sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\n")
         for number in range(20):
@@ -373,14 +373,14 @@ def test_probes_require_no_credentials(service: Service) -> None:
 
 @pytest.mark.parametrize("path", ["/docs", "/openapi.json"])
 def test_no_docs_unless_enabled(service: Service, path: str) -> None:
-    """Off in a deployment; what APP_DOCS=1 serves is in test_docs.py."""
+    """A deployment serves no docs. test_docs.py tests what APP_DOCS=1 serves."""
     with service.client() as client:
         assert_problem(client.get(path), 404)
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_head_on_a_probe(service: Service, path: str) -> None:
-    """GET's status and headers without its body; a 405 lists both in Allow."""
+    """HEAD gets the status and headers of GET, without the body. A 405 lists both methods in Allow."""
     with service.client(auth=None) as client:
         got, head, posted = client.get(path), client.head(path), client.post(path)
     assert (head.status_code, head.content) == (200, b"")
@@ -403,7 +403,7 @@ def _without_date(response: httpx.Response) -> dict[str, str]:
 
 
 def test_broken_http_is_answered_by_the_server(service: Service) -> None:
-    """A declared exception: uvicorn's own 400 is text/plain."""
+    """uvicorn's own 400 is text/plain, which is a declared exception."""
     with RawSender(service.address) as sender:
         sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n")
         answer = sender.answer()
@@ -434,7 +434,7 @@ def hasty(serve: Serve) -> Iterator[tuple[Service, Queued]]:
 
 
 def test_a_body_that_drips(hasty: tuple[Service, Queued], event: bytes) -> None:
-    """408 after APP_BODY_TIMEOUT, however often a byte arrives; the connection is closed."""
+    """After APP_BODY_TIMEOUT, the sender gets 408, and the connection is closed, although bytes still arrive."""
     service, queued = hasty
     with RawSender(service.address) as sender:
         sender.head(f"Content-Length: {len(event)}")
@@ -451,7 +451,7 @@ def test_a_body_that_drips(hasty: tuple[Service, Queued], event: bytes) -> None:
 
 
 def test_too_many_in_flight(tight: Service, event: bytes) -> None:
-    """503 + Retry-After while all places are taken; probes are exempt; then webhooks are admitted again."""
+    """While all places are taken, webhooks get 503 with Retry-After, and probes succeed. Later webhooks get 200."""
     with RawSender(tight.address) as first, RawSender(tight.address) as second:
         for sender in (first, second):
             sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
@@ -469,7 +469,7 @@ def test_too_many_in_flight(tight: Service, event: bytes) -> None:
 
 
 def test_too_many_bytes_held(tight: Service, event: bytes) -> None:
-    """503 + Retry-After when the bodies in flight would need more than APP_MAX_BUFFERED_BYTES."""
+    """The answer is 503 with Retry-After if the bodies in flight would exceed APP_MAX_BUFFERED_BYTES."""
     with RawSender(tight.address) as sender:
         sender.head("Content-Length: 15000", "Expect: 100-continue")
         sender.wait_until_read()
@@ -491,7 +491,7 @@ def test_a_refused_sender_keeps_no_place(hasty: tuple[Service, Queued], event: b
 
 
 def test_both_pairs_while_passwords_rotate(tight: Service, event: bytes) -> None:
-    """The previous pair is taken as well as the current one, and no mixture of them."""
+    """The current and the previous pair are accepted, but no mixture of them."""
     statuses = []
     for pair in ((USER, PASSWORD), ("old", "pair"), (USER, "pair"), ("old", PASSWORD)):
         with tight.client(auth=pair) as client:
@@ -500,7 +500,7 @@ def test_both_pairs_while_passwords_rotate(tight: Service, event: bytes) -> None
 
 
 def test_the_queue_ends_and_starts_again(restartable_aws: QueueProcess, release: Release, event: bytes) -> None:
-    """503 + Retry-After while it is down, never 200; then 200 without a restart. It may be down at the start."""
+    """While the queue is down, even at the start, webhooks get 503. Later, they get 200 without a restart."""
     sqs = client(restartable_aws.endpoint)
     queue_url = sqs.create_queue(QueueName="restarted")["QueueUrl"]
     restartable_aws.kill()
@@ -520,7 +520,7 @@ def test_the_queue_ends_and_starts_again(restartable_aws: QueueProcess, release:
 
 
 def test_a_queue_that_does_not_answer(release: Release, event: bytes) -> None:
-    """503 after APP_SQS_TIMEOUT: a port that accepts and never answers."""
+    """If SQS accepts the connection and never answers, the webhook gets 503 after APP_SQS_TIMEOUT."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with Service(endpoint, f"{endpoint}/0/q", release=release, sqs_timeout=0.3) as service:
@@ -532,7 +532,7 @@ def test_a_queue_that_does_not_answer(release: Release, event: bytes) -> None:
 
 
 def test_the_queue_does_not_exist(aws: QueueProcess, release: Release, event: bytes) -> None:
-    """A fault of the deployment, not of the sender: 503, so that Chargebee keeps the webhook. The log says why."""
+    """A missing queue is not the sender's fault: 503, so that Chargebee keeps the webhook. The log has the cause."""
     with Service(aws.endpoint, f"{aws.endpoint}/000000000000/does-not-exist", release=release) as service:
         assert_problem(service.post(event), 503)
         cause = service.log(outcome="queue-unavailable")["cause"]
@@ -550,7 +550,7 @@ def test_a_fifo_queue(aws: QueueProcess, sqs: "SQSClient", release: Release, eve
 
 
 def test_a_thousand_at_once(service: Service, queued: Queued, release: Release, event: bytes, thorough: bool) -> None:
-    """1,000 × 200, and exactly these 1,000 bodies in the queue.
+    """Each of 1,000 webhooks gets 200, and the queue has exactly their bodies.
 
     Except in test-all, older releases get 300, which is more than they have threads: a thousand calls, one for each
     webhook, take a slow machine longer than the longest APP_SQS_TIMEOUT.
@@ -588,7 +588,7 @@ def test_a_sender_that_leaves(service: Service, queued: Queued, event: bytes) ->
 
 
 def test_a_log_line_for_each_webhook(service: Service, release: Release, event: bytes) -> None:
-    """Event id, type, outcome, duration, and whether Chargebee tried before."""
+    """The line has event id, type, outcome, duration, and whether this is a retry by Chargebee."""
     service.post(changed(event, id="ev_to_be_logged"))
     line = service.log(event_id="ev_to_be_logged")
     assert line["duration_ms"] > 0

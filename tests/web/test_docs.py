@@ -1,4 +1,4 @@
-"""/docs and /openapi.json: off unless enabled, and without any other host. In a real browser, too."""
+"""/docs and /openapi.json are off unless enabled, and use no other host. One test uses a real browser."""
 
 import json
 import subprocess
@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 
 
 def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
-    """The page, the addresses that it asks, and the complaints on its console (the content policy's among them)."""
+    """Opens a page. Returns it, the addresses that it requests, and the complaints on its console."""
     page = browser.new_page()
     page.set_default_timeout(PATIENCE_MS)
     asked: list[str] = []
@@ -50,7 +50,7 @@ def _open(browser: Browser, url: str) -> tuple[Page, list[str], list[str]]:
 @pytest.mark.slow
 @needs_chromium
 def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -> None:
-    """In a local run: the operation is drawn and sends a webhook that gets 200; no other host is asked."""
+    """In a local run, the page sends a webhook that gets 200, and requests nothing from another host."""
     with LocalRunProcess(tmp_path) as web:
         page, asked, complaints = _open(browser, f"{web.url}/docs")
         post = page.locator(".opblock-post")
@@ -74,7 +74,7 @@ def test_the_page_in_a_browser(browser: Browser, tmp_path: Path, event: bytes) -
 
 @needs_chromium
 def test_a_script_in_the_page_does_not_run(browser: Browser, service: Service) -> None:
-    """The content policy is in force: neither an inline script nor one from elsewhere."""
+    """The content policy blocks inline scripts, and scripts of other hosts."""
     page, *_ = _open(browser, f"{service.url}/docs")
     for script in ({"textContent": "document.title = 'inline'"}, {"src": "http://127.0.0.1:9/x.js"}):
         violated = page.evaluate(
@@ -91,7 +91,7 @@ def test_a_script_in_the_page_does_not_run(browser: Browser, service: Service) -
 
 @pytest.mark.parametrize("path", PAGES[:-1])
 def test_the_headers(service: Service, path: str) -> None:
-    """On the page and whatever it loads: no guessing of types, no frames, no script but ours; HEAD says the same."""
+    """The page and its files allow no type guessing, no frames and no foreign scripts. HEAD has the same length."""
     got = httpx.get(f"{service.url}{path}", timeout=60)
     assert got.status_code == 200
     assert got.headers["x-content-type-options"] == "nosniff"
@@ -103,13 +103,13 @@ def test_the_headers(service: Service, path: str) -> None:
 
 
 def test_the_page_names_no_other_host(service: Service) -> None:
-    """No address with a host in our page and script."""
+    """Our page and our script contain no address with a host."""
     for path in PAGES[:2]:
         assert "//" not in httpx.get(f"{service.url}{path}", timeout=60).text
 
 
 def test_off_unless_enabled(aws: QueueProcess, queue_url: str) -> None:
-    """A deployment without APP_DOCS has neither page nor document: 404, as a problem."""
+    """A deployment without APP_DOCS has neither page nor document: both get 404, as a problem."""
     with Service(aws.endpoint, queue_url) as service:
         answers = [httpx.get(f"{service.url}{path}", timeout=60) for path in PAGES]
     assert {(answer.status_code, answer.headers["content-type"]) for answer in answers} == {
@@ -146,7 +146,7 @@ def test_without_its_package() -> None:
 
 
 def test_the_document(service: Service) -> None:
-    """Every answer of the contract; unique operation ids; the app itself generates the same document."""
+    """The document has every status of the contract and unique operation ids. The app generates the same document."""
     document = httpx.get(f"{service.url}/openapi.json", timeout=60).json()
     assert set(document["paths"]) == {"/healthz", "/readyz", "/webhooks/chargebee"}
     assert set(document["paths"]["/webhooks/chargebee"]["post"]["responses"]) == {

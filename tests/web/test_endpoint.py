@@ -85,7 +85,7 @@ async def test_profiles_show_the_way_of_production(
 
 @pytest.mark.parametrize(("begun", "status"), [(False, 500), (True, 200)])
 async def test_an_unexpected_exception(begun: bool, status: int) -> None:
-    """It is logged with its traceback, and answered 500 if no response has begun."""
+    """The exception is logged with its traceback. The answer is 500 if no response has begun."""
 
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         if begun:
@@ -103,7 +103,7 @@ async def test_an_unexpected_exception(begun: bool, status: int) -> None:
 
 
 async def test_a_client_that_disconnects() -> None:
-    """Its webhook is logged as unanswered, without a traceback, and releases its permit."""
+    """The webhook is logged as unanswered, without a traceback, and releases its permit."""
 
     async def left(scope: Scope, receive: Receive, send: Send) -> None:
         raise ClientDisconnect

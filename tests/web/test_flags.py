@@ -41,7 +41,7 @@ from tests.harness.service import ASGI, CALLBACKS, Service
 def test_loop_and_parser(
     aws: QueueProcess, queue_url: str, settings: dict[str, object], loaded: dict[str, bool]
 ) -> None:
-    """APP_LOOP and APP_HTTP: the process has loaded the one and not the other. (v10 needs httptools for SQS.)"""
+    """APP_LOOP and APP_HTTP decide which libraries the process loads. (v10 needs httptools for SQS.)"""
     with Service(aws.endpoint, queue_url, release=Release.V09_GROUP_COMMIT, **settings) as service:
         libraries = [mapped.path for mapped in psutil.Process(service.process.pid).memory_maps()]
     assert {name: any(f"/{name}/" in path for path in libraries) for name in loaded} == loaded
@@ -49,7 +49,7 @@ def test_loop_and_parser(
 
 @pytest.mark.parametrize("middleware", ["none", "asgi", "base_http"])
 def test_middleware(aws: QueueProcess, queue_url: str, event: bytes, middleware: str) -> None:
-    """APP_MIDDLEWARE: an id and the time, or neither; refusals keep their form."""
+    """APP_MIDDLEWARE: a middleware adds an id and the time to each answer, also to refusals."""
     with Service(aws.endpoint, queue_url, release=ASGI, middleware=middleware) as service:
         answers = [service.post(body) for body in (event, b"{}", b"x" * 300_000)]
     assert [answer.status_code for answer in answers] == [200, 422, 413]
@@ -74,7 +74,7 @@ def test_request_overhead(aws: QueueProcess, queue_url: str, event: bytes) -> No
 def test_response(
     aws: QueueProcess, queue_url: str, event: bytes, response: str, response_class: Any, model: Any
 ) -> None:
-    """APP_RESPONSE: three response classes with the same bytes."""
+    """APP_RESPONSE selects one of three response classes, which give the same bytes."""
     settings = Settings.model_validate({"release": ASGI, "response": response, "sqs_queue_url": queue_url})
     route = next(route for route in create_app(settings).routes if isinstance(route, APIRoute) and route.path == PATH)
     assert route.response_model is model
@@ -88,7 +88,7 @@ def test_response(
 @pytest.mark.slow
 @pytest.mark.parametrize("access_log", [True, False])
 def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log: bool) -> None:
-    """APP_ACCESS_LOG: uvicorn's line, besides ours."""
+    """With APP_ACCESS_LOG, uvicorn logs a line, besides ours."""
     with Service(aws.endpoint, queue_url, release=ASGI, access_log=int(access_log)) as service:
         service.post(event)
         service.log(outcome="queued")
@@ -97,7 +97,7 @@ def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log:
 
 
 def test_the_options_of_uvicorn() -> None:
-    """Options whose effect a test could see only in the kernel or after a time-out."""
+    """uvicorn gets these options. A test could see their effect only in the kernel or after a time-out."""
     options = {"release": ASGI, "backlog": 7, "limit_concurrency": 9, "keep_alive_timeout": 11, "graceful_timeout": 13}
     settings = Settings.model_validate(options)
     config = uvicorn_config(create_app(settings), settings)
@@ -133,7 +133,7 @@ def test_web_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_gc() -> None:
-    """APP_GC=tuned: what exists is frozen, and collections are rare. (In an interpreter of its own.)"""
+    """With APP_GC=tuned, existing objects are frozen, and collections are rare. (In an interpreter of its own.)"""
     code = """if True:
         import gc
         from app.web.server.graceful import tune_gc
@@ -150,7 +150,7 @@ def test_gc() -> None:
 @pytest.mark.parametrize("release", [release for release in Release if release < Release.V06_SHARED_QUEUE], ids=str)
 @pytest.mark.parametrize("warm", [True, False])
 async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, warm: bool) -> None:
-    """APP_WARM_CLIENTS: whether the lifespan builds a client before the first request does."""
+    """APP_WARM_CLIENTS decides whether the lifespan builds a client before the first request does."""
     built: list[object] = []
     module = load(release)
     monkeypatch.setattr(
@@ -166,7 +166,7 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, w
 
 @pytest.mark.parametrize("release", [ASGI, CALLBACKS])
 def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path, release: Release) -> None:
-    """APP_PROFILE: four files a webhook, no more than are kept, and nothing for a probe."""
+    """APP_PROFILE writes four files for each webhook, keeps only the newest, and writes none for a probe."""
     with Service(aws.endpoint, queue_url, release=release, profile=tmp_path / "profiles") as service:
         httpx.get(f"{service.url}/healthz", timeout=60)
         for _ in range(KEPT + 2):
@@ -181,7 +181,7 @@ def test_profile(aws: QueueProcess, queue_url: str, event: bytes, tmp_path: Path
 
 
 def test_without_profile(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """Off by default, and the profiler is not even loaded."""
+    """The profiler is off by default, and is not even loaded."""
     with Service(aws.endpoint, queue_url) as service:
         service.post(event)
         libraries = [mapped.path for mapped in psutil.Process(service.process.pid).memory_maps()]

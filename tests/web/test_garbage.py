@@ -22,7 +22,7 @@ def answered(ids: list[str], *headers: str) -> bytes:
 
 
 def unannounced(ids: list[str]) -> bytes:
-    """An answer that does not say how long it is."""
+    """Returns an answer without its length."""
     return b"HTTP/1.1 200 OK\r\n\r\n" + answered(ids).partition(b"\r\n\r\n")[2]
 
 
@@ -63,12 +63,12 @@ HEAD = f"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\
 
 
 def filled(data: bytes, event: bytes) -> bytes:
-    """`data` with the event for `%b`, and its length for `%d`."""
+    """Returns `data` with the event for `%b`, and its length for `%d`."""
     return data.replace(b"%d", b"%d" % len(event)).replace(b"%b", event)
 
 
 def sent(data: bytes) -> Callable[[Stage, bytes], object]:
-    """Sends `data`, and returns the beginning of the answer."""
+    """Returns a function that sends `data`, and returns the beginning of the answer."""
 
     def send(stage: Stage, event: bytes) -> bytes:
         with RawSender(stage.service.address) as sender:
@@ -83,7 +83,7 @@ def posted(body: bytes, **options: object) -> Callable[[Stage, bytes], object]:
 
 
 def left(data: bytes) -> Callable[[Stage, bytes], object]:
-    """Sends `data`, and leaves without waiting for an answer."""
+    """Returns a function that sends `data`, and leaves without waiting for an answer."""
 
     def send(stage: Stage, event: bytes) -> None:
         with RawSender(stage.service.address) as sender:

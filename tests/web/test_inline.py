@@ -1,4 +1,4 @@
-"""v01: what its contract says of DynamoDB and Chargebee, where that of the other releases is about SQS."""
+"""v01's contract about DynamoDB and Chargebee, which has no equivalent in the other releases' contract about SQS."""
 
 import json
 import socket
@@ -56,7 +56,7 @@ def body(event: bytes) -> bytes:
 
 @pytest.mark.parametrize("file", PENDING, ids=lambda file: file.stem)
 def test_200_after_the_invoice_is_closed(service: InlineService, file: Path) -> None:
-    """With each charge of its period once, also of one that ends with a line item that the webhook left out."""
+    """The invoice has each charge of its period once, even if a line item that the webhook lacks extends the period."""
     body = file.read_bytes()
     response = service.post(body)
     assert (response.status_code, response.json()) == (200, {"status": "processed", "event_id": json.loads(body)["id"]})
@@ -66,7 +66,7 @@ def test_200_after_the_invoice_is_closed(service: InlineService, file: Path) -> 
 
 
 def test_a_repeated_webhook_charges_nothing_twice(service: InlineService, body: bytes) -> None:
-    """200 each time, also when Chargebee has forgotten the idempotency keys."""
+    """Each delivery gets 200, even if Chargebee has forgotten the idempotency keys."""
     service.inline.behave(idempotency_seconds=0.001)
     assert [service.post(body).status_code for _ in range(3)] == [200] * 3
     service.inline.behave(idempotency_seconds=1800)
@@ -76,7 +76,7 @@ def test_a_repeated_webhook_charges_nothing_twice(service: InlineService, body: 
 
 
 def test_a_plan_with_brackets_and_a_period_backwards(service: InlineService, body: bytes) -> None:
-    """The name of a plan changes no charge; a period that cannot be is a 422, and nothing is charged."""
+    """The name of a plan changes no charge. A period that ends before it begins gets 422."""
     event = json.loads(body)
     for line in event["content"]["invoice"]["line_items"]:
         line["description"] += " [EUR]"
@@ -95,7 +95,7 @@ def test_a_plan_with_brackets_and_a_period_backwards(service: InlineService, bod
     "change", [{"id": {"S": "a b"}}, {"amount": {"N": "0"}}, {"id": {"S": "another"}}, {"invoice_id": {"NULL": True}}]
 )
 def test_an_item_that_cannot_be_charged(service: InlineService, body: bytes, change: dict[str, Any]) -> None:
-    """503 before anything is charged; a person corrects the item."""
+    """The webhook gets 503 before anything is charged, so that a person can correct the item."""
     seed(service.inline.run, [body])
     [item, *_] = [one.item() for one in billables(json.loads(body))]
     changed = item | change
@@ -107,7 +107,7 @@ def test_an_item_that_cannot_be_charged(service: InlineService, body: bytes, cha
 
 
 def test_what_it_charges_is_reserved_before(service: InlineService, event: bytes) -> None:
-    """Each item is reserved before it is charged, by which a worker that takes over knows that the charge may exist."""
+    """Each item is reserved before it is charged, so a worker that takes over knows that the charge may exist."""
     charged_without_200 = 0
     for number, body in enumerate(fresh_events(event, 20)):
         service.inline.behave(errors=0.5, seed=number)
@@ -121,7 +121,7 @@ def test_what_it_charges_is_reserved_before(service: InlineService, event: bytes
 
 @pytest.mark.slow
 def test_work_that_was_interrupted_goes_on(service: InlineService, event: bytes) -> None:
-    """Chargebee fails 40 % of the calls, about half of them after the operation: 503s, then each charge once."""
+    """Chargebee fails 40 % of the calls. After some 503s, each webhook gets 200, and each charge exists once."""
     bodies = list(fresh_events(event, 10))
     service.inline.behave(errors=0.4, seed=7, idempotency_seconds=0.001)
     seen = []
@@ -139,7 +139,7 @@ def test_work_that_was_interrupted_goes_on(service: InlineService, event: bytes)
 
 
 def test_no_200_for_what_chargebee_refuses(service: InlineService, body: bytes) -> None:
-    """Chargebee closes no invoice without a line item: 503, and the invoice stays pending."""
+    """Chargebee closes no invoice without a line item: the webhook gets 503, and the invoice stays pending."""
     empty = json.loads(body)
     empty["content"]["invoice"] |= {"line_items": [], "customer_id": "nobody-has-used-anything"}
     httpx.put(f"{service.inline.run.chargebee}/_/invoices", json=[{"event": empty}], timeout=60).raise_for_status()
@@ -149,7 +149,7 @@ def test_no_200_for_what_chargebee_refuses(service: InlineService, body: bytes) 
 
 
 def test_chargebee_s_limit_reaches_the_webhook(service: InlineService, event: bytes) -> None:
-    """429 from there is 503 here, at once: the SDK's own repetition, which sleeps on the event loop, is off."""
+    """Chargebee's 429 becomes a 503 at once. The SDK's own retries, which sleep on the event loop, are off."""
     body = next(fresh_events(event, 1))
     service.inline.behave(rate=STRICT)
     began = time.monotonic()
@@ -166,14 +166,14 @@ def test_chargebee_s_limit_reaches_the_webhook(service: InlineService, event: by
 
 @contextmanager
 def _silent() -> Iterator[str]:
-    """A port that accepts and never answers."""
+    """Yields the URL of a port that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 @contextmanager
 def _closed() -> Iterator[str]:
-    """A port that nobody listens on."""
+    """Yields the URL of a port that has no listener."""
     with refusing() as port:
         yield f"http://127.0.0.1:{port}"
 
@@ -181,7 +181,7 @@ def _closed() -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("chargebee", "cause"), [(_silent, "ReadTimeout"), (_closed, "ConnectError")])
 def test_chargebee_cannot_be_reached(inline: Inline, body: bytes, chargebee: Callable[[], Any], cause: str) -> None:
-    """503 after APP_CHARGEBEE_TIMEOUT."""
+    """The webhook gets 503 with Retry-After, the log has the cause, and the invoice stays pending."""
     with chargebee() as url, InlineService(inline, chargebee_url=url, chargebee_timeout=3) as service:
         response = service.post(body)
         assert_problem(response, 503)
@@ -192,7 +192,7 @@ def test_chargebee_cannot_be_reached(inline: Inline, body: bytes, chargebee: Cal
 
 @pytest.mark.slow
 def test_a_wrong_key(inline: Inline, body: bytes) -> None:
-    """A fault of the deployment: 503, so that Chargebee keeps the webhook. The log says why."""
+    """A wrong key is not the sender's fault: 503, so that Chargebee keeps the webhook. The log has the cause."""
     with InlineService(inline, chargebee_api_key="wrong") as service:
         assert_problem(service.post(body), 503)
         assert service.log(outcome="billing-unavailable")["cause"] == "Chargebee: api_authentication_failed"
@@ -200,7 +200,7 @@ def test_a_wrong_key(inline: Inline, body: bytes) -> None:
 
 @pytest.mark.slow
 def test_a_table_that_does_not_exist(inline: Inline, body: bytes) -> None:
-    """A fault of the deployment: 503, and the invoice stays pending. The log says why."""
+    """A missing table is the deployment's fault: the answer is 503, the invoice stays pending, and the log says why."""
     with InlineService(inline, billing_table="not-there") as service:
         assert_problem(service.post(body), 503)
         assert service.log(outcome="billing-unavailable")["cause"] == "DynamoDB: ResourceNotFoundException"
@@ -209,7 +209,7 @@ def test_a_table_that_does_not_exist(inline: Inline, body: bytes) -> None:
 
 @pytest.mark.slow
 def test_dynamodb_ends(event: bytes) -> None:
-    """503 while it is down; nothing is closed."""
+    """While DynamoDB is down, the webhook gets 503, and the invoice is not closed."""
     process = Embedded()
     process.start()
     body = next(fresh_events(event, 1))
@@ -234,7 +234,7 @@ def test_the_sdk_logs_nothing(inline: Inline, body: bytes) -> None:
 
 
 def test_it_needs_no_queue(inline: Inline) -> None:
-    """Its settings are the table, Chargebee's URL and a key: what is missing is named."""
+    """v01 requires the table, Chargebee's URL and a key. The error names what is missing."""
     wanted = Settings.model_validate({"release": "v01", "basic_auth_username": "u", "basic_auth_password": "p"})
     with pytest.raises(ConfigurationError) as raised:
         wanted.require_web()
@@ -246,7 +246,7 @@ def test_it_needs_no_queue(inline: Inline) -> None:
 
 @pytest.mark.parametrize("release", list(Release), ids=str)
 def test_the_document_says_which_status(release: Release) -> None:
-    """`processed` for v01 and for no other."""
+    """v01 answers `processed`, and no other release does."""
     document = create_app(Settings.model_validate({"release": release})).openapi()
     answer = document["paths"]["/webhooks/chargebee"]["post"]["responses"]["200"]["content"]["application/json"]
     schema = document["components"]["schemas"][answer["schema"]["$ref"].rpartition("/")[2]]

@@ -19,8 +19,8 @@ from tests.harness.raw import RawSender
 from tests.harness.service import Service, Web, environment
 from tests.harness.sqs_stand_in import MIB, SqsStandIn
 
-# How long an answer may be missing before we call its request blocked. A loop that is blocked answers never, as SQS is
-# only released afterwards; one that turns gets the time that a slow machine needs.
+# If /healthz does not answer for this long, the loop counts as blocked. A blocked loop never answers, because the test
+# releases SQS only afterwards. A loop that turns gets the time that a slow machine needs.
 SILENCE_SECONDS = 0.5
 PATIENCE_SECONDS = 60
 
@@ -80,7 +80,7 @@ def serving(
 
 
 def loop_turns(service: Web, seconds: float = PATIENCE_SECONDS) -> bool:
-    """Whether /healthz answers."""
+    """Returns whether /healthz answers."""
     try:
         with service.client(auth=None, timeout=seconds) as client:
             return client.get("/healthz").status_code == 200
@@ -89,7 +89,7 @@ def loop_turns(service: Web, seconds: float = PATIENCE_SECONDS) -> bool:
 
 
 def loop_is_blocked(service: Web) -> bool:
-    """Whether /healthz is silent."""
+    """Returns whether /healthz does not answer."""
     return not loop_turns(service, SILENCE_SECONDS)
 
 
@@ -115,7 +115,7 @@ def loop_is_blocked(service: Web) -> bool:
     ids=str,
 )
 def test_who_blocks_the_loop(sqs: SqsStandIn, event: bytes, release: Release, action: str, turns: bool) -> None:
-    """v02 lets nothing else proceed while SQS is slow, not even /healthz; v05 while the dependency asks for the URL."""
+    """v02 blocks everything while SQS is slow, even /healthz. v05 does so while its dependency asks for the URL."""
     sqs.hold(action)
     with serving(sqs, event, release) as (service, senders):
         senders.post(1)
@@ -166,7 +166,7 @@ def test_v01_blocks_the_loop(event: bytes) -> None:
 def test_as_many_wait_as_there_are_tokens(
     sqs: SqsStandIn, event: bytes, release: Release, settings: dict[str, object], tokens: int
 ) -> None:
-    """SQS sees one call a token; the next webhook waits until one is free (v03: the 41st, v04: the 101st)."""
+    """SQS sees one call for each token. The next webhook waits for a free one (v03: the 41st, v04: the 101st)."""
     sqs.hold("SendMessage")
     with serving(sqs, event, release, **settings) as (service, senders):
         senders.post(tokens)
@@ -189,7 +189,7 @@ def test_as_many_wait_as_there_are_tokens(
     ids=str,
 )
 def test_no_token_is_borrowed(sqs: SqsStandIn, event: bytes, release: Release, action: str) -> None:
-    """With a single thread for blocking work, as many calls are under way as there are connections or slots."""
+    """With a single thread for blocking work, there are as many calls at a time as there are connections or slots."""
     sqs.hold(action)
     with serving(sqs, event, release, threadpool_tokens=1, sqs_batches=20) as (_, senders):
         senders.post(20)
@@ -273,7 +273,7 @@ def test_calls_and_connections(sqs: SqsStandIn, event: bytes, release: Release) 
 
 
 def test_v09_ten_waiting_webhooks_leave_in_one_call(sqs: SqsStandIn, event: bytes) -> None:
-    """All slots busy: what arrives meanwhile shares the next call."""
+    """While all slots are busy, webhooks wait, and then share a call."""
     sqs.hold("SendMessageBatch")
     with serving(sqs, event, Release.V09_GROUP_COMMIT) as (service, senders):
         senders.post(4)
@@ -293,7 +293,7 @@ def test_v09_ten_waiting_webhooks_leave_in_one_call(sqs: SqsStandIn, event: byte
 
 
 def test_sigterm_flushes(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """Webhooks in flight get 200, and SQS has exactly these messages."""
+    """Webhooks in flight get 200 or 503, and SQS has exactly as many messages as there were 200s."""
     action = "SendMessageBatch" if release >= Release.V09_GROUP_COMMIT else "SendMessage"
     sqs.hold(action)
     with serving(sqs, event, release, drain_delay=0) as (service, _):
@@ -329,7 +329,7 @@ def test_a_sender_that_leaves_is_still_queued(sqs: SqsStandIn, event: bytes) -> 
 
 
 def test_messages_of_a_mebibyte(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """What AWS takes today and the emulators do not: the longest body that APP_MAX_BODY_BYTES allows."""
+    """The longest body that APP_MAX_BODY_BYTES allows is queued. AWS accepts such a message; the emulators do not."""
     longest = MIB - 4096
     body = json.dumps(json.loads(event) | {"padding": ""}).encode()
     body = json.dumps(json.loads(event) | {"padding": "x" * (longest - len(body))}).encode()

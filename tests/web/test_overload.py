@@ -107,7 +107,7 @@ def test_a_queue_that_pauses(sqs: SqsStandIn, event: bytes) -> None:
 
 
 def test_no_bound_on_waiting(sqs: SqsStandIn, event: bytes) -> None:
-    """APP_MAX_WAIT=0, as the published service had it."""
+    """With APP_MAX_WAIT=0, as in the published service, no webhook is rejected because others wait."""
     sqs.hold("SendMessageBatch")
     with (
         Service(sqs.endpoint, sqs.queue_url, max_wait=0, sqs_timeout=60) as service,
@@ -124,7 +124,7 @@ def test_no_bound_on_waiting(sqs: SqsStandIn, event: bytes) -> None:
 
 @pytest.mark.slow
 def test_overload_loses_nothing(sqs: SqsStandIn, event: bytes) -> None:
-    """More than a slow queue takes, for a while: 200 or 503, no resets, and the queue holds what got 200."""
+    """Under more load than the queue takes, webhooks get 200 or 503, and the queue has exactly those that got 200."""
     seen: Counter[int] = Counter()
     accepted: list[bytes] = []
     lock = threading.Lock()

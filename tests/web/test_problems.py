@@ -19,7 +19,7 @@ def test_every_error_has_an_answer() -> None:
 
 
 def test_what_may_be_accepted_later_says_when() -> None:
-    """503 and Retry-After for TemporarilyUnavailable; 4xx, and no Retry-After, for everything else."""
+    """TemporarilyUnavailable means 503 with Retry-After. Everything else means 4xx without Retry-After."""
     for kind, refusal in REFUSALS.items():
         later = issubclass(kind, TemporarilyUnavailable)
         assert ("Retry-After" in refusal.headers) is later

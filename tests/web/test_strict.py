@@ -22,7 +22,7 @@ COMMAND = [sys.executable, "-m", "tests.web.strict_service"]
 @pytest.mark.slow
 @pytest.mark.parametrize("release", NATIVE, ids=str)
 def test_nothing_blocks(aws: QueueProcess, queue_url: str, event: bytes, release: Release) -> None:
-    """Webhooks one by one and side by side, refused ones, probes, a stop: no call, and each has its answer."""
+    """Accepted and rejected webhooks, probes and a stop make no blocking call, and each request is answered."""
     with Web(environment(aws.endpoint, queue_url, release=release, sqs_timeout=60, max_wait=0), command=COMMAND) as web:
         with web.client() as client, ThreadPoolExecutor(20) as senders:
             posted = [client.post("/webhooks/chargebee", content=body).status_code for body in fresh_events(event, 5)]
@@ -39,7 +39,7 @@ def test_nothing_blocks(aws: QueueProcess, queue_url: str, event: bytes, release
 
 
 def test_what_blocks_is_found(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """v02, the counter-proof: a call in app/sqs/blocking.py."""
+    """In v02, blockbuster does find a blocking call, in app/sqs/blocking.py."""
     with Web(environment(aws.endpoint, queue_url, release=Release.V02_BLOCKING), command=COMMAND) as web:
         web.post(event)
         web.wait_for(FOUND)

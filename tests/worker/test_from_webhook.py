@@ -1,4 +1,4 @@
-"""The whole way: a webhook over HTTP, the queue, the worker, the table, the invoice at Chargebee's stand-in."""
+"""The whole way of a webhook: HTTP, the queue, the worker, the table, and the invoice at Chargebee's stand-in."""
 
 import json
 import sys
@@ -81,7 +81,7 @@ def test_an_absurd_retry_after(whole: Whole) -> None:
 
 
 def test_a_budget_that_was_pushed_back_for_thirty_years(whole: Whole) -> None:
-    """It recovers by itself: an earlier version of the worker may have left it in the table."""
+    """The budget recovers by itself. An earlier version of the worker may have written it."""
     body = event_body()
     whole.stage.register(body)
     whole.stage.put(body["content"]["invoice"]["customer_id"], some(1))

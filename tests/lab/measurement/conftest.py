@@ -22,7 +22,7 @@ WHERE = Environment(
 def row(
     name: str, repeat: int, rps: float, *, statuses: dict[str, int] | None = None, lab_cores: float = 0.5
 ) -> CaseRepeat:
-    """One of three seconds; its latency is the 50 users' by Little's law."""
+    """Returns a repeat of three seconds with 50 users. Its latency follows from Little's law."""
     mean = 50_000 / rps
     accepted = round(3 * rps)
     measured = Measurement(
@@ -65,14 +65,14 @@ def row(
 
 
 def study(name: str, figures: dict[str, list[float]]) -> Study:
-    """`figures`: 200s a second of each case's repeats."""
+    """Returns a study. `figures`: for each case, how many 200s a second each repeat had."""
     rows = [row(case, repeat, rps) for case, repeats in figures.items() for repeat, rps in enumerate(repeats)]
     return Study(name=name, command="python -m lab measure", environment=WHERE, repeats=3, scale=None, rows=rows)
 
 
 @pytest.fixture(scope="session")
 def tools() -> None:
-    """vegeta, from PATH or built once."""
+    """Provides vegeta, from PATH or built once."""
     provide("vegeta")
 
 

@@ -15,7 +15,7 @@ FEW, MANY = "in the handler, 40 users", "in the handler, 100 users"
 
 
 def answer(figures: dict[str, float], doubts: list[str] | None = None) -> Answer:
-    """Three repeats of deadlock; each figure is that of a case, 1 by default."""
+    """Returns an answer to the question `deadlock`, with three repeats. `figures`: by case, 1 by default."""
     cases = [FEW, MANY, "dependency, 40 users", "dependency, 100 users", "40 connections, 100 users"]
     runs = [
         CaseRun(
@@ -43,7 +43,7 @@ def answer(figures: dict[str, float], doubts: list[str] | None = None) -> Answer
     ],
 )
 def test_verdicts(claim: Claim, measured: tuple[float, ...], unless: tuple[float, ...] | None, verdict: str) -> None:
-    """The whole interval has to be on the claimed side, by more than two runs of the same differ."""
+    """A claim holds if the whole interval is on the claimed side, by more than runs of equal cases differ."""
     otherwise = MedianEstimate(*unless) if unless else None
     assert report.judge(claim, MedianEstimate(*measured), otherwise) == verdict
 

@@ -33,7 +33,7 @@ def results(lab: LabResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_newest_of_each_study(results: Path) -> None:
-    """Trial runs do not count."""
+    """The newest complete run of each study counts. Trial runs do not count."""
     assert lab_documents.newest("three_tasks")[1].name == "2026-11-22-a"
     assert lab_documents.newest("outbound")[1].name == "2026-11-23-b"
     with pytest.raises(NotMeasured, match="python -m lab measure --only orders"):
@@ -41,7 +41,7 @@ def test_the_newest_of_each_study(results: Path) -> None:
 
 
 def test_a_part_of_the_document(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The picture, the comparisons, the verdict with its reasons, and where it comes from."""
+    """The part of a study has the picture, the comparisons, the verdict with its reasons, and the source."""
     monkeypatch.setitem(lab_published.REASONS, "three_tasks", {"gather": "because it was measured"})
     text = lab_documents.study("three_tasks")
     assert "lab-three_tasks-dark.svg" in text
@@ -54,7 +54,7 @@ def test_a_part_of_the_document(results: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.slow
 def test_stale_pictures(results: Path) -> None:
-    """Missing and altered ones are told, and only those of a newest run; written again, none is."""
+    """Missing and altered pictures of each study's newest run are stale, until they are drawn again."""
     assert {folder.name for _, folder in lab_documents.stale()} == {"2026-11-22-a", "2026-11-23-b"}
     for measured, folder in lab_documents.stale():
         lab_pictures.redraw(measured, folder)
@@ -66,7 +66,7 @@ def test_stale_pictures(results: Path) -> None:
 
 
 def test_the_pictures_are_pictures(lab: LabResults, tmp_path: Path) -> None:
-    """One per study and theme, each a well-formed SVG with paths."""
+    """Each study has a picture for each theme, a well-formed SVG with paths."""
     lab_pictures.write(lab, tmp_path)
     for name in ("three_tasks", "outbound"):
         for kind in theme.THEMES:
@@ -75,7 +75,7 @@ def test_the_pictures_are_pictures(lab: LabResults, tmp_path: Path) -> None:
 
 
 def test_a_full_machine_is_not_a_doubt() -> None:
-    """It says so in its column; other answers than 200 are counted."""
+    """A column of its own says that the machine was full. Answers other than 200 are counted."""
     busy = [row("a", 0, 10, statuses={"200": 30, "0": 3, "503": 4}, lab_cores=1.5)]
     table = lab_tables.rows(study("three_tasks", {}).model_copy(update={"rows": busy}))
     assert table.splitlines()[-1].endswith("| none: 3, 503: 4 | 41 | 1.50 | 2.0 of 2: machine full |")
@@ -87,7 +87,7 @@ def test_a_full_machine_is_not_a_doubt() -> None:
 @pytest.mark.parametrize("scheme", theme.THEMES)
 @pytest.mark.parametrize("width", [375, 1200])
 def test_every_chart_is_drawn(browser: Browser, lab: LabResults, tmp_path: Path, width: int, scheme: str) -> None:
-    """No console message, no network request; each chart has marks, and nothing is wider than the screen."""
+    """The page causes no console message and no network request. Each chart has marks, and fits the screen."""
     lab_page.write(lab, tmp_path)
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]  # typed by name
     context.set_default_timeout(PATIENCE_MS)
@@ -107,7 +107,7 @@ def test_every_chart_is_drawn(browser: Browser, lab: LabResults, tmp_path: Path,
 
 
 def test_a_comparison_that_is_not_measured_yet() -> None:
-    """It has a row without a verdict, and no mark in the picture."""
+    """A comparison without measurements has a row without a verdict, and no mark in the picture."""
     measured = study("tips", {"h11": [10.0], "nothing beside h11": [10.0]})
     assert "`--no-access-log` (CPU a request) | > 1 | not measured yet | – |" in lab_tables.comparisons(measured)
     assert "access-log" not in str(lab_charts.ratios(measured))

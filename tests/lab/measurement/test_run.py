@@ -36,7 +36,7 @@ def test_studies_are_measured(tools: None, tmp_path: Path) -> None:
             assert row.threads is not None
             assert row.threads.os >= row.threads.before
             assert (row.threads.python is None) == (row.workers > 1)
-    # Postgres runs beside the other study, too. Nobody asks it, although it may still tidy up after it was filled.
+    # Postgres runs beside the other study, too. No case queries it, but it may still clean up after it was filled.
     idle = [row.cores for row in lab.studies[0].rows if row.cores is not None]
     assert min(cores.database for cores in idle) < min(cores.lab for cores in idle)
     assert [study.scale for study in lab.studies] == [None, 0.001]
@@ -49,7 +49,7 @@ def test_studies_are_measured(tools: None, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_duet_of_labs(tools: None, tmp_path: Path) -> None:
-    """Both are measured; the reference is named for its duet."""
+    """Both labs are measured, and the name of the reference contains that of its partner."""
     with open_beside(database=False) as beside:
         rows = duets.measure(beside, duets.QUICK_GROUPS, 1, tmp_path / "lab.json", TRIAL.shorter)
     assert [row.name for row in rows] == ["nothing again", "nothing beside nothing again"]
@@ -61,7 +61,7 @@ def test_a_duet_of_labs(tools: None, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_leaves_no_process(tools: None, tmp_path: Path) -> None:
-    """Exit code 130, and all that was started is gone: lab, workers, upstream, Postgres, vegeta."""
+    """The exit code is 130, and every started process ends: lab, workers, upstream, Postgres and vegeta."""
     command = [sys.executable, "-m", "lab", "measure", "--only", "database", "--out", str(tmp_path), "--scale", "0.001"]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=os.environ) as process:
         assert process.stderr is not None
@@ -89,7 +89,7 @@ def test_help_names_the_studies(tools: None) -> None:
 
 
 def test_a_study_that_is_not_there(tools: None) -> None:
-    """Says which are."""
+    """The error lists the studies that exist."""
     command = [sys.executable, "-m", "lab", "measure", "--only", "nothing"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 2

@@ -1,4 +1,4 @@
-"""What is measured, and what it is compared with."""
+"""What the studies measure, and what their results are compared with."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_what_is_compared_is_measured(study: str) -> None:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_comparisons_have_names_of_their_own(study: str) -> None:
-    """A reason is found by them; none is for a comparison that is not there."""
+    """A reason is found by the id of its comparison, and there is no reason without a comparison."""
     ids = [comparison.id for comparison in PUBLISHED[study].comparisons]
     assert len(ids) == len(set(ids))
     assert set(REASONS.get(study, {})) <= set(ids)
@@ -42,7 +42,7 @@ def test_comparisons_have_names_of_their_own(study: str) -> None:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_trial_run_is_short(study: str) -> None:
-    """At most four cases of a second, and none on a quarter of a core, where a start takes ten seconds."""
+    """A trial run has at most four cases of a second, none of them on a quarter of a core, where a start takes long."""
     cases = Plan(repeats=1, quick=True, scale=0.001).cases(study)
     assert len(cases) <= 4
     for case in cases:

@@ -18,7 +18,7 @@ USERS = 200
 
 
 class _Server(ThreadingHTTPServer):
-    """Answers nobody before all of USERS are in flight at the same time."""
+    """Answers no request before USERS requests are in flight at the same time."""
 
     daemon_threads = True
     request_queue_size = USERS
@@ -46,7 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"{}")
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name in http.server
-        """Quiet."""
+        """Logs nothing."""
 
 
 @contextmanager
@@ -61,8 +61,8 @@ def _serving() -> Iterator[_Server]:
 
 @pytest.mark.slow
 def test_all_users_are_in_flight(tools: None, tmp_path: Path) -> None:
-    """A server that answers only to all of them at once answers, round after round; each request is the same."""
-    load = users(USERS, 1, timeout_s=10)  # in which the last round ends: some of its users have stopped
+    """The server answers, so all users were in flight at the same time. All requests are the same."""
+    load = users(USERS, 1, timeout_s=10)  # after which the last round ends, in which some users have stopped
     raise_limit(load)
     with _serving() as server:
         target = Target("POST", server.url("/x?ms=1"), event())
@@ -75,7 +75,7 @@ def test_all_users_are_in_flight(tools: None, tmp_path: Path) -> None:
 
 
 def test_a_warm_up_is_short() -> None:
-    """It waits and computes less than the attack, with the other parameters of it."""
+    """A warm-up waits for less time than the attack. Its other parameters are the same."""
     case = EndpointCase("a", "/outbound/sync", users(1, 1), {"ms": "1000", "client": "shared"})
     assert case.requested == "GET /outbound/sync?ms=1000&client=shared"
     assert case.target("http://x").url == "http://x/outbound/sync?ms=1000&client=shared"

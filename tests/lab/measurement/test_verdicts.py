@@ -1,4 +1,4 @@
-"""What becomes of a published ratio."""
+"""The verdicts on published ratios and claims."""
 
 from math import nan
 
@@ -38,7 +38,7 @@ def _compared(published: float | None = None, claimed: str | None = None) -> Pub
     ],
 )
 def test_a_published_ratio(published: float, low: float, median: float, high: float, verdict: Verdict) -> None:
-    """The rule that lab.html prints."""
+    """The verdict follows the rule that lab.html prints."""
     assert judge(_compared(published), MedianEstimate(median, low, high)) == verdict
 
 
@@ -56,12 +56,12 @@ def test_a_published_ratio(published: float, low: float, median: float, high: fl
     ],
 )
 def test_a_claim_without_figures(claimed: str, low: float, median: float, high: float, verdict: Verdict) -> None:
-    """It has a side, and no size."""
+    """A claim without figures is judged by its side alone."""
     assert judge(_compared(claimed=claimed), MedianEstimate(median, low, high)) == verdict
 
 
 def test_what_was_not_measured() -> None:
-    """Has no verdict."""
+    """A comparison that was not measured has no verdict."""
     assert judge(_compared(3.0), MedianEstimate(nan, nan, nan)) is None
 
 
@@ -79,8 +79,11 @@ def test_a_study(lab: LabResults) -> None:
 
 
 def test_a_duet_tells_no_less_than_the_reference_beside_itself() -> None:
-    """CPU a request is the reciprocal of what these cases answer: one that takes 1.1 times as much is no difference
-    where the reference itself took up to 1.2 times as much."""
+    """A difference counts only if it is larger than that of the reference beside itself.
+
+    The CPU time per request is the reciprocal of the rates here. `dict` takes 1.1 times as much. That is no difference,
+    because the reference took up to 1.2 times as much as itself.
+    """
     figures = {"nothing again": [100.0, 90.0], "nothing beside nothing again": [110.0, 108.0]}
     figures |= {"dict": [100.0, 99.0], "nothing beside dict": [110.0, 109.0]}
     figures |= {"h11": [60.0, 61.0], "nothing beside h11": [110.0, 109.0]}
@@ -100,7 +103,7 @@ def test_repeats_are_compared_with_those_of_their_round() -> None:
 
 
 def test_threads_of_a_blocked_lab() -> None:
-    """It does not answer: the main thread is counted, and those that came since the start."""
+    """If the lab does not answer, the main thread counts, and the threads that were started after the lab."""
     seen = row("a", 0, 10)
     assert seen.threads is not None
     assert threads(seen) == 41

@@ -15,5 +15,5 @@ def sent(url: str, path: str) -> socket.socket:
 
 
 def connected(pid: int, port: int) -> bool:
-    """Whether the process still has a connection with that port at the other end."""
+    """Returns whether the process still has a connection whose other end has that port."""
     return any(one.raddr and one.raddr.port == port for one in psutil.Process(pid).net_connections("tcp"))

@@ -1,4 +1,4 @@
-"""What SIGTERM leaves of background tasks whose clients have their 200."""
+"""What happens at SIGTERM to background tasks whose clients have already got 200."""
 
 import httpx
 import psycopg
@@ -13,7 +13,7 @@ LONG_MS = 10_000
 
 
 def ended(stage: Stage, kind: str, ms: int, *options: str) -> int:
-    """The finished tasks of a process that got SIGTERM after its answer."""
+    """Returns how many tasks were finished by a process that got SIGTERM after its answer."""
     with stage.serve(uvicorn("background_tasks", *options)) as app:
         assert httpx.post(f"{app.url}/{kind}", params={"ms": ms}, timeout=60).status_code == 200
         app.end()
@@ -30,7 +30,7 @@ def test_without_a_time_out_uvicorn_waits_for_them(stage: Stage, kind: str) -> N
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_the_time_out_they_are_lost(stage: Stage, kind: str) -> None:
-    """uvicorn has answered 200, and nobody will ever do the work."""
+    """uvicorn has answered 200, but the work is never done."""
     assert ended(stage, kind, LONG_MS, *TIME_OUT) == 0
 
 

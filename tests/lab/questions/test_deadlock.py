@@ -1,4 +1,4 @@
-"""Who owns the threads and the connections when nobody can go on."""
+"""Which requests own the threads and the connections in a deadlock."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -28,7 +28,7 @@ def test_each_waits_for_what_the_others_own(stage: Stage, until: Until) -> None:
         assert httpx.get(f"{app.url}/dependency", timeout=60).status_code == 200
 
         def stuck() -> bool:
-            """Nobody leaves this state; requests that are answered before it is reached are followed by others."""
+            """No request leaves this state. Requests that are answered before it is reached are followed by others."""
             for _ in range(BURST):
                 stack.enter_context(sent(app.url, "/dependency"))
             held = httpx.get(f"{app.url}/held", timeout=60).json()

@@ -18,7 +18,7 @@ from tests.lab.questions.conftest import Until
 
 @contextmanager
 def withheld() -> Iterator[tuple[str, threading.Event]]:
-    """An upstream that answers when the event is set."""
+    """Yields the URL of an upstream, and the event without which it does not answer."""
     released = threading.Event()
 
     class Answer(BaseHTTPRequestHandler):
@@ -39,7 +39,7 @@ def withheld() -> Iterator[tuple[str, threading.Event]]:
 
 
 def left(stage: Stage, until: Until, path: str, middleware: str) -> dict[str, int]:
-    """The handler's work, when it has ended: its client left during the first call."""
+    """Returns the work of a handler that has ended, and whose client left during the first call."""
     with withheld() as (upstream, released):
         far = Beside(RunningUpstream(upstream, 0), None)
         with Stage(far, stage.folder, quick=True).serve(uvicorn("disconnect"), middleware=middleware) as app:
@@ -58,7 +58,7 @@ def left(stage: Stage, until: Until, path: str, middleware: str) -> dict[str, in
     ("path", "middleware"), [("/runs_on", "none"), ("/runs_on", "base_http"), ("/asks", "base_http")]
 )
 def test_it_runs_to_its_end_for_nobody(stage: Stage, until: Until, path: str, middleware: str) -> None:
-    """An ordinary handler; and behind BaseHTTPMiddleware one that asks `is_disconnected()` before each call."""
+    """An ordinary handler runs on and, behind BaseHTTPMiddleware, so does one that asks `is_disconnected()`."""
     assert left(stage, until, path, middleware) == {"started": 1, "calls": CALLS, "finished": 1, "ended": 1}
 
 
@@ -69,5 +69,5 @@ def test_one_that_asks_ends_after_the_call(stage: Stage, until: Until) -> None:
 
 @pytest.mark.parametrize("middleware", ["none", "base_http"])
 def test_one_that_receives_the_disconnect_is_cancelled(stage: Stage, until: Until, middleware: str) -> None:
-    """During its first call, which is never answered; also behind BaseHTTPMiddleware."""
+    """The handler ends during its first call, which is never answered, even behind BaseHTTPMiddleware."""
     assert left(stage, until, "/cancelled", middleware) == {"started": 1, "calls": 0, "finished": 0, "ended": 1}

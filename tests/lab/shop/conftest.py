@@ -33,7 +33,7 @@ def empty(postgres: Postgres) -> str:
 
 @pytest.fixture(scope="session")
 def lab(shop: str) -> Iterator[Lab]:
-    """Long enough time-outs for a slow machine."""
+    """Starts a lab on the filled database, with a time-out that is long enough for a slow machine."""
     with Lab(database_url=shop, pool_timeout=60) as running:
         yield running
 

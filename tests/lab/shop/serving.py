@@ -16,13 +16,13 @@ SECONDS = 60.0
 
 
 def environment(**settings: object) -> dict[str, str]:
-    """APP_LAB_ variables. Nobody calls the upstream here, so none is started."""
+    """Returns the lab's variables. These tests never call the upstream, so none is started."""
     ours = {"port": 0, "upstream_url": "http://127.0.0.1:9", **settings}
     return clean_environment(**{f"lab_{name}": value for name, value in ours.items()})
 
 
 def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
-    """`python -m lab …`, until it ends."""
+    """Runs `python -m lab …` until it ends."""
     return subprocess.run(
         [sys.executable, "-m", "lab", *arguments],
         env=environment(**settings),
@@ -34,7 +34,7 @@ def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess
 
 
 class Lab:
-    """`with` waits until its workers accept, and ends it with SIGTERM."""
+    """`with` waits until the workers accept connections, and ends the lab with SIGTERM."""
 
     def __init__(self, arguments: Sequence[str] = (), **settings: object) -> None:
         self.process = subprocess.Popen(
@@ -60,24 +60,24 @@ class Lab:
         return self.client.get(path, params={name: str(value) for name, value in query.items()})
 
     def until(self, status: int, path: str, **query: object) -> httpx.Response:
-        """Asks again until it answers so."""
+        """Repeats the request until the answer has this status."""
         deadline = time.monotonic() + SECONDS
         while (response := self.get(path, **query)).status_code != status:
             assert time.monotonic() < deadline, response.text
         return response
 
     def of_the_pool(self) -> list[psutil.Process]:
-        """The processes for fibonacci, of a lab with one worker."""
+        """Returns the processes that compute fibonacci, of a lab with one worker."""
         return [one for one in self.family() if "spawn_main" in " ".join(one.cmdline())]
 
     def family(self) -> list[psutil.Process]:
-        """All of its processes."""
+        """Returns all processes of the lab."""
         process = psutil.Process(self.process.pid)
         return [process, *process.children(recursive=True)]
 
 
 def problem(response: httpx.Response) -> str:
-    """The detail of a 503."""
+    """Returns the detail of an answer, which must be a 503."""
     assert response.status_code == 503
     assert response.headers["Content-Type"] == "application/problem+json"
     body: dict[str, Any] = response.json()

@@ -1,4 +1,4 @@
-"""`python -m lab --postgres` and `python -m lab postgres`: a Postgres of their own, gone with them."""
+"""`python -m lab --postgres` and `python -m lab postgres` start a Postgres of their own, which ends with them."""
 
 import signal
 import subprocess
@@ -13,7 +13,7 @@ from tests.lab.shop.serving import SCALE, SECONDS, Lab, command, environment
 
 
 def data_folder(family: list[psutil.Process]) -> Path:
-    """Of the Postgres among these processes."""
+    """Returns the data folder of the Postgres among these processes."""
     (arguments,) = [one.cmdline() for one in family if "-D" in one.cmdline()]
     return Path(arguments[arguments.index("-D") + 1])
 
@@ -33,7 +33,7 @@ def test_a_lab_with_a_postgres(sig: signal.Signals) -> None:
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_a_postgres_to_use(sig: signal.Signals) -> None:
-    """It prints the variable, and ends as it was told to, without a complaint."""
+    """The command prints the variable. After a signal, it exits with 0, and no process remains."""
     with subprocess.Popen(
         [sys.executable, "-m", "lab", "postgres", "--scale", str(SCALE)],
         env=environment(),
@@ -63,7 +63,7 @@ def test_a_postgres_to_use(sig: signal.Signals) -> None:
     ],
 )
 def test_contradictions(arguments: list[str], complaint: str) -> None:
-    """Nothing is started."""
+    """The command exits with 2, and the error does not show the password."""
     done = command(*arguments, database_url="postgresql://me:s3cret@127.0.0.1:1/shop")
     assert done.returncode == 2
     assert complaint in done.stderr

@@ -1,4 +1,4 @@
-"""The endpoints of `database` and `orders`: what they answer, and what where Postgres or a pool does not serve them."""
+"""What the endpoints of `database` and `orders` answer, also if Postgres or a pool does not serve them."""
 
 import signal
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -25,7 +25,7 @@ BUYER, PIECES = 15, 102  # of the shop at this scale
 
 @pytest.mark.parametrize("path", SELECTS)
 def test_a_select(lab: Lab, path: str) -> None:
-    """A row of `users`, by random."""
+    """The answer is a random row of `users`."""
     users = [lab.get(path).json() for _ in range(5)]
     assert all(user["email"] == f"user_{user['id']}@example.com" for user in users)
     assert len({user["id"] for user in users}) > 1
@@ -42,7 +42,7 @@ def test_all_ways_agree(lab: Lab) -> None:
 
 @pytest.mark.parametrize("path", ORDERS)
 def test_a_random_user(lab: Lab, path: str) -> None:
-    """Some have ordered nothing, some have: fibonacci of what is less, the pieces or `fib`."""
+    """The user is random, and may have no orders. Fibonacci's argument is the number of pieces, but at most `fib`."""
     found: list[dict[str, Any]] = []
     while {bool(one["quantity"]) for one in found} != {True, False}:
         found.append(lab.get(path).json())
@@ -55,7 +55,7 @@ def test_a_random_user(lab: Lab, path: str) -> None:
     "query", ["fib=36", "fib=-1", "fib=x", "user_id=0", "user_id=1001", "user_id=9223372036854775808"]
 )
 def test_bad_parameters(lab: Lab, path: str, query: str) -> None:
-    """422 with the bounds; those of user_id are the database's."""
+    """The answer is 422 and names the parameter. The upper bound of user_id is the number of users in the database."""
     response = lab.client.get(f"{path}?{query}")
     assert response.status_code == 422
     (error,) = response.json()["detail"]
@@ -65,7 +65,7 @@ def test_bad_parameters(lab: Lab, path: str, query: str) -> None:
 
 
 def test_without_a_database() -> None:
-    """It starts, and says what to do."""
+    """The lab starts, and each answer says what to do."""
     with Lab() as lab:
         for path in (*SELECTS, *ORDERS):
             assert "APP_LAB_DATABASE_URL is not set" in problem(lab.get(path))
@@ -73,7 +73,7 @@ def test_without_a_database() -> None:
 
 @pytest.mark.slow
 def test_an_empty_database(empty: str) -> None:
-    """And one whose filling was broken off."""
+    """If the database is empty, or its filling was interrupted, each answer says what to do."""
     with Lab(database_url=empty) as lab:
         assert "python -m lab setup" in problem(lab.get(SELECTS[0]))
         with pytest.raises(ZeroDivisionError):
@@ -87,7 +87,7 @@ def test_an_empty_database(empty: str) -> None:
 
 @pytest.mark.slow
 def test_an_outage(empty: str, postgres: Postgres, capfd: pytest.CaptureFixture[str]) -> None:
-    """It starts while Postgres lets nobody in, and is there again when Postgres is: after a loss, too."""
+    """The lab starts while Postgres accepts no connection, and answers whenever Postgres does, also after an outage."""
     fill(empty, 0.0001, lambda done: None)
     name = empty.rpartition("/")[2]
     with psycopg.connect(postgres.url, autocommit=True) as owner:
@@ -109,7 +109,7 @@ def test_an_outage(empty: str, postgres: Postgres, capfd: pytest.CaptureFixture[
 
 @pytest.mark.slow
 def test_a_full_pool(shop: str) -> None:
-    """Who waits too long for the only connection gets 503; who has it gets the answer."""
+    """A request that waits too long for the only connection gets 503. The request that has it gets its answer."""
     with Lab(database_url=shop, pool_size=1, pool_timeout=0.2) as lab, ThreadPoolExecutor() as threads:
         for path in SELECTS:
             lab.until(200, path)
@@ -123,7 +123,7 @@ def test_a_full_pool(shop: str) -> None:
 
 @pytest.mark.slow
 def test_a_full_pool_of_processes(shop: str) -> None:
-    """One computes, one is next, and nobody waits for them without end."""
+    """One request computes and one is next. The others get 503 instead of waiting without end."""
     with Lab(database_url=shop, processes=1, pool_timeout=6) as lab, ThreadPoolExecutor() as threads:
         lab.until(200, POOLED)
         (process,) = lab.of_the_pool()
@@ -137,7 +137,7 @@ def test_a_full_pool_of_processes(shop: str) -> None:
 
 @pytest.mark.slow
 def test_a_killed_process(shop: str) -> None:
-    """Its pool makes new ones."""
+    """The pool starts a new process."""
     with Lab(database_url=shop, processes=1, pool_timeout=60) as lab:
         lab.until(200, POOLED)
         (before,) = lab.of_the_pool()
@@ -150,7 +150,7 @@ def test_a_killed_process(shop: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("sig", [signal.SIGKILL, signal.SIGINT])
 def test_nothing_is_left(shop: str, sig: signal.Signals) -> None:
-    """Of a lab with two workers and their pools of processes."""
+    """After the signal, a lab with two workers and their pools leaves no process."""
     with Lab(["--workers", "2"], database_url=shop) as lab:
         for _ in range(4):
             # A connection each, so that both workers get some.

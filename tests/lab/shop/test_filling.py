@@ -1,4 +1,4 @@
-"""Filling a database: the study's rows, once, all of them or none."""
+"""The filling of a database: it makes the rows of the study once, all of them or none."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def ask(url: str, question: str) -> list[tuple[Any, ...]]:
 
 
 def everything(url: str) -> list[Any]:
-    """All rows of all tables, as digests, and the indexes and keys."""
+    """Returns digests of the rows of all tables, and the indexes and keys."""
     digests = [ask(url, _ROWS.format(table)) for table in TABLES]
     indexes = ask(url, "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1")
     keys = ask(url, "SELECT conname, convalidated FROM pg_constraint WHERE contype = 'f' ORDER BY 1")
@@ -42,7 +42,7 @@ def everything(url: str) -> list[Any]:
 
 
 def test_the_studys_rows(shop: str) -> None:
-    """A thousandth of them; the items are of the first fifth of the orders."""
+    """There are a thousandth of the study's rows. The items belong to the first fifth of the orders."""
     counts = [ask(shop, _NUMBERS.format(table)) for table in TABLES]
     assert counts == [[(1000, 1, 1000)], [(100, 1, 100)], [(5000, 1, 5000)], [(10_000, 1, 10_000)]]
     ((orders, highest, fewest, most),) = ask(
@@ -53,14 +53,14 @@ def test_the_studys_rows(shop: str) -> None:
 
 
 def test_users_with_nothing(shop: str) -> None:
-    """As in the study: e to the power of -1 of them."""
+    """As in the study, about 37 % of the users (1/e) have no items."""
     bought = "SELECT count(DISTINCT user_id) FROM orders JOIN order_items ON order_id = orders.id"
     assert 600 < ask(shop, bought)[0][0] < 670
 
 
 @pytest.mark.parametrize("call", [1, 12, 24])
 def test_a_killed_filling_leaves_nothing(shop: str, empty: str, call: int) -> None:
-    """Killed in the users, the items, the indexes; the next run fills it, with the same rows."""
+    """A filling that is killed in users, items or indexes leaves nothing, and the next run makes the same rows."""
     with subprocess.Popen([sys.executable, "-c", KILLED, empty, str(call)]) as process:
         assert process.wait(SECONDS) == -9
     done: list[int] = []
@@ -70,7 +70,7 @@ def test_a_killed_filling_leaves_nothing(shop: str, empty: str, call: int) -> No
 
 
 def test_a_full_database(shop: str) -> None:
-    """Says so, and does nothing."""
+    """The command says that the database is full, and changes nothing."""
     before = everything(shop)
     done = command("setup", "--scale", str(SCALE), database_url=shop)
     assert done.returncode == 0
@@ -85,7 +85,7 @@ def test_another_scale(shop: str) -> None:
 
 @pytest.mark.parametrize("made", ["TABLE users (id int)", "VIEW orders AS SELECT 1"])
 def test_somebody_elses_tables(empty: str, made: str) -> None:
-    """Refused, and nothing is changed."""
+    """The command rejects the database, and changes nothing."""
     with psycopg.connect(empty) as connection:
         connection.execute(f"CREATE {made}".encode())
     relations = "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = 'public'"
@@ -108,7 +108,7 @@ def test_somebody_elses_tables(empty: str, made: str) -> None:
     ],
 )
 def test_no_database(url: str, reason: str) -> None:
-    """One line, and no password."""
+    """The error is one line, and does not show the password."""
     done = command("setup", database_url=url)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1

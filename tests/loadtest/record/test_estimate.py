@@ -4,7 +4,7 @@ from loadtest.record.estimate import MedianEstimate, estimate, ratio
 
 
 def test_few_repeats_give_their_range() -> None:
-    """Median, smallest, largest; a repeat without a value does not count."""
+    """The estimate is the median with the smallest and the largest value. A repeat without a value does not count."""
     assert estimate([3.0, 1.0, None, 2.0]) == MedianEstimate(2.0, 1.0, 3.0)
     assert estimate([3.0, 1.0, 2.0]).text() == "2.0 (1.0–3.0)"
     assert estimate([2.0]).text(".0f") == "2"

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def built() -> None:
-    """The binary, of the sources as they are. Skips the test where Go is missing."""
+    """Builds the binary from the sources as they are. If Go is missing, skips the test, or fails it in CI."""
     require_go()
     subprocess.run(["make", "--silent", str(BINARY.relative_to(ROOT))], cwd=ROOT, check=True)
 
 
 @pytest.fixture(scope="session")
 def keeping(built: None) -> Iterator[StandIn]:
-    """It keeps bodies."""
+    """Starts a stand-in that stores the bodies of messages."""
     process = StandIn()
     process.start()
     yield process
@@ -34,7 +34,7 @@ def keeping(built: None) -> Iterator[StandIn]:
 
 @pytest.fixture
 def stand_in(keeping: StandIn) -> Iterator[StandIn]:
-    """The same, and its faults end with the test."""
+    """Yields the shared stand-in, and ends its faults after the test."""
     yield keeping
     keeping.faults()
 

@@ -43,7 +43,7 @@ def request(stand_in: StandIn, queue_url: str) -> bytes:
 
 
 def exchange(stand_in: StandIn, queue_url: str) -> Exchange:
-    """Sends one message, and nothing more: then the stand-in ends the connection, however it answers."""
+    """Sends one message and then closes its side, so that the stand-in ends the connection, however it answers."""
     address = urlsplit(stand_in.endpoint)
     assert address.hostname is not None
     received, was_reset = [], False
@@ -75,7 +75,7 @@ def test_a_whole_answer(stand_in: StandIn, queue_url: str) -> None:
 
 
 def test_twice(stand_in: StandIn, queue_url: str) -> None:
-    """The same answer follows itself."""
+    """The whole answer arrives twice."""
     twice = broken(stand_in, queue_url, "twice")
     first, second = twice.body[: twice.promised], twice.body[twice.promised :]
     assert second == twice.head + b"\r\n\r\n" + first
@@ -94,7 +94,7 @@ def test_reset(stand_in: StandIn, queue_url: str) -> None:
 
 
 def test_drip(stand_in: StandIn, queue_url: str) -> None:
-    """The whole body arrives, a byte in each millisecond at most."""
+    """The whole body arrives, at most one byte per millisecond."""
     begun = time.monotonic()
     dripped = broken(stand_in, queue_url, "drip")
     assert len(dripped.body) == dripped.promised
@@ -110,7 +110,7 @@ def test_close(stand_in: StandIn, queue_url: str) -> None:
 
 
 def test_giant(stand_in: StandIn, queue_url: str) -> None:
-    """Tens of megabytes of valid JSON, then less than one, each as 200 and as 404; the connection ends."""
+    """The stand-in sends 32 MiB or 1 MiB of valid JSON, each as 200 and as 404, and the connection ends."""
     found = [broken(stand_in, queue_url, "giant") for _ in range(4)]
     sizes = {(answer.head.split()[1], round(len(answer.body) / MIB)) for answer in found}
     assert sizes == {(b"200", 32), (b"404", 32), (b"200", 1), (b"404", 1)}
@@ -119,6 +119,6 @@ def test_giant(stand_in: StandIn, queue_url: str) -> None:
 
 
 def test_an_unknown_answer(stand_in: StandIn) -> None:
-    """It is refused, so that no test plants nothing."""
+    """The stand-in rejects an unknown answer, so that no test runs without the fault that it wants."""
     with pytest.raises(OSError, match="400"):
         stand_in.faults(answer="loud")

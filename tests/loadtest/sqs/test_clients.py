@@ -40,7 +40,7 @@ RECEIVED = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def _messages(number: int) -> list[Message]:
-    """Of events with any text in keys and values, escaped or not, indented or not."""
+    """Returns messages of events with any text in keys and values, escaped or not, indented or not."""
     bodies: list[bytes] = []
 
     @settings(max_examples=number, database=None)
@@ -86,9 +86,10 @@ def kind(request: pytest.FixtureRequest) -> str:
 def new_client(
     kind: str, tls: Certificates | None, monkeypatch: pytest.MonkeyPatch, thorough: bool
 ) -> Iterator[Callable[[], "SQSClient"]]:
-    """Makes a boto3 client for a queue process, which the environment names to other clients.
+    """Yields a function that makes a boto3 client for a queue process. Variables name the process to other clients.
 
-    One that was idle for a minute may find its connection closed. Behind the terminator, it talks to the queue itself.
+    A client that was idle for a minute may find its connection closed. Behind the TLS terminator, the client talks to
+    the queue itself.
     """
     if kind == "elasticmq" and not thorough:
         pytest.skip("ElasticMQ takes long to start: make test-all")

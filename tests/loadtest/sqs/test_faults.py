@@ -24,14 +24,14 @@ def stored(stand_in: StandIn, queue_url: str) -> int:
 
 @pytest.mark.parametrize(("fault", "expected"), [("lose", 0), ("double", 20)])
 def test_lost_and_doubled(stand_in: StandIn, sqs: "SQSClient", queue_url: str, fault: str, expected: int) -> None:
-    """Acknowledged as if nothing were amiss."""
+    """The stand-in acknowledges each message as usual, but stores it not at all, or twice."""
     stand_in.faults(**{fault: 1})
     assert len(sqs.send_message_batch(QueueUrl=queue_url, Entries=batch())["Successful"]) == 10
     assert stored(stand_in, queue_url) == expected
 
 
 def test_the_same_seed(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> None:
-    """Some of a hundred are lost, the same ones each time."""
+    """Some of a hundred messages are lost, the same ones for the same seed."""
     lost = []
     for seed in (1, 1, 2):
         stand_in.faults(lose=0.5, seed=seed)
@@ -48,7 +48,7 @@ def test_the_same_seed(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> N
     ("fault", "code", "status"), [("throttle", "RequestThrottled", 400), ("error_500", "InternalFailure", 500)]
 )
 def test_refused(stand_in: StandIn, sqs: "SQSClient", queue_url: str, fault: str, code: str, status: int) -> None:
-    """The whole call; nothing is stored. Other calls than sending go on."""
+    """The stand-in rejects the whole call, and stores nothing. Calls that send nothing still succeed."""
     stand_in.faults(**{fault: 1})
     with pytest.raises(ClientError) as raised:
         sqs.send_message_batch(QueueUrl=queue_url, Entries=batch())
@@ -59,7 +59,7 @@ def test_refused(stand_in: StandIn, sqs: "SQSClient", queue_url: str, fault: str
 
 
 def test_failed_entries(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> None:
-    """In an answer of 200, and not the sender's fault; those are not stored."""
+    """The answer is 200 and names failed entries. They are not the sender's fault, and are not stored."""
     stand_in.faults(fail_entry=0.5, seed=3)
     answer = sqs.send_message_batch(QueueUrl=queue_url, Entries=batch())
     assert 0 < len(answer["Failed"]) < 10
@@ -76,7 +76,7 @@ def test_a_lost_answer(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> N
 
 
 def test_a_delay(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> None:
-    """Every call that sends takes so much longer."""
+    """Every call that sends takes this much longer."""
     assert stand_in.faults(delay_ms=300)["delay_ms"] == 300
     begun = time.monotonic()
     sqs.send_message(QueueUrl=queue_url, MessageBody="x")
@@ -84,7 +84,7 @@ def test_a_delay(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> None:
 
 
 def test_hanging(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> None:
-    """No answer until the fault is taken back; then the message is stored."""
+    """The call gets no answer until the fault ends, and then the message is stored."""
     stand_in.faults(hang=True)
     sending = threading.Thread(target=sqs.send_message, kwargs={"QueueUrl": queue_url, "MessageBody": "x"})
     sending.start()
@@ -97,6 +97,6 @@ def test_hanging(stand_in: StandIn, sqs: "SQSClient", queue_url: str) -> None:
 
 
 def test_an_unknown_fault(stand_in: StandIn) -> None:
-    """It is refused, rather than that a test plants nothing."""
+    """The stand-in rejects an unknown fault, so that no test runs without the fault that it wants."""
     with pytest.raises(HTTPError, match="400"):
         stand_in.faults(loose=1)

@@ -64,7 +64,7 @@ MESSAGES: list[tuple[Mapping[str, Any], str]] = [
 
 @pytest.mark.parametrize(("message", "code"), MESSAGES, ids=range(len(MESSAGES)))
 def test_a_message(sqs: "SQSClient", queue_url: str, message: Mapping[str, Any], code: str) -> None:
-    """The same alone, and as an entry whose fault is its own: the one beside it is stored."""
+    """A message gets the same outcome alone and in a batch, and the entry beside it is always stored."""
     message = {"MessageBody": "x", **message}
     assert refusal(sqs.send_message, QueueUrl=queue_url, **message) == (code, 400 if code else 200)
     if len(message["MessageBody"].encode()) > MIB - 100:
@@ -90,7 +90,7 @@ BATCHES: list[tuple[list[dict[str, str]], str]] = [
 
 @pytest.mark.parametrize(("entries", "code"), BATCHES, ids=range(len(BATCHES)))
 def test_a_batch(sqs: "SQSClient", queue_url: str, entries: list[dict[str, str]], code: str) -> None:
-    """What concerns the whole refuses the whole."""
+    """A fault of the whole batch rejects the whole batch."""
     refused = refusal(sqs.send_message_batch, QueueUrl=queue_url, Entries=entries)
     assert refused == ((OLD + code, 400) if code else ("", 200))
 
@@ -117,6 +117,6 @@ def test_a_queue_that_does_not_exist(sqs: "SQSClient", queue_url: str) -> None:
 
 
 def test_other_calls(sqs: "SQSClient", queue_url: str) -> None:
-    """They are not supported, and say so."""
+    """The error says that the call is not supported."""
     assert refusal(sqs.purge_queue, QueueUrl=queue_url) == (OLD + "UnsupportedOperation", 400)
     assert refusal(sqs.list_queues) == (OLD + "UnsupportedOperation", 400)

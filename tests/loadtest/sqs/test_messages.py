@@ -76,7 +76,7 @@ def test_the_audit(stand_in: StandIn, sqs: "SQSClient", queue_url: str, event: b
 
 
 def test_without_bodies(built: None, event: bytes) -> None:
-    """The digests are there all the same; receiving is not supported."""
+    """The stand-in still counts the digests, but it does not support receiving."""
     stand_in = StandIn(bodies=False)
     stand_in.start()
     sqs = client(stand_in.endpoint)
@@ -112,7 +112,7 @@ def test_visibility(sqs: "SQSClient", queue_url: str) -> None:
 
 
 def test_redrive(sqs: "SQSClient", queue_url: str) -> None:
-    """Received as often as the policy allows, a message goes to the dead-letter queue; the policy is as it was set."""
+    """A message moves to the dead-letter queue after as many receives as the policy allows. The policy is unchanged."""
     arn = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
     policy = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 2})
     source = sqs.create_queue(QueueName=f"source-{uuid.uuid4().hex}", Attributes={"RedrivePolicy": policy})["QueueUrl"]

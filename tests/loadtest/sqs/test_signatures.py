@@ -41,13 +41,13 @@ def send(request: AWSPreparedRequest) -> tuple[int, str]:
 
 @given(path=PATHS, body=st.binary(min_size=1), extra=VALUES)
 def test_what_botocore_signs_is_taken(keeping: StandIn, path: str, body: bytes, extra: str) -> None:
-    """Whatever the path, the body and a header: the operation is unknown, the signature is not the reason."""
+    """Any path, body and header is accepted: the error is about the unknown operation, not about the signature."""
     assert send(signed(keeping, path, body, extra)) == (400, "UnsupportedOperation")
 
 
 @given(path=PATHS, body=st.binary(min_size=1), bit=st.integers(0, 7), data=st.data())
 def test_a_changed_body(keeping: StandIn, path: str, body: bytes, bit: int, data: st.DataObject) -> None:
-    """One bit of it."""
+    """The stand-in rejects a body in which one bit was changed."""
     request = signed(keeping, path, body)
     position = data.draw(st.integers(0, len(body) - 1))
     request.body = body[:position] + bytes([body[position] ^ 1 << bit]) + body[position + 1 :]
@@ -66,14 +66,14 @@ def test_a_changed_body(keeping: StandIn, path: str, body: bytes, bit: int, data
     ids=["path", "query", "target", "another header", "content type"],
 )
 def test_a_changed_request(keeping: StandIn, change: Callable[[AWSPreparedRequest], None]) -> None:
-    """The path, the query and every header that was signed."""
+    """The signature covers the path, the query and each of these headers."""
     request = signed(keeping, "/path", b"{}", "x")
     change(request)
     assert send(request) == (403, "InvalidSignatureException")
 
 
 def test_other_credentials(keeping: StandIn) -> None:
-    """A wrong secret, an unknown key, a session token that was signed, one that was not, and none of all."""
+    """A wrong secret, an unknown key, an unsigned token and no signature are rejected; a signed token is accepted."""
     assert send(signed(keeping, "/", b"{}", by=Credentials("local", "wrong"))) == (403, "InvalidSignatureException")
     assert send(signed(keeping, "/", b"{}", by=Credentials("other", "local"))) == (403, "InvalidClientTokenId")
     assert send(signed(keeping, "/", b"{}", by=Credentials("local", "local", "token"))) == (400, "UnsupportedOperation")
@@ -86,7 +86,7 @@ def test_other_credentials(keeping: StandIn) -> None:
 
 @pytest.mark.parametrize(("minutes", "name"), [(-14, "UnsupportedOperation"), (-16, "RequestExpired")])
 def test_a_clock_that_is_wrong(keeping: StandIn, minutes: int, name: str) -> None:
-    """Up to 15 minutes, before and after."""
+    """A clock may be wrong by up to 15 minutes, in both directions."""
     for sign in (1, -1):
         with patch("botocore.auth.get_current_datetime") as now:
             now.return_value = datetime.now(UTC) + sign * timedelta(minutes=minutes)

@@ -1,4 +1,4 @@
-"""The process: TLS, its port, its parent, and the SDK for Go."""
+"""The process of the stand-in: TLS, its port, its parent, and the SDK for Go."""
 
 import subprocess
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.harness.service import PASSWORD, USER, environment
 
 
 def test_tls(built: None) -> None:
-    """boto3 sends over it, trusting its authority; the audit is asked over it, too."""
+    """boto3 sends over TLS if it trusts the CA, and the audit uses TLS, too."""
     with certificates() as tls:
         stand_in = StandIn(bodies=False, tls=tls)
         stand_in.start()
@@ -40,7 +40,7 @@ def test_tls(built: None) -> None:
 
 
 def test_it_comes_back_on_its_port(built: None) -> None:
-    """Empty, as nothing was written down."""
+    """The restarted stand-in is empty, because it stores nothing on disk."""
     stand_in = StandIn()
     stand_in.start()
     endpoint, sqs = stand_in.endpoint, client(stand_in.endpoint)

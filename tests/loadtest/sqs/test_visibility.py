@@ -1,4 +1,4 @@
-"""A message that is held can be hidden for longer, or handed back."""
+"""A message in flight can be hidden for longer, or be made visible again."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 def _received(sqs: "SQSClient", queue_url: str) -> str:
-    """The receipt handle of the message that is visible."""
+    """Receives the visible message, and returns its receipt handle."""
     [message] = sqs.receive_message(QueueUrl=queue_url, VisibilityTimeout=3600)["Messages"]
     return message["ReceiptHandle"]
 
 
 def test_handed_back_it_is_received_at_once(sqs: "SQSClient", queue_url: str) -> None:
-    """And the old receipt handle is worth nothing any more."""
+    """The message is received again at once, and its old receipt handle is no longer valid."""
     sqs.send_message(QueueUrl=queue_url, MessageBody="b")
     first = _received(sqs, queue_url)
     sqs.change_message_visibility(QueueUrl=queue_url, ReceiptHandle=first, VisibilityTimeout=0)
@@ -26,7 +26,7 @@ def test_handed_back_it_is_received_at_once(sqs: "SQSClient", queue_url: str) ->
 
 
 def test_a_batch_says_of_each_entry_what_became_of_it(sqs: "SQSClient", queue_url: str) -> None:
-    """A message that is visible again is not in flight; twelve hours are the most."""
+    """An entry fails if its message is visible, its time exceeds twelve hours, or its handle is unknown."""
     handles = {}
     for name in ("held", "visible", "long"):
         sqs.send_message(QueueUrl=queue_url, MessageBody=name)

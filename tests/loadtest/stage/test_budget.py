@@ -21,7 +21,7 @@ KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # Docker's exit code is a shel
 
 @pytest.fixture(params=[*MECHANISMS, process_tree.NAME])
 def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each that this machine has; the others are skipped with the reason."""
+    """Returns each mechanism that this machine has. Tests of the others are skipped with the reason."""
     monkeypatch.setenv("LOADTEST_BUDGET", request.param)
     try:
         with open_budget("capped"):
@@ -34,7 +34,7 @@ def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 @contextmanager
 def _running(budget: Budget, code: str) -> Iterator["subprocess.Popen[str]"]:
-    """A process of the budget that ran `code` and keeps running: some budgets end with their last process."""
+    """Starts a process of the budget, which runs `code` and then stays: some budgets end with their last process."""
     stays = f"{code}\nprint('ran', flush=True)\nimport time\ntime.sleep(60)"
     command = budget.command([sys.executable, "-c", stays], {})
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -58,7 +58,7 @@ def test_cpu_is_throttled(mechanism: str) -> None:
 
 
 def test_the_peak_of_memory_is_counted(mechanism: str) -> None:
-    """Where the kernel has it."""
+    """If the kernel reports the peak, it contains the 100 MiB that the process allocates."""
     with open_budget("capped") as budget, _running(budget, HOLD):
         peak = budget.peak_bytes()
         assert peak is None or 100 * 1024 * 1024 <= peak <= 512 * 1024 * 1024
@@ -105,7 +105,7 @@ def test_the_files_of_version_2(tmp_path: Path) -> None:
 
 
 def test_an_unknown_one_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The value, and what is allowed."""
+    """The error has the value, and what is allowed."""
     monkeypatch.setenv("LOADTEST_BUDGET", "hope")
     with (
         pytest.raises(Unavailable, match="LOADTEST_BUDGET=hope: allowed is cgroup v2, cgroup v1, "),

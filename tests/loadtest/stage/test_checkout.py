@@ -24,7 +24,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def wheel(folder: Path) -> str:
-    """A line of a lock: a package with one module, `tiny`."""
+    """Makes a package with one module, `tiny`, and returns its line for a lock."""
     file = folder / "tiny-1-py3-none-any.whl"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("tiny.py", "NUMBER = 7\n")
@@ -52,7 +52,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def clean(root: Path) -> Iterator[Path]:
-    """The same, and nothing but the cache is left after the test."""
+    """Yields the repository, and then requires that only the cache remains."""
     yield root
     assert git(root, "worktree", "list").count("\n") == 1
     assert {path.name for path in root.glob(".run/against/*")} <= {"environments", "lock"}
@@ -88,7 +88,7 @@ def test_an_interrupted_run(clean: Path) -> None:
 
 @pytest.mark.usefixtures("instant")
 def test_a_killed_run(clean: Path) -> None:
-    """The next run removes the worktree of one that could not."""
+    """The next run removes the worktree that a killed run has left."""
     git(clean, "worktree", "add", "--quiet", "--detach", str(clean / ".run" / "against" / "worktree"), "second")
     with checkout("first", clean) as there:
         assert "first" in (there.folder / "app.py").read_text()

@@ -17,7 +17,7 @@ SECONDS = 20
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux only")
 @pytest.mark.skipif(os.cpu_count() == 1, reason="one core")
 def test_they_change_cores() -> None:
-    """Each is seen on both, with all its threads, and the process that has ended disturbs nothing."""
+    """Each process is seen on both cores, with all its threads. A process that has ended does not matter."""
     code = "import threading, sys; threading.Thread(target=sys.stdin.read).start(); print(flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code]
     both = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]

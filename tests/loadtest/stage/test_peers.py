@@ -26,7 +26,7 @@ PATH = "/webhooks/chargebee"
 
 @pytest.fixture(params=["go", "go_group_commit", "go_lean"])
 def go(request: pytest.FixtureRequest, aws: QueueProcess, queue_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
-    """A client of a peer in Go, on the queue."""
+    """Yields an HTTP client of a peer in Go that uses the queue."""
     require_go()
     go = next(peer for peer in peers.peers() if peer.name == request.param)
     with (
@@ -52,7 +52,7 @@ def test_go_queues_what_is_valid(go: httpx.Client, sqs: "SQSClient", queue_url: 
 
 @pytest.mark.slow
 def test_go_is_formatted_and_vetted() -> None:
-    """By gofmt and go vet."""
+    """gofmt and go vet find nothing."""
     require_go()
     listed = subprocess.run(["gofmt", "-l", "."], cwd=peers.SOURCES, check=True, capture_output=True, text=True)
     assert not listed.stdout

@@ -96,7 +96,7 @@ def test_behaviour() -> None:
 
 @pytest.mark.parametrize("path", ["/_/behaviour", "/_/invoices"])
 def test_no_website_changes_it(path: str) -> None:
-    """A browser names the website that sends the request; curl does not."""
+    """A browser sends the website's origin, which gets 403. curl sends none."""
     assert StandIn().client.put(path, content=b"[]", headers={"Origin": "http://elsewhere"}).status_code == 403
 
 

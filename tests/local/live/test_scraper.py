@@ -32,7 +32,7 @@ async def test_rates_are_of_about_a_second(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.anyio
 async def test_a_service_without_metrics() -> None:
-    """A service without metrics has no figures, and gets no request."""
+    """A service without metrics, or one that does not answer the scrape, has no figures."""
     async with aiohttp.ClientSession() as session:
         assert await Scraper(None, session).values() == {}
         assert await Scraper("http://127.0.0.1:9/metrics", session).values() == {}

@@ -21,7 +21,7 @@ OUTCOMES = {
 
 
 class Exporter:
-    """The values of one service have the names that the page reads."""
+    """Exports the metrics of one service, with the names that the page reads."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""How long a webhook would wait if it came now, on a clock of the test's own."""
+"""How long a new webhook would wait, on a clock of the test's own."""
 
 from collections import deque
 
@@ -49,7 +49,7 @@ def test_no_webhook_waits_much_longer_than_the_bound(monkeypatch: pytest.MonkeyP
 
 
 def test_a_burst_is_admitted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a pause, the pace is unknown."""
+    """After a pause, the rate of answers is unknown, so no webhook is rejected."""
     service = Service(monkeypatch)
     assert service.comes(2000) == 2000
     service.now += 0.5
@@ -57,7 +57,7 @@ def test_a_burst_is_admitted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sufficient_capacity_refuses_no_webhook(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many arrive as are answered, each after four seconds."""
+    """As many webhooks are answered as arrive, each after four seconds."""
     service = Service(monkeypatch)
     service.comes(400)
     for _ in range(100):
@@ -106,7 +106,7 @@ def test_a_slow_queue_seems_to_pause_once(monkeypatch: pytest.MonkeyPatch, befor
 
 
 def test_nothing_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then the oldest webhook's waiting time decides."""
+    """If nothing is answered, the waiting time of the oldest webhook decides."""
     service = Service(monkeypatch)
     service.comes(10)
     service.now = 4.9
@@ -118,7 +118,7 @@ def test_nothing_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """APP_MAX_WAIT=0."""
+    """With APP_MAX_WAIT=0, webhooks are admitted, however long others have waited."""
     service = Service(monkeypatch, max_wait=0)
     service.comes(10)
     service.now = 1000

@@ -24,7 +24,7 @@ def warnings() -> Iterator[list[str]]:
 
 
 def test_credentials_that_can_be_guessed() -> None:
-    """demo:demo, and a previous password of seven characters: one warning, and the service starts."""
+    """demo:demo and a previous password of seven characters give one warning, and the service starts."""
     everywhere = {"host": "0.0.0.0"}  # noqa: S104  # on loopback there is no warning
     with SqsStandIn() as sqs, Service(sqs.endpoint, sqs.queue_url, **everywhere, **DEMO, **SHORT) as service:
         service.wait_for("Listening on")

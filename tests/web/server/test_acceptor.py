@@ -37,7 +37,7 @@ def probe(service: Web) -> int:
 def test_how_many_are_accepted_in_each_iteration(
     new_loop: Callable[[], asyncio.AbstractEventLoop], at_once: int, fewest: int, most: int
 ) -> None:
-    """The whole backlog within three iterations of the loop; with APP_ACCEPT=one, one in each iteration."""
+    """Three iterations of the loop accept the whole backlog. With APP_ACCEPT=one, each iteration accepts one."""
     connected: list[asyncio.BaseTransport] = []
 
     class Counted(asyncio.Protocol):

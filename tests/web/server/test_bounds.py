@@ -65,14 +65,14 @@ def test_a_head_that_is_too_long_in_one_piece(service: Service, size: int, heade
 
 
 def test_a_head_of_60_kb(service: Service) -> None:
-    """The service accepts it."""
+    """The service accepts a head of this size."""
     with RawSender(service.address) as sender:
         sender.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n" % (b"y" * 60_000))
         assert sender.answer().startswith(b"HTTP/1.1 200 ")
 
 
 def test_too_many_headers(service: Service) -> None:
-    """A hundred are allowed, a hundred and one are not."""
+    """A hundred headers are allowed, a hundred and one are not."""
     for number, status in ((99, b"200"), (100, b"400")):
         with RawSender(service.address) as sender:
             sender.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"x: y\r\n" * (number - 1))

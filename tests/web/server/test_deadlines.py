@@ -51,7 +51,7 @@ def test_a_silent_connection_is_closed(service: Service) -> None:
 
 @pytest.mark.parametrize("head", [b"POST /webhooks/chargebee HTTP/1.1\r\nX-Y: ", b"GET /"], ids=repr)
 def test_a_head_that_drips(service: Service, head: bytes) -> None:
-    """408 and a closed connection, however often a byte arrives; on a new connection, and after an answer."""
+    """A head that drips gets 408, and its connection is closed, whether it is new or has had an answer."""
     for before in (b"", PROBE):
         with RawSender(service.address) as sender:
             if before:
@@ -70,7 +70,7 @@ def test_empty_lines_that_drip(service: Service) -> None:
 
 
 def test_a_head_that_stops(service: Service) -> None:
-    """The client can read the 408."""
+    """A sender that stops within its head gets a 408 that it can read."""
     with RawSender(service.address) as sender:
         sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost:")
         assert sender.rest().startswith(b"HTTP/1.1 408 Request Timeout\r\n")
@@ -146,9 +146,9 @@ def test_a_blocked_loop_closes_no_connection_with_unread_bytes(event: bytes, par
 
 @pytest.mark.anyio
 async def test_deadlines_go_on_after_a_sender_has_left() -> None:
-    """The deadline of a body passes between the end of what its sender sends and the end of the connection.
+    """Other connections are still closed in time after the deadline of a body whose sender has ended its side.
 
-    These are apart if the service still has bytes to write. Then other connections are closed in time as before.
+    The deadline passes before the connection ends, which is possible if the service still has bytes to write.
     """
     errors: list[str] = []
     sink = logger.add(errors.append, level="ERROR")

@@ -87,7 +87,7 @@ def test_a_second_signal_ends_at_once(aws: QueueProcess, queue_url: str, event: 
 
 
 def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """A webhook that is still not complete then gets 503 like the others, not uvicorn's 500."""
+    """A webhook that is incomplete when APP_GRACEFUL_TIMEOUT ends gets 503 like the others, not uvicorn's 500."""
     with (
         Service(aws.endpoint, queue_url, drain_delay=0, graceful_timeout=1) as service,
         RawSender(service.address) as sender,
@@ -124,7 +124,7 @@ def test_stops_with_new_connections(
 
 
 def test_the_filter_drops_syns_alone() -> None:
-    """A handshake in progress completes, and connections in the accept queue can still be accepted."""
+    """A connection in the accept queue can still be accepted, and its data arrives."""
     if not can_drop_new():
         pytest.skip("this kernel does not let this user filter a listener")
     with (

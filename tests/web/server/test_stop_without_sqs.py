@@ -9,7 +9,7 @@ from app.settings import NEWEST, Release
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
-# botocore makes two attempts, of half of it each.
+# botocore makes two attempts, each of half of this time.
 SQS_SECONDS = 60
 # Long enough for a busy machine, and less than an attempt.
 STOP_SECONDS = 20
