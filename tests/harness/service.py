@@ -69,7 +69,6 @@ class Web:
     def __init__(
         self, environment: dict[str, str], open_files: int | None = None, command: list[str] | None = None
     ) -> None:
-        self._is_web = command is None
         command = command or [sys.executable, "-m", "app", "web"]
         if open_files is not None:
             command = ["bash", "-c", f'ulimit -n {open_files} && exec "$@"', "bash", *command]
@@ -161,9 +160,7 @@ class Web:
 
     def _announced(self) -> str | None:
         """Returns the URL that the process listens on, or None until the log has it."""
-        # A worker that `web` has started may be faster.
-        others = "the worker's probes" if self._is_web else "\0"
-        messages = [line["message"] for line in self.lines if others not in line["message"]]
+        messages = [line["message"] for line in self.lines]
         return next((message.split()[2] for message in messages if message.startswith("Listening on")), None)
 
     def _end(self) -> None:

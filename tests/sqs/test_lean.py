@@ -315,7 +315,7 @@ async def test_no_answer_until_the_deadline(
 
 
 async def test_sqs_is_down_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQS answers with errors, or not at all. The start does not wait for it, and calls succeed when SQS is back."""
+    """SQS answers with errors, or not at all. The start waits WARM_SECONDS at most, and calls succeed later."""
     address = QueueAddress.at(sqs.queue_url)
     sqs.raw = {"GetQueueUrl": (500, b"oops")}
     async with open_lean(address, SendLimits()) as queue:

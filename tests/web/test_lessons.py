@@ -293,8 +293,9 @@ def test_v09_ten_waiting_webhooks_leave_in_one_call(sqs: SqsStandIn, event: byte
 
 
 def test_sigterm_flushes(sqs: SqsStandIn, event: bytes, release: Release) -> None:
-    """Webhooks in flight get 200 or 503, and SQS has exactly as many messages as there were 200s."""
+    """Webhooks whose calls are in flight get 200, others 200 or 503. SQS has exactly as many messages as 200s."""
     action = "SendMessageBatch" if release >= Release.V09_GROUP_COMMIT else "SendMessage"
+    in_flight = 1 if release is Release.V02_BLOCKING else 4
     sqs.hold(action)
     with serving(sqs, event, release, drain_delay=0) as (service, _):
         # All of them are connected before the signal: later the listener is closed.
@@ -302,7 +303,7 @@ def test_sigterm_flushes(sqs: SqsStandIn, event: bytes, release: Release) -> Non
         for sender, body in zip(waiting, fresh_events(event, 8), strict=True):
             sender.head(f"Content-Length: {len(body)}")
             sender.send(body)
-        sqs.wait_for(action, 1 if release is Release.V02_BLOCKING else 4)
+        sqs.wait_for(action, in_flight)
         service.process.send_signal(signal.SIGTERM)
         sqs.release()
         answered = [int(sender.answer().split()[1]) for sender in waiting]
@@ -310,7 +311,7 @@ def test_sigterm_flushes(sqs: SqsStandIn, event: bytes, release: Release) -> Non
         for sender in waiting:
             sender.__exit__()
     assert set(answered) <= {200, 503}
-    assert len(sqs.messages) == answered.count(200)
+    assert len(sqs.messages) == answered.count(200) >= in_flight
 
 
 def test_a_sender_that_leaves_is_still_queued(sqs: SqsStandIn, event: bytes) -> None:

@@ -124,7 +124,7 @@ def test_stops_with_new_connections(
 
 
 def test_the_filter_drops_syns_alone() -> None:
-    """A connection in the accept queue can still be accepted, and its data arrives."""
+    """New connections are dropped. One in the accept queue can still be accepted, and its data arrives."""
     if not can_drop_new():
         pytest.skip("this kernel does not let this user filter a listener")
     with (
@@ -132,6 +132,8 @@ def test_the_filter_drops_syns_alone() -> None:
         socket.create_connection(listening.getsockname()) as early,
     ):
         drop_new(listening)
+        with pytest.raises(TimeoutError):
+            socket.create_connection(listening.getsockname(), timeout=0.5)
         accepted, _ = listening.accept()
         with accepted:
             early.sendall(b"hello")
