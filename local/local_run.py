@@ -78,12 +78,13 @@ def read_run(run_dir: Path) -> LocalRun:
     file = run_dir / "local.json"
     try:
         run = LocalRun(**json.loads(file.read_text()))
+        is_alive = psutil.pid_exists(run.pid)
     except (FileNotFoundError, NotADirectoryError):
         raise ConfigurationError(f"no local run: {file} does not exist; start one with `make run`") from None
-    except (OSError, ValueError, TypeError, RecursionError):
+    except (OSError, ValueError, TypeError, OverflowError, RecursionError):
         raise ConfigurationError(f"{file} is not readable: delete it and start again with `make run`") from None
     # The lock alone is not enough: a new run locks the folder before it removes the file of a killed run.
-    if not psutil.pid_exists(run.pid) or not is_locked(run_dir):
+    if not is_alive or not is_locked(run_dir):
         raise ConfigurationError(
             f"the local run of {file} has ended (process {run.pid} is gone); start one with `make run`"
         )

@@ -40,6 +40,7 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
     "a link to itself": lambda file: file.symlink_to(file),
     "no JSON": lambda file: file.write_text("{"),
     "no object": lambda file: file.write_text("7"),
+    "a process id that is too large": lambda file: LocalRun(2**70, *["-"] * 7).write(file.parent),
 }
 
 
