@@ -31,8 +31,10 @@ from loadtest.stage.stack import PASSWORD, USER, Stack, open_stack
 
 MIB = 1024 * 1024
 # Webhooks that are sent up to CLOSE_S seconds before or after the outage count as sent during it: the time of vegeta's
-# first request is not known exactly, and after the outage, the service still backs off and opens new connections.
+# first request is known to some 0.5 s, and after the outage, the service still backs off and opens new connections.
 CLOSE_S = 3.0
+# vegeta has begun when it has read a webhook: the pipe to it stores fewer than this number.
+_IN_PIPE = 10
 
 
 @click.command(help=__doc__)
@@ -75,12 +77,18 @@ def outage(rate: int, seconds: float) -> Outage:
             ended = threading.Event()
             unreachable = threading.Thread(target=_interrupt, args=(stack, memory, around, seconds, ended), daemon=True)
             shown.phase("sending")
-            unreachable.start()
+
+            def tick() -> None:
+                if len(traffic.sent) > _IN_PIPE and not unreachable.ident:
+                    unreachable.start()
+                shown.sent(len(traffic.sent))
+
             try:
-                vegeta.attack(load, "outage", traffic, raw / "results.bin", lambda: shown.sent(len(traffic.sent)))
+                vegeta.attack(load, "outage", traffic, raw / "results.bin", tick)
             finally:
                 ended.set()
-                unreachable.join()
+                if unreachable.ident:
+                    unreachable.join()
             memory.now("after")
             fired = look(traffic, arrived, raw)
     assert fired.audit is not None
