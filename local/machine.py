@@ -11,19 +11,18 @@ import psutil
 # Limits in cores. Up to these limits, other processes hardly change a measurement. An idle desktop stays below them.
 FOREIGN_CORES = 0.3
 STOLEN_CORES = 0.1
-# How many times as long as at its fastest a short loop may take. A virtual core is often one of a core's two hardware
-# threads. If another virtual machine uses the second one, the same work takes some 1.7 times as long, and Linux does
-# not report that as steal time.
+# The limit of `slowdown`. A virtual core is often one of a core's two hardware threads. If another virtual machine uses
+# the second one, the same work takes some 1.7 times as long, and Linux does not report that as steal time.
 SLOWDOWN = 1.4
 _LOOPS, _LENGTH = 100, 30_000  # together some 50 ms
 
 
 class Busy(NamedTuple):
-    """How many cores other work used on average during a measurement.
+    """How much other work disturbed a measurement. Numbers of cores are averages.
 
     `foreign_cores` counts all processes except this process and its descendants. `stolen_cores` counts the time that
-    the hypervisor gave to other virtual machines (steal time). `slowdown` is how many times as long the same short loop
-    took before or after the measurement, whichever was slower, as at its fastest in this process.
+    the hypervisor gave to other virtual machines (steal time). A short loop ran before and after the measurement;
+    `slowdown` is the longer of its two times, divided by its shortest time in this process.
     """
 
     foreign_cores: float
@@ -36,7 +35,7 @@ class Busy(NamedTuple):
         reasons = (
             (f"other processes used {self.foreign_cores:.1f} of {cores} cores", self.foreign_cores > FOREIGN_CORES),
             (f"the hypervisor took {self.stolen_cores:.1f} of {cores} cores", self.stolen_cores > STOLEN_CORES),
-            (f"a short loop took {self.slowdown:.1f} times as long as at its fastest", self.slowdown > SLOWDOWN),
+            (f"the processor was slow: a loop took {self.slowdown:.1f} times its best time", self.slowdown > SLOWDOWN),
         )
         return [reason for reason, holds in reasons if holds]
 
@@ -73,7 +72,7 @@ class Watch:
 
     @cached_property
     def busy(self) -> Busy:
-        """What was measured. Read it when the measured processes have ended, because they slow the loop down, too."""
+        """The disturbance. Read it when the measured processes have ended, because they slow the loop down, too."""
         seconds, total, own, stolen = (after - before for after, before in zip(self._after, self._before, strict=True))
         seconds = max(seconds, 0.001)
         slowest = max(self._loop_seconds, loop.time())

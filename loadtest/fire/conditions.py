@@ -1,4 +1,4 @@
-"""Whether an attack measured the service, or something else: the machine, the generator, the queue, the network."""
+"""Finds out whether an attack measured the service, or else the machine, the generator, the queue or the network."""
 
 from contextlib import ExitStack
 from typing import Self

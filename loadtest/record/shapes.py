@@ -61,8 +61,8 @@ class Conditions(Record):
 
     `foreign_cores` and `queue_cores` are None for a service at --url, which may itself be one of the other processes.
     `late_ms` is the 99th percentile of how late an open loop sent its requests; None for a closed loop. `ping_ms` is
-    the median response time of the queue through toxiproxy. `slowdown` is that of `local.machine`. `doubts` has a line
-    for each reason why the attack may have measured something else.
+    the median response time of the queue through toxiproxy. `slowdown`: see `local.machine.Busy`; older results lack
+    it. `doubts` has a line for each reason why the attack may have measured something else.
     """
 
     foreign_cores: float | None

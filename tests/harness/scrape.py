@@ -1,4 +1,4 @@
-"""What a service's /metrics says, parsed by Prometheus' own client."""
+"""Reads a service's /metrics with the parser of Prometheus' own client."""
 
 import time
 from collections.abc import Callable

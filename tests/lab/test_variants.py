@@ -1,4 +1,4 @@
-"""What APP_LAB_ settings change: the middleware, the loop and the parser, uvicorn's limit."""
+"""Tests what APP_LAB_ settings change: the middleware, the loop and the parser, uvicorn's limit."""
 
 import re
 from time import thread_time

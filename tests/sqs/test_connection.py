@@ -26,7 +26,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x
 
 
 class Request(NamedTuple):
-    """What has arrived; `number` counts a server's requests, `connection` its connections, from 0."""
+    """Stores what has arrived. `number` counts a server's requests, `connection` its connections, from 0."""
 
     number: int
     connection: int

@@ -126,7 +126,7 @@ def test_who_blocks_the_loop(sqs: SqsStandIn, event: bytes, release: Release, ac
 
 
 def test_v01_blocks_the_loop(event: bytes) -> None:
-    """As long as Chargebee takes, nothing else proceeds, not even /healthz."""
+    """While the release waits for Chargebee, nothing else proceeds, not even /healthz."""
     with socket.create_server(("127.0.0.1", 0)) as chargebee:
         url = f"http://127.0.0.1:{chargebee.getsockname()[1]}"
         inline = {"billing_table": "unused", "chargebee_url": url, "chargebee_api_key": "key", "billing_lease": 600}

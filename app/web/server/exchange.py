@@ -86,8 +86,7 @@ class Exchange:
             self.body = bytes(self._parts)
 
     def expect_body(self, seconds: float, late: Callable[[], None]) -> None:
-        """Calls `late` in `seconds`, unless the body is complete, the response written or the request
-        abandoned by then.
+        """Calls `late` in `seconds`, unless body or response is complete, or the request is abandoned, by then.
 
         Later calls have no effect.
         """

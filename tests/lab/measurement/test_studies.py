@@ -1,4 +1,4 @@
-"""What the studies measure, and what their results are compared with."""
+"""Tests what the studies measure, and what their results are compared with."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What happens at SIGTERM to background tasks whose clients have already got 200."""
+"""Tests what happens at SIGTERM to background tasks whose clients have already got 200."""
 
 import httpx
 import psycopg

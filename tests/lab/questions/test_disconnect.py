@@ -1,4 +1,4 @@
-"""What a handler does after its client has left, while the upstream's answers are withheld until then."""
+"""Tests what a handler does after its client has left, while the upstream's answers are withheld until then."""
 
 import threading
 from collections.abc import Iterator

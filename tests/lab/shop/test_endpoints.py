@@ -1,4 +1,4 @@
-"""What the endpoints of `database` and `orders` answer, also if Postgres or a pool does not serve them."""
+"""Tests what the endpoints of `database` and `orders` answer, also if Postgres or a pool does not serve them."""
 
 import signal
 from concurrent.futures import ThreadPoolExecutor, as_completed

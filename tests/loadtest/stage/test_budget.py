@@ -90,7 +90,7 @@ def test_no_budget_is_not_limited(mechanism: str) -> None:
 
 
 def test_the_files_of_version_2(tmp_path: Path) -> None:
-    """What is written into a cgroup of version 2 and read from it, also on machines without version 2."""
+    """The budget writes and reads the files of a cgroup of version 2, here in a folder, so that any machine will do."""
     (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
     (tmp_path / "cgroup.subtree_control").write_text("cpu\n")
     budget = cgroup_v2.CgroupV2(LIMITS["capped"], tmp_path)

@@ -17,7 +17,7 @@ _EVERY = 500  # runs between two lines of progress
     type=click.IntRange(0, 3),
     default=1,
     show_default=True,
-    help="Most senders that misbehave, and stops.",
+    help="Most senders that leave, stop sending or send in parts, and stops of the process.",
 )
 def main(faults: int, specials: int) -> None:
     """Search every order in which three webhooks arrive, SQS answers one or two calls at a time, and time passes.

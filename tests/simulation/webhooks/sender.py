@@ -75,7 +75,7 @@ class Sender(asyncio.Transport):
 
     def write(self, data: Any) -> None:
         if self._ended and not self.has_left:
-            return  # real transports drop what is written after `close` or `abort`
+            return  # a real transport drops what is written after its end; after a departure, a write is a fault
         self.answers.append(int(data[9:12]))
         check_answer(self._run, self, self.answers[-1], data)
 

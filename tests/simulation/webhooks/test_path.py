@@ -9,7 +9,7 @@ TWO_SLOTS = [pytest.param(bound, marks=pytest.mark.slow) for bound in (Bound(2, 
 
 @pytest.mark.parametrize("bound", [Bound(1, 1, 0), Bound(1, 0, 1), *TWO_SLOTS])
 def test_every_run_within_a_bound(bound: Bound) -> None:
-    """A run has at most one fault of SQS, or one sender that leaves, one late body, or one stop."""
+    """A run has at most one fault of SQS, or one special event: see `Bound`."""
     found = search(bound)
     assert found.violation is None, "\n".join(found.trace)
     assert found.runs > 100
