@@ -90,7 +90,6 @@ Record = TypeVar("Record", WebhookRecord, MessageRecord)
 
 ObserveWebhook = Callable[[WebhookRecord], None]
 ObserveCall = Callable[[CallRecord], None]
-ObserveMessage = Callable[[MessageRecord], None]
 
 
 def unobserved(record: CallRecord) -> None:
