@@ -5,8 +5,8 @@ an event loop of its own for the awaited one, `anyio.run`, as published); and bo
 it. k6 with 10,000 virtual users for 30 s, and different numbers of workers in the study.
 
 Published: requests a second and average (study 3 of the sync/async studies). Awaited, 1,000 ms: 2,044 and 4.67 s with
-fewer workers, 7,638 and 1.25 s with more. Blocking in threads, 1,000 ms: 566 and 588, 13.1 s. Both in threads, 500 ms,
-16 workers: 486 and 15.7 s. Both on the loop, 500 ms: 164 and 54 s, 81 % failed.
+one worker, 7,638 and 1.25 s with six. In threads, 1,000 ms, 16 workers: 566 blocking and 588 by `anyio.run`, 13.1 s.
+Both in threads, 500 ms, 16 workers: 486 and 15.7 s. Both on the loop, 500 ms: 164 and 54 s, 81 % failed.
 
 What to expect: awaited, as many a second as there are users, until the CPU is full. In threads, 40 for each worker and
 second of sleep, however many users there are: 16 workers × 40 threads ÷ (2 × 0.5 s) = 640, less what a loop for each

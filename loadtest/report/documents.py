@@ -95,7 +95,7 @@ def saturated() -> str:
     """The closed loop on a quarter of a core."""
     history, folder = newest("history")
     shown = picture(folder, "cpu", "CPU for each webhook, by release")
-    return f"{tables.saturated(history)}\n\n{provenance(history)}\n\n{shown}"
+    return f"{tables.saturated(history)}\n\n{conditions(history)}; {repeats(history)}.\n\n{shown}"
 
 
 def sustained() -> str:
