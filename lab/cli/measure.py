@@ -15,7 +15,7 @@ from lab.measurement.ask import ask
 from lab.measurement.questions import QUESTIONS
 from lab.measurement.run import QUICK_SCALE, SCALE, Plan, run
 from lab.measurement.studies import STUDIES
-from lab.report import answers, page, pictures, tables
+from lab.report import answers, pictures, tables
 from loadtest.failures import exit_on_failure
 from loadtest.record import folders, meta
 from loadtest.record.comparison import Environment
@@ -45,7 +45,6 @@ def measure(only: tuple[str, ...], quick: bool, repeats: int | None, scale: floa
 
 def _measure(names: list[str], plan: Plan, out: Path, where: Environment) -> None:
     lab = run(names, plan, out / "lab.json", where)
-    page.write(lab, out)
     pictures.write(lab, out)
     measured = [study for study in lab.studies if study.name in names]
     click.echo("\n\n".join([*map(tables.study, measured), str(out / "lab.html")]))

@@ -1,6 +1,6 @@
-"""Redraws the pictures of docs/lab.md that are stale.
+"""Writes the pictures of docs/lab.md, and lab.html, again if any of them is stale.
 
-python -m lab.report            redraw them
+python -m lab.report            write them
 python -m lab.report --check    fail if any is stale
 """
 

@@ -1,4 +1,4 @@
-"""Draws the charts of docs/lab.md as SVG: one for each study and one for each question."""
+"""Draws the charts of docs/lab.md as SVG, one for each study and one for each question, and writes lab.html."""
 
 import json
 import tempfile
@@ -8,7 +8,7 @@ import vl_convert
 
 from lab.measurement.answers import Answers
 from lab.measurement.record import LabResults
-from lab.report import charts
+from lab.report import charts, page
 from loadtest.report import theme
 from loadtest.report.charts import Spec
 
@@ -16,7 +16,8 @@ SVG_WIDTH = 560
 
 
 def write(lab: LabResults, out: Path) -> None:
-    """Writes `lab-<study>-<theme>.svg` to `out`."""
+    """Writes lab.html and `lab-<study>-<theme>.svg` to `out`."""
+    page.write(lab, out)
     for study in lab.studies:
         _draw(charts.ratios(study), out, f"lab-{study.name}")
 
@@ -34,15 +35,15 @@ def _draw(spec: Spec, out: Path, name: str) -> None:
 
 
 def stale(results: LabResults | Answers, folder: Path) -> list[Path]:
-    """The pictures of `folder` that are missing or differ from a redraw."""
+    """Returns the files of `folder` that are missing or differ from what `redraw` writes."""
     with tempfile.TemporaryDirectory() as scratch:
         redraw(results, Path(scratch))
-        drawn = {folder / file.name: file.read_text() for file in sorted(Path(scratch).glob("*.svg"))}
+        drawn = {folder / file.name: file.read_text() for file in sorted(Path(scratch).iterdir())}
     return [file for file, fresh in drawn.items() if not file.exists() or file.read_text() != fresh]
 
 
 def redraw(results: LabResults | Answers, out: Path) -> None:
-    """Writes the pictures of either to `out`."""
+    """Writes the files of either to `out`."""
     if isinstance(results, Answers):
         write_answers(results, out)
     else:

@@ -54,7 +54,7 @@ def test_a_part_of_the_document(results: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.slow
 def test_stale_pictures(results: Path) -> None:
-    """Missing and altered pictures of each study's newest run are stale, until they are drawn again."""
+    """Missing and altered files of each study's newest run are stale, until they are written again."""
     assert {folder.name for _, folder in lab_documents.stale()} == {"2026-11-22-a", "2026-11-23-b"}
     for measured, folder in lab_documents.stale():
         lab_pictures.redraw(measured, folder)
