@@ -33,7 +33,7 @@ async def test_events_are_listed_over_all_pages(stage: Stage, billing: OpenBilli
 
 
 async def test_an_invoice_has_the_lines_of_all_pages(stage: Stage, billing: OpenBilling) -> None:
-    """`retrieve` reads all pages, and returns the line items in their order."""
+    """`retrieve` reads all pages, each with a call that is counted, and returns the line items in their order."""
     body = event_body(line_items=[line(number) for number in range(250)])
     stage.register(body)
     async with billing() as worker:
@@ -42,6 +42,7 @@ async def test_an_invoice_has_the_lines_of_all_pages(stage: Stage, billing: Open
         found = await worker.chargebee.retrieve(lease, body["content"]["invoice"]["id"])
         assert [one.description for one in found.line_items] == [f"Terminal licence {n}" for n in range(250)]
         assert found.is_pending
+        assert worker.chargebee.calls == {"retrieve": 3}
 
 
 async def test_ids_with_odd_characters_stay_within_their_segment(stage: Stage, billing: OpenBilling) -> None:

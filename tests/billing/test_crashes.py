@@ -99,7 +99,10 @@ def test_any_number_of_kills_charges_everything_once(
 
 
 async def test_a_cancelled_worker_lets_go_at_once(stage: Stage, billing: OpenBilling) -> None:
-    """A worker whose time for stopping is over releases its claim, although Chargebee still executes its last call."""
+    """A worker whose time for stopping is over releases its claim.
+
+    Chargebee still executes the worker's last call. Meanwhile, the invoice is locked for the next worker.
+    """
     stage.behave(latency=2)
     body = _prepared(stage)
     async with billing("stopped") as worker:
@@ -110,11 +113,13 @@ async def test_a_cancelled_worker_lets_go_at_once(stage: Stage, billing: OpenBil
             await processing
     stage.behave(latency=0)
     assert stage.claim(body["id"])["code"] == {"S": "cancelled"}
+    codes = set()
     async with billing("next") as worker:
         while True:
             try:
                 assert await worker.process(event_of(body)) == "closed"
                 break
-            except ChargebeeUnavailable:  # lock_timeout
-                continue
+            except ChargebeeUnavailable as locked:
+                codes.add(locked.code)
+    assert codes <= {"lock_timeout"}
     stage.require_billed_once(body, some(CHARGES))

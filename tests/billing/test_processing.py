@@ -243,6 +243,7 @@ async def test_an_invoice_that_was_closed_and_needs_no_charges_is_done(stage: St
     stage.close(body["content"]["invoice"]["id"])
     async with billing() as worker:
         assert await worker.process(event_of(body)) == "closed"
+        assert worker.chargebee.calls == {"close": 1, "retrieve": 1}
 
 
 async def test_an_invoice_that_does_not_exist_is_poison(stage: Stage, billing: OpenBilling) -> None:

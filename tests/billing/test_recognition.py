@@ -61,12 +61,14 @@ def _charged(stage: Stage, body: dict[str, Any]) -> list[int]:
     ids=["brackets", "no brackets", "brackets on the long line"],
 )
 def test_a_plan_with_brackets_has_its_period(stage: Stage, billing: OpenBilling, lines: list[dict[str, Any]]) -> None:
-    """Usage of last year and of the next period is not charged."""
+    """Usage of last year and of the next period is not charged, and is not reserved for the invoice either."""
     body = event_body(line_items=lines)
+    invoice = body["content"]["invoice"]
     stage.register(body)
-    stage.put(body["content"]["invoice"]["customer_id"], [BEFORE, NOW, AFTER])
+    stage.put(invoice["customer_id"], [BEFORE, NOW, AFTER])
     assert asyncio.run(_process(billing, body)) == "closed"
     assert _charged(stage, body) == [2000]
+    assert [one.invoice_id for one in stage.billables(invoice["customer_id"])] == [None, invoice["id"], None]
 
 
 @pytest.mark.slow

@@ -593,3 +593,5 @@ def test_a_log_line_for_each_webhook(service: Service, release: Release, event: 
     line = service.log(event_id="ev_to_be_logged")
     assert line["duration_ms"] > 0
     assert (line["outcome"], line["event_type"], line["retry"]) == (release.accepted, "pending_invoice_created", False)
+    service.post(changed(event, id="ev_logged_as_retry", webhooks=[{"id": "wh_1", "webhook_status": "failed"}]))
+    assert service.log(event_id="ev_logged_as_retry")["retry"] is True

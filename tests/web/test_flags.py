@@ -49,10 +49,12 @@ def test_loop_and_parser(
 
 @pytest.mark.parametrize("middleware", ["none", "asgi", "base_http"])
 def test_middleware(aws: QueueProcess, queue_url: str, event: bytes, middleware: str) -> None:
-    """APP_MIDDLEWARE: a middleware adds an id and the time to each answer, also to refusals."""
+    """APP_MIDDLEWARE: a middleware adds an id and the time to each answer. Refusals remain problems."""
     with Service(aws.endpoint, queue_url, release=ASGI, middleware=middleware) as service:
         answers = [service.post(body) for body in (event, b"{}", b"x" * 300_000)]
     assert [answer.status_code for answer in answers] == [200, 422, 413]
+    types = [answer.headers["content-type"] for answer in answers]
+    assert types == ["application/json", "application/problem+json", "application/problem+json"]
     for answer in answers:
         assert ("x-request-id" in answer.headers) == (middleware != "none")
         assert answer.headers.get("server-timing", "").startswith("app;dur=") == (middleware != "none")

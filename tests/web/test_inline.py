@@ -76,7 +76,7 @@ def test_a_repeated_webhook_charges_nothing_twice(service: InlineService, body: 
 
 
 def test_a_plan_with_brackets_and_a_period_backwards(service: InlineService, body: bytes) -> None:
-    """The name of a plan changes no charge. A period that ends before it begins gets 422."""
+    """The name of a plan changes no charge. A period that ends before it begins gets 422, and nothing is charged."""
     event = json.loads(body)
     for line in event["content"]["invoice"]["line_items"]:
         line["description"] += " [EUR]"
@@ -87,8 +87,10 @@ def test_a_plan_with_brackets_and_a_period_backwards(service: InlineService, bod
     changed = [line | {"date_from": line["date_to"] + 1} for line in lines]
     backwards = event | {"id": "ev_backwards", "content": {"invoice": {**event["content"]["invoice"], "id": "b"}}}
     backwards["content"]["invoice"]["line_items"] = changed
-    problem = assert_problem(service.post(json.dumps(backwards).encode()), 422)
+    rejected = json.dumps(backwards).encode()
+    problem = assert_problem(service.post(rejected), 422)
     assert [error["type"] for error in problem["errors"]] == ["invalid_period"]
+    assert service.inline.invoice(rejected)["charges"] == []
 
 
 @pytest.mark.parametrize(
