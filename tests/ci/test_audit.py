@@ -106,10 +106,11 @@ def test_a_service_that_cannot_be_reached(lock: Path) -> None:
 
 
 def test_a_service_that_is_broken(service: Service, lock: Path) -> None:
-    """An error of the service does not count as an advisory, so the build does not fail."""
+    """An error of the service does not count as an advisory: one line reports it, and the build does not fail."""
     service.status = 500
     ended = audit(lock, service.server_port)
     assert ended.returncode == 0
+    assert ended.stdout.count("\n") == 1
     assert ended.stdout.startswith("advisories: NOT LOOKED UP: ")
 
 

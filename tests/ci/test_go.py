@@ -39,11 +39,11 @@ def test_which_go_runs(tmp_path: Path, on_path: str | None, runs: str) -> None:
 
 
 def test_the_wheel_is_installed_first(tmp_path: Path) -> None:
-    """pip installs the wheel with hashes into .run/go. If pip fails, the script fails."""
+    """pip installs the wheel with hashes into .run/go. If pip fails, the script shows pip's error and fails."""
     (tmp_path / ".ci").mkdir()
     (tmp_path / "loadtest" / "tools").mkdir(parents=True)
     shutil.copy2(SCRIPT, tmp_path / ".ci" / "go")
-    installs = f"echo python $@ >> {tmp_path}/calls; exit 1"
+    installs = f"echo python $@ >> {tmp_path}/calls; echo 'no such wheel' >&2; exit 1"
     venv = f"echo venv $@ >> {tmp_path}/calls; mkdir -p $3/bin; cp $0.pip $3/bin/python"
     program(tmp_path / "bin" / "python3", venv)
     program(tmp_path / "bin" / "python3.pip", installs)
@@ -52,7 +52,7 @@ def test_the_wheel_is_installed_first(tmp_path: Path) -> None:
     command = ["/bin/bash", str(tmp_path / ".ci" / "go"), "version"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
-    assert ended.stderr == "installing Go (some 70 MB) into .run/go, once …\n"
+    assert ended.stderr == "installing Go (some 70 MB) into .run/go, once …\nno such wheel\n"
     pip = "-m pip install --quiet --disable-pip-version-check --require-hashes"
     assert (tmp_path / "calls").read_text() == (
         f"venv -m venv {tmp_path}/.run/go\npython {pip} -r {tmp_path}/loadtest/tools/requirements.txt\n"

@@ -72,14 +72,16 @@ def test_it_ends_when_its_parent_is_killed() -> None:
         assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
 
 
-def test_a_port_that_is_taken() -> None:
-    """The error names the port."""
+def test_a_port_that_is_taken(capfd: pytest.CaptureFixture[str]) -> None:
+    """The error names the port, and the upstream itself writes only one line, with the reason."""
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
         pytest.raises(ConfigurationError, match=f"did not start on port {taken.getsockname()[1]}"),
         start(taken.getsockname()[1]),
     ):
         pass
+    [line] = capfd.readouterr().err.splitlines()
+    assert "Address already in use" in line
 
 
 def test_by_hand() -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,17 @@ def test_two_runs_share_no_id() -> None:
     template = (SAMPLES / "default.json").read_bytes()
     first, second = ({json.loads(body)["id"] for body in fresh_events(template, 100)} for _ in range(2))
     assert not first & second
+
+
+def test_events_are_made_one_at_a_time() -> None:
+    """`fresh_events` makes one event at a time, so a thousand events need less memory than a hundred of them would."""
+    template = (SAMPLES / "default.json").read_bytes()
+    events = fresh_events(template, 1000)
+    tracemalloc.start()
+    assert sum(len(body) for body in events) == 1000 * len(template)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * len(template)
 
 
 @pytest.mark.slow

@@ -75,9 +75,11 @@ def test_all_users_are_in_flight(tools: None, tmp_path: Path) -> None:
 
 
 def test_a_warm_up_is_short() -> None:
-    """A warm-up waits for less time than the attack. Its other parameters are the same."""
+    """A warm-up waits and computes for less time than the attack. Its other parameters are the same."""
     case = EndpointCase("a", "/outbound/sync", users(1, 1), {"ms": "1000", "client": "shared"})
     assert case.requested == "GET /outbound/sync?ms=1000&client=shared"
     assert case.target("http://x").url == "http://x/outbound/sync?ms=1000&client=shared"
     assert case.target("http://x", short=True).url == "http://x/outbound/sync?ms=10&client=shared"
+    computing = EndpointCase("b", "/orders/sync", users(1, 1), {"user_id": "15", "fib": "30"})
+    assert computing.target("http://x", short=True).url == "http://x/orders/sync?user_id=15&fib=10"
     assert json.loads(event())["object"] == "event"

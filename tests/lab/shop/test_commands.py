@@ -33,14 +33,16 @@ def test_a_lab_with_a_postgres(sig: signal.Signals) -> None:
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
 def test_a_postgres_to_use(sig: signal.Signals) -> None:
-    """The command prints the variable. After a signal, it exits with 0, and no process remains."""
+    """The command prints the variable. After a signal, it exits with 0, without an error, and no process remains."""
     with subprocess.Popen(
         [sys.executable, "-m", "lab", "postgres", "--scale", str(SCALE)],
         env=environment(),
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     ) as process:
         assert process.stdout is not None
+        assert process.stderr is not None
         export, _, url = process.stdout.readline().strip().partition("=")
         assert export == "export APP_LAB_DATABASE_URL"
         with psycopg.connect(url) as connection:
@@ -49,7 +51,9 @@ def test_a_postgres_to_use(sig: signal.Signals) -> None:
         process.send_signal(sig)
         assert process.wait(SECONDS) == 0
         _, alive = psutil.wait_procs(family, timeout=SECONDS)
-    assert alive == []
+        assert alive == []
+        said = process.stderr.read().splitlines()
+    assert said == ["Starting Postgres", "Rows and indexes", "Ctrl-C ends it, and removes its files", ""]
 
 
 @pytest.mark.parametrize(
@@ -63,8 +67,9 @@ def test_a_postgres_to_use(sig: signal.Signals) -> None:
     ],
 )
 def test_contradictions(arguments: list[str], complaint: str) -> None:
-    """The command exits with 2, and the error does not show the password."""
+    """The command exits with 2, and starts nothing. The error does not show the password."""
     done = command(*arguments, database_url="postgresql://me:s3cret@127.0.0.1:1/shop")
     assert done.returncode == 2
     assert complaint in done.stderr
     assert "s3cret" not in done.stderr
+    assert (done.stdout, "Starting Postgres" in done.stderr) == ("", False)
