@@ -74,7 +74,7 @@ class ExperimentSettings(BaseModel):
         ge=0,
         le=100,
         allow_inf_nan=False,
-        description="CPU time in ms that a BaseHTTPMiddleware spends on each webhook, besides its own (v01 to v10)."
+        description="CPU time in ms that a BaseHTTPMiddleware spends on each request, besides its own (v01 to v10)."
         " Used for the published figures of the lessons v02 to v07 (`python -m loadtest calibrated`).",
     )
     response: Literal["json", "orjson", "model"] = Field(
@@ -90,7 +90,7 @@ class ExperimentSettings(BaseModel):
     profile: Path | None = Field(
         None,
         description="Folder to which pyinstrument writes profiles, each of one webhook. Used for the profiles"
-        " of the lessons v02 to v11.",
+        " of all lessons.",
         json_schema_extra={"allowed": "a folder that can be written to"},
     )
     timeline: Path | None = Field(

@@ -40,7 +40,8 @@ class GateSettings(BaseModel):
         frozenset[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,100}$")]], NoDecode, Field(min_length=1)
     ] = Field(
         frozenset({"pending_invoice_created"}),
-        description="Event types to enqueue. The service answers 200 to other events and ignores them.",
+        description="Event types to enqueue. The service answers 200 to other events and ignores them. The worker bills"
+        " pending_invoice_created only.",
         json_schema_extra={"allowed": "names of a–z, 0–9 and _, separated by commas"},
     )
     max_body_bytes: int = Field(
