@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from asgi_doctor.stacks import frames_of
+from asgi_doctor.greenlets import frames_of
 
 # Frames between `run_forever` and a callback: run_forever, _run_once, Handle._run. uvloop has none.
 _ASYNCIO_FRAMES = 3

@@ -11,7 +11,7 @@ from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
 
-from asgi_doctor.stacks import Location, frames_of, function_name
+from asgi_doctor.stacks import Location, function_name
 
 # Set by the doctor's ASGI wrapper for each request; tasks and threads that the request starts inherit the value.
 current_scope: "ContextVar[dict[str, Any] | None]" = ContextVar("asgi_doctor_scope", default=None)
@@ -47,18 +47,16 @@ class Request(NamedTuple):
             found = found.func
         return _definition(inspect.unwrap(found)) if callable(found) else None
 
-    def in_stack(self, innermost: FrameType) -> "Request":
+    def in_stack(self, frames: list[FrameType]) -> "Request":
         """Returns this request with the scope found in the frames' local variables.
 
         This is for an application without the doctor's wrapper.
         """
-        frame: FrameType | None = innermost
-        while frame is not None:
+        for frame in reversed(frames):
             if "scope" in frame.f_code.co_varnames:
                 scope = frame.f_locals.get("scope")
                 if isinstance(scope, dict) and "path" in scope:
                     return self._replace(scope=scope)
-            frame = frame.f_back
         return self
 
 
@@ -82,23 +80,22 @@ def current_task(loop: asyncio.AbstractEventLoop) -> "asyncio.Task[Any] | None":
         return None
 
 
-def callback_of(loop: asyncio.AbstractEventLoop, innermost: FrameType, depth: int) -> tuple[Hashable, Request]:
+def callback_of(loop: asyncio.AbstractEventLoop, frames: list[FrameType], depth: int) -> tuple[Hashable, Request]:
     """Identifies the callback that the loop runs now, and the request that it belongs to. ENDED if it has ended.
 
-    `depth` is the number of the loop's own frames.
+    `frames`: the outermost first. `depth` is the number of the loop's own frames.
     """
     task = current_task(loop)
     if task is not None:
         request = request_of(context_of(task))
-        return (id(task), task.get_name()), request if request.scope else request.in_stack(innermost)
-    frames = frames_of(innermost)
+        return (id(task), task.get_name()), request if request.scope else request.in_stack(frames)
     # Only a task runs a coroutine, so the task of these frames has ended or is suspended. The loop's frames are then no
     # longer outside of the coroutine's frame, so the first `depth` frames are checked, too.
     if any(frame.f_code.co_flags & inspect.CO_COROUTINE for frame in frames):
         return ENDED, NO_REQUEST
     for outermost in frames[depth:]:
         callback = (outermost.f_code, id(outermost.f_locals.get("self")))
-        return callback, NO_REQUEST.in_stack(innermost)  # a server may handle requests in callbacks, without tasks
+        return callback, NO_REQUEST.in_stack(frames)  # a server may handle requests in callbacks, without tasks
     return None, NO_REQUEST
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import NamedTuple
 
+from asgi_doctor.greenlets import frames_of
+
 # The share of the samples that a function needs. A half is too little: if three functions take a third of the time
 # each, more than half of a few samples often happen to be in the same one.
 MOST = 3 / 4
@@ -80,24 +82,23 @@ def depth_of_loop() -> int:
     return next((depth for depth, frame in enumerate(frames) if frame.f_code.co_flags & _COROUTINE), 0)
 
 
-def is_idle(frame: FrameType, depth: int) -> bool:
+def is_idle(frames: list[FrameType], depth: int) -> bool:
     """Returns whether the loop, whose own frames are the outermost `depth`, runs no Python code.
 
     uvloop waits without a Python frame of its own, so with uvloop a callback written in C looks idle, too.
     """
-    code = frame.f_code
+    code = frames[-1].f_code
     if code.co_name == "select" and code.co_filename.endswith("selectors.py"):
-        return len(frames_of(frame)) <= depth
-    return not code.co_filename.endswith(f"asyncio{os.sep}events.py") and len(frames_of(frame)) <= depth
+        return len(frames) <= depth
+    return not code.co_filename.endswith(f"asyncio{os.sep}events.py") and len(frames) <= depth
 
 
-def stack_of(frame: FrameType, depth: int) -> Stack:
-    """Returns the stack that ends in `frame`, without the doctor's own frames.
+def stack_of(frames: list[FrameType], depth: int) -> Stack:
+    """Returns the stack of these frames, the outermost first, without the doctor's own frames.
 
     The `depth` outermost frames are left out as well, if there are more than these.
     """
-    frames = frames_of(frame)
-    found = tuple(_at(one.f_code, one.f_lineno) for one in frames[depth:] or frames[-1:])
+    found = tuple(_at(one.f_code, _line(one)) for one in frames[depth:] or frames[-1:])
     return tuple(location for location in found if not location.file.startswith(_OWN))
 
 
@@ -132,14 +133,10 @@ def inside(stack: Stack, location: Location) -> Stack:
     return stack[innermost + 1 :]
 
 
-def frames_of(innermost: FrameType) -> list[FrameType]:
-    """Returns the frames of a stack, the outermost first."""
-    frames: list[FrameType] = []
-    frame: FrameType | None = innermost
-    while frame is not None:
-        frames.append(frame)
-        frame = frame.f_back
-    return frames[::-1]
+def _line(frame: FrameType) -> int | None:
+    """Returns the frame's line. In a Jinja template, it is the template's line, not that of the generated code."""
+    template = frame.f_globals.get("__jinja_template__")
+    return frame.f_lineno if template is None else int(template.get_corresponding_lineno(frame.f_lineno))
 
 
 @lru_cache(maxsize=4096)

@@ -54,9 +54,7 @@ class Startup:
             self._watched.stop()
 
     def _sample(self) -> None:
-        frame = self._watched.frame()
-        stack = stack_of(frame, 0) if frame is not None else ()
-        del frame
+        stack = stack_of(self._watched.frames(), 0)
         passed = self._watched.passed(INTERVAL_SECONDS)
         location = next((one for one in reversed(stack) if one.in_app), None)
         if location is None or imports(inner := inside(stack, location)):

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from asgi_doctor.greenlets import frames_of
 from asgi_doctor.request import Request, context_of, request_of
 from asgi_doctor.stacks import Location, Stack, stack_of
 
@@ -19,7 +20,7 @@ def busy_lines(threads: Iterable[threading.Thread]) -> Iterator[Line]:
     frames = sys._current_frames()
     for thread in threads:
         frame = frames.get(thread.ident or 0)
-        stack = stack_of(frame, 0) if frame is not None else ()
+        stack = stack_of(frames_of(frame), 0)
         innermost = _own(stack)
         if innermost is not None:
             yield innermost, stack, _request_of_thread(frame)
@@ -77,6 +78,6 @@ def _stack_of_task(task: "asyncio.Task[Any]") -> Stack:
     awaited: Any = task.get_coro()
     while awaited is not None:
         frame = getattr(awaited, "cr_frame", None) or getattr(awaited, "gi_frame", None)
-        stack += stack_of(frame, 0)[-1:] if frame is not None else ()
+        stack += stack_of([frame], 0) if frame is not None else ()
         awaited = getattr(awaited, "cr_await", None) or getattr(awaited, "gi_yieldfrom", None)
     return tuple(stack)

@@ -15,6 +15,7 @@ from collections.abc import Hashable
 from contextlib import suppress
 from typing import Self
 
+from asgi_doctor import greenlets
 from asgi_doctor.block import Block, Ping, Sample, begun
 from asgi_doctor.finding import Finding
 from asgi_doctor.findings import Findings, OnFinding, OnFound
@@ -66,12 +67,15 @@ class Watchdog:
         self._loop, self._depth = loop, depth
         self._watched = WatchedThread(thread)
         self._last_free = self._last_ping = time.monotonic()
+        if thread is threading.current_thread():
+            greenlets.observe()
         self._thread.start()
         return self
 
     def stop(self) -> None:
         self._ended.set()
         self._thread.join()
+        greenlets.forget()
 
     def _watch(self) -> None:
         with suppress(ProcessLookupError):  # the loop's thread has ended
@@ -96,12 +100,10 @@ class Watchdog:
             return
         answered = self._ping.answered if self._ping is not None else None
         # The stack comes first: while this thread reads a file, the loop's thread continues.
-        frame = self._watched.frame()
-        stack = () if frame is None or is_idle(frame, self._depth) else stack_of(frame, self._depth)
-        key, request = (
-            callback_of(self._loop, frame, self._depth) if frame is not None and stack else (None, NO_REQUEST)
-        )
-        del frame
+        frames = self._watched.frames()
+        stack = () if not frames or is_idle(frames, self._depth) else stack_of(frames, self._depth)
+        key, request = callback_of(self._loop, frames, self._depth) if stack else (None, NO_REQUEST)
+        del frames
         if key == ENDED:
             stack = ()  # the stack belongs to no callback that still runs
         passed = self._watched.passed(wanted)
@@ -153,6 +155,7 @@ class Watchdog:
     def _answer(ping: Ping) -> None:
         """Runs on the event loop."""
         ping.answered = time.monotonic()
+        greenlets.observe()  # the application may import `greenlet` late
 
     def _end(self, now: float) -> None:
         if self._block is not None:

@@ -6,6 +6,7 @@ from types import FrameType
 from typing import NamedTuple
 
 from asgi_doctor.garbage import GarbageTime
+from asgi_doctor.greenlets import frames_of_thread
 from asgi_doctor.scheduling import Interval, ThreadTimes, take_sample
 
 # Measured: 1 to 2 turns in each switch interval while C code keeps the lock, and 12 to 20 while a loop iterates.
@@ -63,7 +64,7 @@ class Passed(NamedTuple):
 class WatchedThread:
     """Samples one thread.
 
-    The sampling thread calls `start`, then `frame` and `passed` for each sample, and `stop` at the end.
+    The sampling thread calls `start`, then `frames` and `passed` for each sample, and `stop` at the end.
     """
 
     def __init__(self, thread: threading.Thread | None = None) -> None:
@@ -85,9 +86,9 @@ class WatchedThread:
         self._times.close()
         self._own_times.close()
 
-    def frame(self) -> FrameType | None:
-        """Returns the innermost frame. `sys._current_frames` is documented for debuggers, and the only way."""
-        return sys._current_frames().get(self.ident)
+    def frames(self) -> list[FrameType]:
+        """Returns the thread's frames, the outermost first, or [] if the thread has ended."""
+        return frames_of_thread(self.ident)
 
     def passed(self, wanted: float) -> Passed:
         """Returns what has happened since the last call. The sampler wanted to sleep for `wanted` seconds.

@@ -4,8 +4,8 @@ import asyncio
 import sys
 from types import FrameType
 
+from asgi_doctor.greenlets import frames_of
 from asgi_doctor.request import ENDED, NO_REQUEST, callback_of
-from asgi_doctor.stacks import frames_of
 
 
 def test_a_coroutine_that_has_ended_since_its_frame_was_read() -> None:
@@ -18,4 +18,4 @@ def test_a_coroutine_that_has_ended_since_its_frame_was_read() -> None:
     loop = asyncio.new_event_loop()
     loop.run_until_complete(handler())
     loop.close()
-    assert callback_of(loop, frames[0], depth=len(frames_of(sys._getframe()))) == (ENDED, NO_REQUEST)
+    assert callback_of(loop, frames_of(frames[0]), depth=len(frames_of(sys._getframe()))) == (ENDED, NO_REQUEST)

@@ -3,9 +3,11 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from asgi_doctor.greenlets import frames_of
 from asgi_doctor.stacks import Location, Stack, culprit, depth_of_loop, short, stack_of
 
 RUN = Location("/shop/orders.py", 10, "create")
@@ -52,12 +54,21 @@ def test_frames_of_the_loop_are_left_out() -> None:
         return inner()
 
     def stack() -> Stack:
-        return stack_of(sys._getframe(), depth_of_loop())
+        return stack_of(frames_of(sys._getframe()), depth_of_loop())
 
     with pytest.raises(StopIteration) as ended:
         coroutine(stack).send(None)
     assert [location.function.rpartition(".")[2] for location in ended.value.value] == ["coroutine", "stack"]
-    assert [location.function for location in stack_of(sys._getframe(), 1_000)] == [
+    assert [location.function for location in stack_of(frames_of(sys._getframe()), 1_000)] == [
         "test_frames_of_the_loop_are_left_out",
     ]
     assert depth_of_loop() == 0
+
+
+def test_a_line_in_a_template() -> None:
+    """The line is the template's. Jinja runs code generated from the template, with more lines, as the template's."""
+    template = SimpleNamespace(get_corresponding_lineno=lambda line: line - 20)
+    found: list[Stack] = []
+    names = {"__jinja_template__": template, "call": lambda: found.append(stack_of(frames_of(sys._getframe()), 0))}
+    exec(compile("\n" * 21 + "call()", "/shop/templates/orders.html", "exec"), names)  # noqa: S102  # as Jinja does
+    assert found[0][-2][:2] == ("/shop/templates/orders.html", 2)

@@ -1,0 +1,36 @@
+"""The watchdog sees through greenlets, in which SQLAlchemy's asyncio extension runs its synchronous code."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from queue import Empty, Queue
+from typing import Any
+
+import pytest
+import uvloop
+
+from asgi_doctor.watchdog import Watchdog
+
+WARN = 0.1
+greenlet = pytest.importorskip("greenlet").greenlet
+gettrace = pytest.importorskip("greenlet").gettrace
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+def test_a_library_that_blocks_in_a_greenlet(run: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    """The watchdog names the line that waits for the greenlet, and the calls in it. No trace function remains."""
+
+    async def endpoint() -> None:
+        with pytest.raises(Empty):
+            greenlet(Queue[None]().get).switch(timeout=4 * WARN)
+
+    async def main() -> None:
+        with watchdog:
+            await asyncio.create_task(endpoint())
+            await asyncio.sleep(0)
+
+    watchdog = Watchdog(WARN)
+    run(main())
+    [finding] = watchdog.findings
+    assert finding.source == "greenlet(Queue[None]().get).switch(timeout=4 * WARN)"
+    assert "queue.py" in finding.chain[1]
+    assert gettrace() is None
