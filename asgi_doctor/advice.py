@@ -78,6 +78,11 @@ RESPONSE = Cure(
     "return orders",
     "return Response(orders_adapter.dump_json(orders[:100]), media_type='application/json')",
 )
+ROWS = Cure(
+    "do less: fewer rows, or columns instead of objects",
+    "orders = (await session.scalars(select(Order))).all()",
+    "rows = (await session.execute(select(Order.id, Order.total).limit(100))).all()",
+)
 JSON = Cure(
     "do less: smaller documents, or a faster parser (orjson, msgspec); otherwise a process pool",
     "data = json.loads(body)",
@@ -93,8 +98,9 @@ BUILD = Cure(
     "client = Client()  # in the endpoint",
     "yield {'client': Client()}  # in the lifespan\nclient = request.state.client  # in the endpoint",
 )
+ROUTES = Cure("FastAPI builds the routes of a router at its first request: send one before the service is ready")
 IMPORT = Cure(
-    "import it once, at the top of the module",
+    "import it once, before the first request: at the top of a module that is imported at the start",
     "async def report():\n    import pandas",
     "import pandas\nasync def report():\n    …",
 )

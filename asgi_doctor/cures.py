@@ -13,6 +13,8 @@ from asgi_doctor.advice import (
     REGULAR_EXPRESSION,
     RELEASING,
     RESPONSE,
+    ROUTES,
+    ROWS,
     SLEEP,
     STARTUP_COMPUTES,
     STARTUP_WAITS,
@@ -26,14 +28,19 @@ from asgi_doctor.stacks import Stack
 _EXECUTOR = ("concurrent/futures/thread.py", "asyncio/threads.py")
 _SLEEPS = re.compile(r"\bsleep\(")
 _SERIALISES = re.compile(
-    r"/(fastapi/(routing|encoders|_compat)|pydantic/|starlette/responses|litestar/(serialization|response|dto))"
+    r"/(fastapi/(routing|encoders|_compat)|pydantic/|starlette/responses|litestar/(serialization|response|dto)"
+    r"|jinja2/|markupsafe/)"
 )
+# The creation of objects from rows, in which SQLAlchemy computes and the database does not.
+_LOADS_ROWS = re.compile(r"/sqlalchemy/orm/(loading|instrumentation|state)\.py$")
 _MATCHES = re.compile(r"\bre\.\w+\(|\.(match|search|fullmatch|findall|finditer|sub|split)\(")
 _JSON = re.compile(r"\bjson\.(loads|dumps|load|dump)\(|\.json\(\)|model_validate|model_dump|TypeAdapter|validate_")
 # C code that releases the interpreter lock while it computes.
 _RELEASES = re.compile(
     r"pbkdf2_hmac|scrypt|bcrypt|argon2|hashlib|sha\d+\(|zlib|gzip|bz2|lzma|\.compress\(|hash_password"
 )
+# Also the adapters of passlib and pwdlib: passlib/handlers/bcrypt.py, pwdlib/hashers/argon2.py.
+_RELEASING_FILES = re.compile(r"/(hashlib|gzip)\.py$|/(bcrypt|argon2)(/|\.py$)")
 
 
 def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -> Cure:
@@ -62,6 +69,8 @@ def _built(files: list[str], source: str) -> Cure:
             source
         ):
             return advice
+    if any(file.endswith("/fastapi/dependencies/utils.py") for file in files):
+        return ROUTES
     return IMPORT if any(file.startswith("<frozen importlib") for file in files) else BUILD
 
 
@@ -75,9 +84,11 @@ def _waited(files: list[str], source: str, *, handles: bool) -> Cure:
 
 
 def _computed(files: list[str], source: str, *, handles: bool) -> Cure:
+    if any(_LOADS_ROWS.search(file) for file in files):
+        return ROWS
     if handles or any(_SERIALISES.search(file) for file in files):
         return RESPONSE
-    if _RELEASES.search(source) or any(file.endswith(("/hashlib.py", "/gzip.py")) for file in files):
+    if _RELEASES.search(source) or any(_RELEASING_FILES.search(file) for file in files):
         return RELEASING
     if _JSON.search(source) or any("/json/" in file for file in files):
         return JSON

@@ -83,7 +83,7 @@ class Tally:
             count=self.times,
             seconds=round(self.seconds, 3),
             longest=round(self.longest, 3),
-            chain=tuple(str(location) for location in (self.location, *inner)),
+            chain=tuple(str(one) for one in (self.location, *inner) if not one.file.startswith("<frozen importlib")),
             cure=cures.cure(kind, cause, self.source, inner, handles=self.location == self.request.endpoint),
             source=self.source,
             in_app=self.location.in_app,

@@ -41,6 +41,14 @@ def test_a_collection_after_the_last_sample(inner: Stack, kind: Kind) -> None:
     assert len(block.samples) == 1
 
 
+def test_the_calls_of_an_import() -> None:
+    """The chain of a finding has the modules that are imported, and none of the import system's frames."""
+    package = Location("/venv/lib/python3/site-packages/pandas/__init__.py", 1, "<module>")
+    stack = (LINE, Location("<frozen importlib._bootstrap>", 1176, "_find_and_load"), package)
+    tally = Tally(LINE, stack, NO_REQUEST, short=False)
+    assert tally.finding().chain == (str(LINE), str(package))
+
+
 @pytest.mark.parametrize(("turns", "released"), [(50, False), (600, True)])
 def test_a_loop_that_starves_the_sampler(turns: int, released: bool) -> None:
     """In 0.2 s, a waiting sampler wakes up some 40 times, and more often if a busy loop releases the lock."""
