@@ -45,10 +45,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
 def main(
     arguments: Sequence[str] | None = None, *, prog: str = "asgi-doctor", explain: Explain = lambda finding: ()
 ) -> int:
-    """Runs the command and returns its exit code: 0, 1 if --check fails, 2 after a DoctorError.
+    """Runs the command and returns its exit code.
 
-    Raises SystemExit after --help (0), if an option is wrong (2), or if the application's start-up fails (3).
-    `explain` returns more lines about a finding, for the summary.
+    The exit code is 0, 1 if --check finds something, 2 after a DoctorError or if --check cannot tell, and uvicorn's (3)
+    if the application's start-up fails. `explain` returns more lines about a finding, for the summary. Raises
+    SystemExit after --help (0), or if an option is wrong (2).
     """
     options = parser(prog).parse_args(arguments)
     try:
@@ -62,7 +63,12 @@ def main(
     except DoctorError as error:
         _complain(f"error: {error}")
         return 2
-    return 1 if options.check and new else 0
+    if result.failed or not options.check:
+        return result.failed
+    if result.refused:
+        _complain("error: --check: all answers to a request of --send are errors: see `sent` above")
+        return 2
+    return 1 if new else 0
 
 
 def command() -> None:

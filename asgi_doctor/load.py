@@ -1,7 +1,7 @@
 """A small load for `--send`, in a process of its own: `python load.py HOST PORT METHOD PATH [METHOD PATH]…`.
 
 Each request is sent twice alone and then fifty times at once: fifty are more than AnyIO has threads. A request that has
-no answer after ten seconds is given up.
+no answer after ten seconds is given up. The exit code is 1 if all answers to one of the requests are errors.
 """
 
 import asyncio
@@ -35,14 +35,19 @@ async def send(host: str, port: int, method: str, path: str) -> str:
             writer.close()
 
 
-async def main(host: str, port: int, requests: list[tuple[str, str]]) -> None:
+async def main(host: str, port: int, requests: list[tuple[str, str]]) -> int:
+    """Sends the requests, prints the number of answers with each status, and returns the exit code."""
+    code = 0
     for method, path in requests:
         answers = [await send(host, port, method, path) for _ in range(ALONE)]
         answers += await asyncio.gather(*(send(host, port, method, path) for _ in range(AT_ONCE)))
         counts = ", ".join(f"{answers.count(answer)} × {answer}" for answer in sorted(set(answers)))
         print(f"sent {method} {path}: {counts}", flush=True)  # noqa: T201  # the command's output
+        if not any(answer[:1] in ("2", "3") for answer in answers):
+            code = 1
+    return code
 
 
 if __name__ == "__main__":
     pairs = sys.argv[3:]
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), list(zip(pairs[::2], pairs[1::2], strict=True))))
+    sys.exit(asyncio.run(main(sys.argv[1], int(sys.argv[2]), list(zip(pairs[::2], pairs[1::2], strict=True)))))

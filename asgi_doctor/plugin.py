@@ -98,7 +98,7 @@ def _wanted(item: pytest.Item) -> bool:
 def _limit(item: pytest.Item) -> float:
     mark = item.get_closest_marker(_MARK)
     default = item.config.getini("no_blocking_limit")
-    return float(mark.kwargs.get("limit", default) if mark is not None else default)
+    return float((*mark.args, mark.kwargs.get("limit", default))[0] if mark is not None else default)
 
 
 def _text(finding: Finding, limit: float) -> str:

@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import sys
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from types import FrameType
@@ -14,6 +16,7 @@ from asgi_doctor.watchdog import Watchdog
 
 # Time that requests in flight may take after the first signal.
 GRACEFUL_SECONDS = 10
+_START_FAILED = 3  # uvicorn's exit code
 
 
 class WatchedServer(uvicorn.Server):
@@ -50,6 +53,13 @@ class WatchedServer(uvicorn.Server):
         self.stop()
         self._stopping()
 
+    def finish(self) -> None:
+        """Stops when background tasks have ended, or after GRACEFUL_SECONDS. Call this in another thread."""
+        latest = time.monotonic() + GRACEFUL_SECONDS
+        while self.server_state.tasks and time.monotonic() < latest:
+            time.sleep(0.1)
+        self.stop()
+
     def stop(self) -> None:
         """Ends the server as soon as the loop is free. Any thread may call this."""
         self.should_exit = True
@@ -78,6 +88,7 @@ def serve(
 
     `loop` is uvicorn's: auto, asyncio or uvloop. `measuring` is entered on the event loop. `started` is called as soon
     as the server accepts requests, and `stopping` at the first signal, before requests in flight are finished.
+    Raises SystemExit if the application's start-up fails.
     """
     config = uvicorn.Config(
         asgi, loop=loop, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACEFUL_SECONDS
@@ -86,4 +97,6 @@ def serve(
     server = WatchedServer(config, watchdog, seconds, measuring=measuring, started=started, stopping=stopping)
     with suppress(KeyboardInterrupt):  # the second signal
         server.run(sockets=[listener])
+        if not server.started and server.lifespan.should_exit:  # newer versions of uvicorn exit themselves
+            sys.exit(_START_FAILED)
     return server.server_state.total_requests

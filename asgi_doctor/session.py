@@ -4,9 +4,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from asgi_doctor.errors import DoctorError
 from asgi_doctor.finding import Finding, Kind
@@ -17,7 +19,11 @@ from asgi_doctor.startup import Startup
 from asgi_doctor.target import load
 from asgi_doctor.watchdog import Watchdog
 
+if TYPE_CHECKING:
+    from asgi_doctor.serve import WatchedServer
+
 _LOAD = Path(__file__).with_name("load.py")
+_SAID_AT_ONCE = {Kind.STARVES, Kind.MANY_SHORT, Kind.STARTUP}
 
 
 @dataclass(frozen=True)
@@ -37,10 +43,16 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Result:
-    """The findings of a session, the longest total first, and the number of requests that the application received."""
+    """The findings of a session, the longest total first, and the number of requests that the application received.
+
+    `failed`: uvicorn's exit code if the application's start-up has failed, otherwise 0. `refused`: True if all answers
+    to a request of `Wanted.send` were errors.
+    """
 
     findings: list[Finding]
     requests: int
+    failed: int
+    refused: bool
 
 
 def run(wanted: Wanted, say: Callable[[str], None], complain: Callable[[str], None]) -> Result:
@@ -48,53 +60,76 @@ def run(wanted: Wanted, say: Callable[[str], None], complain: Callable[[str], No
 
     `say` receives each line for standard output, `complain` each for standard error.
     """
-    try:
-        from asgi_doctor.serve import WatchedServer, bind, serve  # needs uvicorn
-    except ModuleNotFoundError as error:
-        raise DoctorError(f"{error}: the doctor serves with uvicorn: pip install uvicorn") from None
-    watchdog = Watchdog(
-        wanted.warn,
-        lambda *found: say(blocking(*found)),
-        lambda finding: say(other(finding)) if finding.kind in {Kind.STARVES, Kind.MANY_SHORT, Kind.STARTUP} else None,
-    )
-    with ExitStack() as stack:
-        listener = stack.enter_context(bind(wanted.host, wanted.port))
-        port = listener.getsockname()[1]
-        starting = Startup(wanted.warn).start()
-        stack.callback(starting.stop)
-        app = routed(load(wanted.target, factory=wanted.factory))
+    if find_spec("uvicorn") is None:
+        raise DoctorError("the doctor serves with uvicorn, which is not installed: pip install uvicorn")
+    if wanted.loop == "uvloop" and find_spec("uvloop") is None:
+        raise DoctorError("--loop uvloop: it is not installed: pip install uvloop")
+    session = _Session(wanted, say, complain)
+    with suppress(KeyboardInterrupt):  # while the module is imported, before uvicorn handles signals
+        session.serve()
+    return Result(session.watchdog.findings, session.requests, session.failed, session.refused)
 
-        def started(server: WatchedServer) -> None:
-            for finding in starting.stop():
-                watchdog.collected.add(finding)
-            say(f"Serving {wanted.target} on http://{_shown(wanted.host)}:{port}")
-            if wanted.page:
-                say(f"Page on {stack.enter_context(page(wanted.target, lambda: watchdog.findings))}")
-            if wanted.send:
-                threading.Thread(target=_send, args=(wanted, port, server.stop, say), daemon=True).start()
 
-        requests = serve(
-            app,
-            listener,
-            watchdog,
-            started=started,
-            stopping=lambda: complain("Stopping; a second signal ends at once"),
-            loop=wanted.loop,
-            seconds=wanted.seconds,
+class _Session:
+    """Serves the application once. The attributes are those of `Result`."""
+
+    def __init__(self, wanted: Wanted, say: Callable[[str], None], complain: Callable[[str], None]) -> None:
+        self._wanted, self._say, self._complain = wanted, say, complain
+        self.watchdog = Watchdog(
+            wanted.warn,
+            lambda *found: say(blocking(*found)),
+            lambda finding: say(other(finding)) if finding.kind in _SAID_AT_ONCE else None,
         )
-    return Result(watchdog.findings, requests)
+        self._startup = Startup(wanted.warn)
+        self._open = ExitStack()
+        self.requests = self.failed = 0
+        self.refused = False
 
+    def serve(self) -> None:
+        from asgi_doctor.serve import bind, serve  # needs uvicorn
 
-def _send(wanted: Wanted, port: int, done: Callable[[], None], say: Callable[[str], None]) -> None:
-    """Sends the built-in load, and ends the session afterwards unless the user has given a time."""
-    requests = [part for pair in wanted.send for part in pair]
-    command = [sys.executable, "-P", str(_LOAD), wanted.host, str(port), *requests]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as sending:
-        assert sending.stdout is not None
-        for line in sending.stdout:
-            say(line.rstrip())
-    if wanted.seconds is None:
-        done()
+        wanted = self._wanted
+        with self._open, bind(wanted.host, wanted.port) as listener:
+            self._startup.start()
+            self._open.callback(self._end_start)
+            app = routed(load(wanted.target, factory=wanted.factory))
+            try:
+                self.requests = serve(
+                    app,
+                    listener,
+                    self.watchdog,
+                    started=lambda server: self._started(server, listener.getsockname()[1]),
+                    stopping=lambda: self._complain("Stopping; a second signal ends at once"),
+                    loop=wanted.loop,
+                    seconds=wanted.seconds,
+                )
+            except SystemExit as error:
+                self.failed = error.code if isinstance(error.code, int) else 1
+
+    def _end_start(self) -> None:
+        for finding in self._startup.stop():
+            self.watchdog.collected.add(finding)
+
+    def _started(self, server: "WatchedServer", port: int) -> None:
+        self._end_start()
+        wanted = self._wanted
+        self._say(f"Serving {wanted.target} on http://{_shown(wanted.host)}:{port}")
+        if wanted.page:
+            self._say(f"Page on {self._open.enter_context(page(wanted.target, lambda: self.watchdog.findings))}")
+        if wanted.send:
+            threading.Thread(target=self._send, args=(server, port), daemon=True).start()
+
+    def _send(self, server: "WatchedServer", port: int) -> None:
+        """Sends the built-in load, and ends the session afterwards unless the user has given a time."""
+        requests = [part for pair in self._wanted.send for part in pair]
+        command = [sys.executable, "-P", str(_LOAD), self._wanted.host, str(port), *requests]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as sending:
+            assert sending.stdout is not None
+            for line in sending.stdout:
+                self._say(line.rstrip())
+        self.refused = sending.returncode != 0
+        if self._wanted.seconds is None:
+            server.finish()
 
 
 def _shown(host: str) -> str:

@@ -4,7 +4,9 @@ import json
 import re
 import signal
 import subprocess
+import sys
 import textwrap
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -12,13 +14,14 @@ from xml.etree import ElementTree as ET
 import httpx
 import pytest
 
+from asgi_doctor import cli
 from tests.asgi_doctor.doctor_process import PATIENCE, command, doctor, environment
 from tests.harness.service import NO_CAS
 
 SHOP = """
     import time
 
-    from fastapi import FastAPI
+    from fastapi import BackgroundTasks, FastAPI
 
     app = FastAPI()
     not_an_app = 7
@@ -33,6 +36,13 @@ SHOP = """
     @app.get("/slow")
     def slow():
         time.sleep(1)
+
+    def mail():
+        time.sleep(2)
+
+    @app.get("/later")
+    async def later(tasks: BackgroundTasks):
+        tasks.add_task(mail)
 
     @app.get("/hang")
     async def hang():
@@ -98,6 +108,76 @@ def test_starvation_with_the_built_in_load(shop: Path) -> None:
     findings = json.loads((shop / "found.json").read_text())["findings"]
     [found] = [one for one in findings if one["kind"] == "starves"]  # on a busy machine, healthy lines block, too
     assert (found["route"], found["function"]) == ("GET /slow", "slow")
+
+
+@pytest.mark.slow
+def test_background_tasks_after_the_built_in_load(shop: Path) -> None:
+    """The doctor watches until the background tasks have ended, which wait for threads after all answers."""
+    ended = subprocess.run(
+        command("shop:app", "--port", "0", "--no-page", "--send", "GET", "/later", "--json", "found.json"),
+        cwd=shop, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=True,
+    )  # fmt: skip
+    assert "sent GET /later: 52 × 200" in ended.stdout
+    findings = json.loads((shop / "found.json").read_text())["findings"]
+    assert ("starves", "mail") in [(one["kind"], one["function"]) for one in findings]
+
+
+def test_a_check_that_cannot_tell(shop: Path) -> None:
+    """If all answers are errors, the endpoint has not run, so a check that finds nothing has not passed."""
+    ended = subprocess.run(
+        command("shop:app", "--port", "0", "--no-page", "--send", "GET", "/nothing", "--check"),
+        cwd=shop, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert "sent GET /nothing: 52 × 404" in ended.stdout
+    assert ended.returncode == 2
+    assert ended.stderr == "error: --check: all answers to a request of --send are errors: see `sent` above\n"
+
+
+FAILING = """
+    import time
+    from contextlib import asynccontextmanager
+
+    from fastapi import FastAPI
+
+    @asynccontextmanager
+    async def lifespan(app):
+        time.sleep(2)
+        raise RuntimeError("no database")
+        yield
+
+    app = FastAPI(lifespan=lifespan)
+"""
+
+
+def test_a_start_that_fails(tmp_path: Path) -> None:
+    """The exit code is uvicorn's, and the summary and the files have what blocked until then."""
+    (tmp_path / "shop.py").write_text(textwrap.dedent(FAILING))
+    ended = subprocess.run(
+        command("shop:app", "--port", "0", "--check", *FAR_ABOVE, "--json", "found.json"),
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 3
+    assert "RuntimeError: no database" in ended.stderr
+    assert "0 requests; 1 finding" in ended.stdout
+    [found] = json.loads((tmp_path / "found.json").read_text())["findings"]
+    assert (found["kind"], found["function"]) == ("startup", "lifespan")
+
+
+def test_a_signal_during_the_import(tmp_path: Path) -> None:
+    """Ctrl-C prints the summary, with the line that blocks the import, and no traceback."""
+    (tmp_path / "shop.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(1000)\n")
+    process = subprocess.Popen(
+        command("shop:app", "--port", "0"),
+        cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "importing\n"
+        time.sleep(1)  # so that the import takes longer than the limit
+        process.send_signal(signal.SIGINT)
+        summary, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, errors) == (0, "")
+    assert "shop.py:3 in <module>: once, " in summary
 
 
 @pytest.mark.slow
@@ -172,3 +252,10 @@ def test_what_cannot_be_served(shop: Path, arguments: list[str], error: str) -> 
     [line] = ended.stderr.splitlines()
     assert line.startswith("error: ")
     assert error in line
+
+
+def test_uvloop_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code is 2, because 1 is for findings."""
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    assert cli.main(["shop:app", "--loop", "uvloop"]) == 2
+    assert capsys.readouterr().err == "error: --loop uvloop: it is not installed: pip install uvloop\n"

@@ -53,6 +53,12 @@ async def test_waits():
 
 
 @pytest.mark.anyio
+@pytest.mark.no_blocking(5)
+async def test_a_limit_by_position():
+    await get("/waits/7")
+
+
+@pytest.mark.anyio
 async def test_waits_with_the_fixture(no_blocking):
     await get("/waits/7")
 
@@ -99,7 +105,7 @@ def test_the_plugin(installed: Path, tmp_path: Path) -> None:
         [str(installed / "python"), "-m", "pytest", "-q", "-rN", "-p", "no:cacheprovider"],
         cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert "5 failed, 3 passed" in ended.stdout, ended.stdout + ended.stderr
+    assert "5 failed, 5 passed" in ended.stdout, ended.stdout + ended.stderr
     line = TESTED.splitlines().index("    time.sleep(1)") + 1
     assert ended.stdout.count(f"GET /waits/{{number}}: test_shop.py:{line} in fetch blocked the event loop for ") == 5
     assert ended.stdout.count("waits; cure: `await asyncio.sleep(…)`") == 5
