@@ -69,7 +69,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
                 self._refuse(f"The request has more than {heads.MAX_BYTES} successive bytes outside its body.")
             elif not self._in_body and not self.reserves_head(self._since_body):
                 self._refuse(heads.TOO_MUCH)
-            elif self._between_requests:
+            elif self._between_requests and not self._in_body:
                 self.head_incomplete()
 
     # httptools' parser calls the `on_` methods. If one raises HeadRefused, `feed_data` raises an HttpParserError, whose

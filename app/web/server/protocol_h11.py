@@ -50,7 +50,7 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
         super().data_received(data)
         if self.conn.their_state is h11.IDLE and not self.reserves_head(len(self.conn.trailing_data[0])):
             self.send_400_response(heads.TOO_MUCH)
-        elif self._between_requests and not self.rest_expected():
+        elif self._between_requests and not self.rest_expected() and self.conn.trailing_data[0]:
             self.head_incomplete()
 
     def handle_events(self) -> None:
