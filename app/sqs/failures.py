@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
 from app.sqs.message import has_digest_of, has_message_id
 
@@ -43,10 +44,11 @@ def code_of(error: Exception) -> str:
 def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:
     """Returns how often botocore repeated a call. `found`: the answer or the exception that ended the call.
 
-    An HTTPClientError does not contain this number. The function assumes that botocore has made `attempts` attempts,
-    although botocore makes fewer when its retry quota is used up. For an error such as TimeoutError, returns 0.
+    An error without an answer does not contain this number. The function assumes that botocore has made `attempts`
+    attempts, although botocore makes fewer when its retry quota is used up. For an error that is not botocore's, such
+    as TimeoutError, returns 0.
     """
-    if isinstance(found, HTTPClientError):
+    if isinstance(found, HTTPClientError | BotocoreConnectionError):
         return attempts - 1
     answer = found.response if isinstance(found, ClientError) else found
     metadata = answer.get("ResponseMetadata") if isinstance(answer, Mapping) else None
