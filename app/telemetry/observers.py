@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from app import __version__
+from app.errors import ConfigurationError
 from app.settings import Settings
 from app.telemetry.logging import log_blocked
 from app.telemetry.record import CallRecord, MessageRecord, ObserveCall, Record, WebhookRecord
@@ -40,7 +41,8 @@ class Observers(Generic[Record]):
 
     def continue_trace(self, traceparent: str | None) -> Trace | None:
         """Does the same as `begin_trace` for a message. `traceparent`: the attribute, or None if it is missing."""
-        return self.begin_trace(None if traceparent is None else traceparent.encode())
+        # A character that no valid value contains must not raise an error.
+        return self.begin_trace(None if traceparent is None else traceparent.encode(errors="replace"))
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
@@ -91,9 +93,10 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers[Web
         metrics = Metrics(WebhookMetrics(method, route, settings.event_types, fine=fine), release, fine=fine)
         metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
-        from app.telemetry.spans import WebhookTracing  # imported only if traces are exported
+        with _valid_variables():
+            from app.telemetry.spans import WebhookTracing  # imported only if traces are exported
 
-        tracing = WebhookTracing(service_resource(), __version__, method, route)
+            tracing = WebhookTracing(service_resource(), __version__, method, route)
     return Observers(metrics, tracing, watchdog)
 
 
@@ -108,10 +111,20 @@ def make_worker_observers(settings: Settings, queue: str) -> Observers[MessageRe
         metrics = Metrics(MessageMetrics(), info("invoice_webhook.worker.info", version=__version__))
         metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
-        from app.telemetry.spans import MessageTracing  # imported only if traces are exported
+        with _valid_variables():
+            from app.telemetry.spans import MessageTracing  # imported only if traces are exported
 
-        tracing = MessageTracing(service_resource(), __version__, queue)
+            tracing = MessageTracing(service_resource(), __version__, queue)
     return Observers(metrics, tracing, watchdog)
+
+
+@contextmanager
+def _valid_variables() -> Iterator[None]:
+    """Raises ConfigurationError if OpenTelemetry's SDK rejects an OTEL_ variable, some of which it reads on import."""
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigurationError(f"a variable OTEL_… is wrong: {error}") from error
 
 
 def _watchdog(settings: Settings) -> "Watchdog | None":

@@ -45,10 +45,10 @@ class CallRecord:
     """The record of one call to SQS, including its retries.
 
     `operation`: the name of the action in SQS's API. `messages`: the number of messages in the call. `size`: bytes that
-    count towards SQS's limits. `waited`: seconds that each message waited for this call in group commit. `began`,
-    `ended`: seconds of `time.perf_counter`. `code`: SQS's error code, or the name of the client's exception; None after
-    success. `refused`: the error codes of messages that SQS rejected although the call succeeded. `traceparents`: the
-    attribute `traceparent` of each message that has one.
+    count towards SQS's limits; 0 in a worker. `waited`: seconds that each message waited for this call in group commit.
+    `began`, `ended`: seconds of `time.perf_counter`. `code`: SQS's error code, or the name of the client's exception;
+    None after success. `refused`: the error codes of messages that SQS rejected although the call succeeded.
+    `traceparents`: the attribute `traceparent` of each message that has one.
     """
 
     operation: str

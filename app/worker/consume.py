@@ -86,19 +86,24 @@ class Consumer:
     def _end(self, task: "asyncio.Task[None]") -> None:
         self._working.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.opt(exception=error).error("A task did not delete or release its message: SQS will deliver it again")
+            logger.opt(exception=error).error("The task of a message has failed: SQS delivers the message again later")
         self._begin()
         self._on_room()
 
     async def _work(self, message: InFlightMessage) -> None:
         received = message.received
         record = MessageRecord(received.message_id, waited=received.waited(time()), receives=received.receive_count)
-        record.trace = self._continue_trace(received.text("traceparent"))
-        current.set(record.trace)  # a context variable: other tasks do not see this value
         try:
+            record.trace = self._continue_trace(received.text("traceparent"))
+            current.set(record.trace)  # a context variable: other tasks do not see this value
             await self._handler.handle(message, record)
         except asyncio.CancelledError:
             self._handler.abandon(message, record)
+            raise
+        except Exception:
+            # Without the heartbeat, the message becomes visible again at the end of its visibility timeout.
+            self._in_flight.remove(message)
+            self._handler.release(self._handler.order.give_up(message))
             raise
         finally:
             record.ended = perf_counter()

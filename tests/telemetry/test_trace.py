@@ -9,6 +9,9 @@ from opentelemetry.trace import get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from app.errors import ConfigurationError
+from app.settings import Settings
+from app.telemetry.observers import Observers, make_worker_observers
+from app.telemetry.record import MessageRecord
 from app.telemetry.trace import ARGUMENT, SAMPLER, Sampling, Trace
 
 PARENT = b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -89,6 +92,20 @@ def test_unknown_values_stop_the_start(name: str, value: str, monkeypatch: pytes
     monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError, match=f"{name}={value}: allowed is"):
         Sampling.from_environment()
+
+
+@pytest.mark.parametrize(("name", "value"), [("OTEL_BSP_MAX_QUEUE_SIZE", "-1"), ("OTEL_BSP_SCHEDULE_DELAY", "0")])
+def test_a_value_that_the_sdk_rejects(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK's ValueError becomes an error of the configuration, which is one line."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match=r"a variable OTEL_… is wrong: .* must be"):
+        make_worker_observers(Settings(), "queue")
+
+
+def test_a_traceparent_that_is_no_text() -> None:
+    """A lone surrogate begins no trace, and raises no error."""
+    assert Observers[MessageRecord]().continue_trace("\ud800") is None
 
 
 @pytest.mark.parametrize("given", [None, ""])

@@ -51,7 +51,7 @@ class CallMetrics:
             ("messaging.system", "messaging.operation.name"),
         )
         sizes = Histogram("invoice_webhook.sqs.batch.size", "{message}", "Number of messages in a call to SQS.", SIZES)
-        lengths = Histogram("invoice_webhook.sqs.batch.bytes", "By", "Number of bytes in a call to SQS.", BYTES)
+        lengths = Histogram("invoice_webhook.sqs.batch.bytes", "By", "Number of bytes in a call that sends.", BYTES)
         waits = Histogram(
             "invoice_webhook.sqs.wait", "s", "Time that a message waits in group commit for its call.", SECONDS
         )
@@ -72,6 +72,7 @@ class CallMetrics:
             self._operation(record.operation).observe(record.ended - record.began)
             if record.messages:
                 self._sizes.observe(record.messages)
+            if record.size:
                 self._lengths.observe(record.size)
             for seconds in record.waited:
                 self._waits.observe(seconds)

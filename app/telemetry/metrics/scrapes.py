@@ -38,7 +38,7 @@ class ScrapeServer(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
-        """Shuts down the connections whose deadlines have passed. The server calls this method twice a second."""
+        """Shuts down connections whose deadlines have passed. The server calls this method at least twice a second."""
         now = time.monotonic()
         for request in [request for request, deadline in list(self._deadlines.items()) if deadline < now]:
             with suppress(OSError):  # raised if the client has closed the connection

@@ -27,12 +27,14 @@ def test_a_batch() -> None:
 
 
 def test_a_call_without_messages() -> None:
-    """GetQueueUrl has a latency, but no batch size."""
+    """GetQueueUrl has a latency, but no batch size. A worker's delete has no bytes."""
     metrics = CallMetrics()
     metrics.observe(CallRecord("GetQueueUrl", began=1.0, ended=1.1, code=None))
+    metrics.observe(CallRecord("DeleteMessageBatch", 3, began=1.0, ended=1.1, code=None))
     found = points(metrics)
     assert ("aws_sqs", "GetQueueUrl") in found["messaging.client.operation.duration"]
-    assert sum(found["invoice_webhook.sqs.batch.size"][()].counts) == 0
+    assert sum(found["invoice_webhook.sqs.batch.size"][()].counts) == 1
+    assert sum(found["invoice_webhook.sqs.batch.bytes"][()].counts) == 0
 
 
 def test_failures() -> None:

@@ -1,0 +1,53 @@
+"""The task of a message fails outside of the billing work, which handles its own errors."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from loguru import logger
+
+from app.telemetry.observers import Observers
+from app.worker.received_message import ReceivedMessage
+from app.worker.work import Worker, WorkerLimits
+
+pytestmark = pytest.mark.anyio
+
+
+class OneMessage:
+    """A queue that delivers one message, and no other."""
+
+    fifo = False
+
+    def __init__(self) -> None:
+        self._messages = [ReceivedMessage("id", "handle", "{}", {})]
+
+    async def receive(self, *_: object) -> list[ReceivedMessage]:
+        if not self._messages:
+            await asyncio.Event().wait()
+        return [self._messages.pop()]
+
+
+class Broken:
+    """Traces with a bug."""
+
+    def begin(self, _: bytes | None) -> None:
+        raise RuntimeError("a bug")
+
+    observe = observe_call = begin
+
+
+async def test_a_task_that_fails_gives_its_message_up() -> None:
+    """The message is no longer in flight: the heartbeat does not hide it for hours, and its place is free."""
+    queue: Any = OneMessage()
+    observers: Any = Observers(tracing=Broken())  # type: ignore[arg-type]
+    worker = Worker(WorkerLimits(2, 10, 30, 30.0, 60, 5), (queue, queue), None, frozenset(), observers)  # type: ignore[arg-type]
+    failed = asyncio.Event()
+    sink = logger.add(lambda message: failed.set() if "The task of a message has failed" in message else None)
+    running = asyncio.create_task(worker.run())
+    try:
+        await failed.wait()
+        assert (worker.consumer.working, len(worker.in_flight)) == (0, 0)
+    finally:
+        logger.remove(sink)
+        worker.stop(patient=False)
+        await running
