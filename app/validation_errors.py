@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from app.errors import FieldError, InvalidEvent
 
-# The message of jiter, pydantic's parser, for a value nested deeper than 200 levels.
+# The message of jiter, pydantic's parser, for a value nested deeper than 201 levels.
 _TOO_DEEP = "Invalid JSON: recursion limit exceeded"
 
 
@@ -21,7 +21,7 @@ def refuse(error: ValidationError) -> NoReturn:
     if first["type"] != "json_invalid":
         detail = "The body is not a Chargebee event"
     elif first["msg"].startswith(_TOO_DEEP):
-        # The body may still be valid JSON: the parser stopped at 200 levels and did not read the rest.
+        # The body may still be valid JSON: the parser stopped after 201 levels and did not read the rest.
         first["type"], first["msg"] = "json_too_deep", first["msg"].replace("Invalid JSON", "JSON nested too deeply", 1)
         detail = "The body is nested too deeply"
     else:

@@ -32,10 +32,11 @@ _SERVICE_ONLY = ("APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
 
 
 def no_rate_limit() -> dict[str, str]:
-    """Returns APP_CHARGEBEE_RATE as the user has set it, or else a rate so high that no call waits for the rate limit.
+    """Returns APP_CHARGEBEE_RATE as the user has set it, or else a rate so high that the stand-in rejects no call.
 
-    v01 calls Chargebee itself. With the default rate, which is the limit of a Chargebee test site, v01 would mostly
-    wait for the rate limit. The local run should show how v01 waits for Chargebee's answers.
+    v01 calls Chargebee itself, and does not limit its calls. With the default rate, which is the limit of a Chargebee
+    test site, the stand-in would soon answer 429, and v01 would answer 503. The local run should show how v01 waits for
+    Chargebee's answers.
     """
     return {"APP_CHARGEBEE_RATE": os.environ.get("APP_CHARGEBEE_RATE", "1000000")}
 

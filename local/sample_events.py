@@ -46,8 +46,9 @@ def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
 
 
 def fresh_events(template: bytes, count: int) -> Iterator[bytes]:
-    """Yields `count` copies of `template`, each with new ids of the event, the invoice and the customer.
+    """Yields `count` copies of `template`, each with new ids of the event and the invoice.
 
+    The customer's id is also new, unless it has fewer than _SHORTEST characters.
     All copies have the same size as `template`, because a new id is as long as the old id. Raises ConfigurationError if
     `template` is not an event, or if an id in it is too short.
     """

@@ -78,8 +78,8 @@ class BillingAttempt:
     async def _finish_closed(self, found: FoundInvoice, own: list[Billable]) -> tuple[bool, list[Update]]:
         """Returns the same values as `bill`, for an invoice that an earlier attempt or someone else has closed.
 
-        Raises Unprocessable if the invoice is voided, or if a billable event of `own` has no charge on the invoice; and
-        TableUnavailable.
+        Raises Unprocessable if the invoice is voided, or if a billable event of `own` has no charge on the invoice.
+        Raises TableUnavailable, or ConditionFailed if a reservation for the invoice has been removed meanwhile.
         """
         if found.status == VOIDED:
             raise Unprocessable("The invoice was voided at Chargebee", "invoice_voided")

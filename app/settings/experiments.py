@@ -56,8 +56,8 @@ class ExperimentSettings(BaseModel):
     limit_concurrency: int | None = Field(
         None,
         ge=1,
-        description="uvicorn's own limit of connections and requests (v01 to v10); above it, uvicorn answers 503 as"
-        " text/plain, even to probes. The talk's tip: --limit-concurrency.",
+        description="uvicorn's own limit of connections and requests (v01 to v10); from this number on, uvicorn answers"
+        " 503 as text/plain, even to probes. The talk's tip: --limit-concurrency.",
     )
     access_log: bool = Field(
         False,

@@ -54,7 +54,7 @@ class Words(NamedTuple):
 _QUEUED = Words(
     "Answers 200 only after SQS has acknowledged the message.",
     "SQS has acknowledged the message",
-    "SQS is unreachable or slow, or throttles calls",
+    "SQS is unreachable or slow, or throttles or rejects calls",
 )
 _PROCESSED = Words(
     "Answers 200 only after the billing work is done.",

@@ -74,7 +74,7 @@ class Load:
 
 
 def can_drop_new() -> bool:
-    """Returns whether this user may filter a listener. Linux 6.18 requires CAP_NET_ADMIN, which containers lack."""
+    """Returns whether this user may filter a listener. Linux 6.18.44 requires CAP_NET_ADMIN, which containers lack."""
     with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as client:
         drop_new(listening)
         client.settimeout(0.2)

@@ -1,7 +1,7 @@
 """Runs uvicorn with a graceful shutdown and with limits on connections.
 
 serve.py         runs the application under the server
-graceful.py      stops the server without dropping a connection
+graceful.py      stops the server without dropping an accepted connection
 listener.py      binds the listening socket
 acceptor.py      accepts connections
 connections.py   limits open connections: deadlines, bytes of heads, bytes read

@@ -1,4 +1,4 @@
-"""Extends uvicorn's server with a graceful shutdown that drops no connection.
+"""Extends uvicorn's server with a graceful shutdown that drops no accepted connection.
 
 On SIGTERM, plain uvicorn closes its listener at once. A load balancer that still sends requests then cannot connect.
 This server drains first: for APP_DRAIN_DELAY seconds, it continues to listen, and answers webhooks with 503.

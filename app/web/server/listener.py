@@ -67,11 +67,12 @@ def drop_new(listener: socket.socket) -> None:
     closed. Handshakes that have begun can still complete, because the filter drops only SYNs. If the filter dropped the
     last ACK of a handshake, closing would reset a connection that the client regards as open.
 
-    Does nothing on systems other than Linux.
+    Does nothing on systems other than Linux, and where the kernel requires CAP_NET_ADMIN, which containers lack.
     """
     if sys.platform == "linux":
         program = ctypes.create_string_buffer(_DROP_SYN, len(_DROP_SYN))
-        with suppress(OSError):  # gVisor and WSL 1 have no such filters, and Linux 6.18 requires CAP_NET_ADMIN
+        # gVisor and WSL 1 have no such filters, and some kernels, such as Linux 6.18.44, require CAP_NET_ADMIN.
+        with suppress(OSError):
             filter_ = struct.pack("HL", len(_DROP_SYN) // 8, ctypes.addressof(program))
             listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_)
 

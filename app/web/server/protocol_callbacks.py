@@ -1,7 +1,8 @@
 """Serves POST requests to one path by callbacks: without a scope, a task, messages and coroutines for each request.
 
-All bounds of `protocol` apply. A request is served over ASGI as before if it has another method or path, asks for an
-upgrade or for 100 Continue, waits for an earlier response (pipelining), or comes from a client that does not read.
+All bounds of `protocol` apply. A request is served over ASGI as before if it has another method, path or query, asks
+for an upgrade or for 100 Continue, waits for an earlier response (pipelining), or comes from a client that does not
+read.
 """
 
 from collections.abc import Callable, Collection, Mapping
