@@ -83,9 +83,11 @@ class Gate:
         """
         if not self._admission.draining or record.outcome != UNANSWERED:
             return None
-        if record.event is not None:  # the release has begun its work
+        response = refuse(Draining("This process has stopped; send this webhook again"), record)
+        if record.event is not None:  # the body is complete, and the release has begun its work
             record.delivery = "may have been enqueued"
-        return refuse(Draining("This process has stopped; send this webhook again"), record)
+            response.linger = False
+        return response
 
 
 def refuse(error: WebhookRefused, record: WebhookRecord) -> ProblemResponse:

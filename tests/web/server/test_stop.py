@@ -13,7 +13,7 @@ from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.load import SENT_TOO_LATE, Load, can_drop_new
 from tests.harness.raw import RawSender
-from tests.harness.service import READERS, Service
+from tests.harness.service import ASGI, READERS, Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
 if TYPE_CHECKING:
@@ -99,6 +99,22 @@ def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: byt
         assert answer.startswith(b"HTTP/1.1 503 ")
         assert b"retry-after" in answer.lower()
         assert service.process.wait(60) == 0
+
+
+def test_a_complete_webhook_past_the_graceful_timeout(stand_in: SqsStandIn, event: bytes) -> None:
+    """The webhook gets 503. Over ASGI, its task does not wait for more of the body, so it ends before the process."""
+    stand_in.hold("SendMessageBatch")
+    limits = {"drain_delay": 0, "graceful_timeout": 1, "sqs_timeout": 4}
+    with (
+        Service(stand_in.endpoint, stand_in.queue_url, release=ASGI, **limits) as service,
+        RawSender(service.address) as sender,
+    ):
+        sender.head(f"Content-Length: {len(event)}", body=event)
+        stand_in.wait_for("SendMessageBatch", 1)
+        service.process.send_signal(signal.SIGTERM)
+        assert sender.answer().startswith(b"HTTP/1.1 503 ")
+        assert service.process.wait(60) == 0
+    assert [line["exception"] for line in service.lines if "exception" in line] == []
 
 
 def test_ctrl_c_does_not_wait_for_load_balancers(aws: QueueProcess, queue_url: str) -> None:
