@@ -5,8 +5,10 @@ import time
 
 import click
 
-from tests.simulation.webhooks.search import Bound, Found, search
+from tests.simulation.webhooks.bound import Bound
+from tests.simulation.webhooks.search import Found, search
 
+_HEAD = "webhooks | on a connection | calls at a time | faults | specials | runs | steps | seconds | violations"
 _EVERY = 500  # runs between two lines of progress
 
 
@@ -20,22 +22,33 @@ _EVERY = 500  # runs between two lines of progress
     help="Most senders that leave, stop sending or send in parts, and stops of the process.",
 )
 def main(faults: int, specials: int) -> None:
-    """Search every order in which three webhooks arrive, SQS answers one or two calls at a time, and time passes.
+    """Search every order in which webhooks arrive, SQS answers one or two calls at a time, and time passes.
 
     A line shows the progress, if standard error is a terminal. The exit code is 1 after a violation.
     """
-    click.echo("| calls at a time | faults | specials | runs | steps | seconds | violations |\n" + "|---:" * 7 + "|")
-    for slots in (1, 2):
+    click.echo(f"| {_HEAD} |\n" + "|---:" * (1 + _HEAD.count("|")) + "|")
+    for bound in _bounds(faults, specials):
         began = time.perf_counter()
-        found = search(Bound(slots, faults, specials), _show)
+        found = search(bound, _show)
         took = time.perf_counter() - began
         if sys.stderr.isatty():
             click.echo("\r" + " " * 20 + "\r", nl=False, err=True)
-        figures = f"{slots} | {faults} | {specials} | {found.runs:,} | {found.steps:,} | {took:.0f}"
-        click.echo(f"| {figures} | {int(found.violation is not None)} |")
+        click.echo(_row(bound, found, took))
         if found.violation is not None:
             click.echo("\n".join(["", found.violation, *found.trace]))
             sys.exit(1)
+
+
+def _bounds(faults: int, specials: int) -> list[Bound]:
+    """Returns the bounds. Three webhooks and long-lived connections get no fault, because the search would be long."""
+    long_lived = [Bound(2, faults, specials, webhooks=2, long_lived=True), Bound(2, 0, specials, long_lived=True)]
+    return [Bound(1, faults, specials), Bound(2, faults, specials), *long_lived]
+
+
+def _row(bound: Bound, found: Found, seconds: float) -> str:
+    options = f"{bound.webhooks} | {1 + bound.long_lived} | {bound.slots} | {bound.faults} | {bound.specials}"
+    violations = int(found.violation is not None)
+    return f"| {options} | {found.runs:,} | {found.steps:,} | {seconds:.0f} | {violations} |"
 
 
 def _show(found: Found) -> None:

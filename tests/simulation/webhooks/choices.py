@@ -8,6 +8,9 @@ from tests.simulation.webhooks.path import BODIES, PathRun
 from tests.simulation.webhooks.sender import Sender
 from tests.simulation.webhooks.server import Answer, Wire
 
+# Seconds between two parts of a body. Two pauses are longer than BODY_TIMEOUT.
+PAUSE = 6.0
+
 
 class Step(NamedTuple):
     """`what` and `subject` describe the step. `special`, `fault`: what the step costs of each of the two bounds."""
@@ -49,29 +52,55 @@ def _answers(run: PathRun) -> Iterator[Step]:
 
 
 def _arrivals(run: PathRun) -> Iterator[Step]:
-    if len(run.senders) < len(BODIES) and not run.stopped:
-        number = len(run.senders)
-        body = len(BODIES[number])
-        yield Step("arrives", number, partial(_arrive, run))
-        yield Step("arrives in the same iteration as what follows", number, partial(_arrive, run, settle=False))
-        yield Step("sends its head", number, partial(_arrive, run, missing=body), special=True)
-        yield Step("sends half of its body", number, partial(_arrive, run, missing=body // 2), special=True)
+    number, sender = len(run.webhooks), _kept_alive(run)
+    if number == run.bound.webhooks or run.stopped:
+        return
+    arrive, body = partial(_arrive, run, sender), len(BODIES[number])
+    where = "" if sender is None else " on the connection of the one before"
+    yield Step(f"arrives{where}", number, arrive)
+    yield Step(f"arrives{where} in the same iteration as what follows", number, partial(arrive, settle=False))
+    if sender is None and run.bound.long_lived and number + 1 < run.bound.webhooks:
+        yield Step("arrives in one segment with the next one", number, partial(arrive, webhooks=2))
+    yield Step(f"sends its head{where}", number, partial(arrive, missing=body), special=True)
+    yield Step(f"sends half of its body{where}", number, partial(arrive, missing=body // 2), special=True)
 
 
 def _of_senders(run: PathRun) -> Iterator[Step]:
     for number, sender in enumerate(run.senders):
-        if sender.waits:
-            slow = bool(sender.rest)  # which has cost a special
-            if slow:
-                yield Step("sends the rest", number, partial(run.do, sender.send_rest))
+        slow = bool(sender.parts)  # which has cost a special
+        if slow and sender.waits:
+            yield Step("sends the rest", number, partial(_send_rest, run, sender))
+            if run.bound.long_lived and not (run.loop.within_iteration or run.sqs.calls or run.sqs.rests):
+                yield Step("sends the next part after a pause", number, partial(_pause, run, sender))
+        is_idle = run.bound.long_lived and not sender.is_closing() and len(run.webhooks) < run.bound.webhooks
+        if sender.waits or is_idle:
             yield Step("leaves", number, partial(run.do, sender.leave), special=not slow)
             yield Step("stops sending and reading", number, partial(run.do, sender.stop_sending), special=not slow)
 
 
-def _arrive(run: PathRun, *, missing: int = 0, settle: bool = True) -> None:
-    sender = Sender(run, BODIES[len(run.senders)], missing)
-    run.senders.append(sender)
-    run.do(sender.send_first, settle=settle)
+def _kept_alive(run: PathRun) -> Sender | None:
+    """Returns the newest sender if it sends its second webhook over the same connection."""
+    sender = run.senders[-1] if run.bound.long_lived and run.senders else None
+    return sender if sender and sender.can_send and len(sender.webhooks) == 1 else None
+
+
+def _arrive(run: PathRun, sender: Sender | None, *, webhooks: int = 1, missing: int = 0, settle: bool = True) -> None:
+    if sender is None:
+        sender = Sender(run)
+        run.senders.append(sender)
+    for _ in range(webhooks):
+        run.webhooks.append(sender.add(BODIES[len(run.webhooks)], missing))
+    run.do(sender.take(webhooks), settle=settle)
+
+
+def _send_rest(run: PathRun, sender: Sender) -> None:
+    """Sends each part in a segment of its own."""
+    run.do(*[sender.take() for _ in list(sender.parts)])
+
+
+def _pause(run: PathRun, sender: Sender) -> None:
+    run.pass_time(run.now + PAUSE)
+    run.do(sender.take())
 
 
 def _deliver(run: PathRun, rest: tuple[Wire, bytes]) -> None:
@@ -82,7 +111,8 @@ def _deliver(run: PathRun, rest: tuple[Wire, bytes]) -> None:
 def _stop(run: PathRun) -> None:
     run.stopped, run.undisturbed = True, False
     run.admission.drain()
-    run.do(*(sender.shutdown for sender in run.senders), run.door.stop)
+    cancellations = [task.cancel for task in run.server.tasks]
+    run.do(*(sender.shutdown for sender in run.senders), *cancellations, run.door.stop)
 
 
 def _disturb(run: PathRun, take: Callable[[], None], fault: bool) -> None:

@@ -1,6 +1,7 @@
 """Faults that are planted in the webhook's path, one at a time. The search must find each."""
 
 from tests.simulation.mutants import PATH, Mutant
+from tests.simulation.webhooks.connection_mutants import CONNECTION_MUTANTS
 
 PATH_MUTANTS = (
     Mutant(
@@ -143,4 +144,5 @@ PATH_MUTANTS = (
         "            self.transport.close()\n",
         PATH,
     ),
+    *CONNECTION_MUTANTS,
 )

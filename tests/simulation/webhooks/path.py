@@ -3,40 +3,31 @@
 import math
 import random
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
-from urllib.parse import urlsplit
 
-import uvicorn
 from uvicorn.server import ServerState
 
-from app.settings.gate import GateSettings
 from app.sqs.group_commit import GroupCommit
-from app.sqs.lean import LeanQueue
 from app.sqs.limits import SendLimits
-from app.sqs.queue import QueueAddress
-from app.sqs.signing import Credentials
 from app.telemetry.observers import Observers
 from app.telemetry.record import WebhookRecord, unobserved
 from app.web.callbacks import CallbackDoor
 from app.web.gate.admission import Admission
 from app.web.gate.gate import Gate
 from app.web.releases import v11_without_asgi
-from app.web.server.connections import SWEEP_SECONDS, ConnectionLimits
+from app.web.server.connections import LINGER_SECONDS, SWEEP_SECONDS, ConnectionLimits
 from app.web.server.protocol_callbacks import CallbackProtocol
 from local.sample_events import default_file, fresh_events
 from tests.simulation.loop import RESOLUTION, VirtualLoop
 from tests.simulation.steps import Violation
-from tests.simulation.webhooks.invariants import DEADLINE, check_deadline, check_end
+from tests.simulation.webhooks.bound import Bound
+from tests.simulation.webhooks.invariants import DEADLINE, check_deadline, check_end, check_ended, check_lost
 from tests.simulation.webhooks.sender import Sender
 from tests.simulation.webhooks.server import ModelSqs, Wire
+from tests.simulation.webhooks.service import CONFIG, SETTINGS, lean, serve_over_asgi
+from tests.simulation.webhooks.webhook import Webhook
 
-WEBHOOKS = 3
-BODIES = list(fresh_events(default_file().read_bytes(), WEBHOOKS))
-SETTINGS = GateSettings.model_validate({"basic_auth_username": "user", "basic_auth_password": "password"})
-HEAD_TIMEOUT, KEEP_ALIVE = 10.0, 65.0
-_CONFIG = uvicorn.Config(v11_without_asgi.receive, http=CallbackProtocol, lifespan="off", log_config=None)
-_CONFIG.load()
+BODIES = list(fresh_events(default_file().read_bytes(), 3))
 
 
 class _Loop(VirtualLoop):
@@ -54,11 +45,11 @@ class _Loop(VirtualLoop):
 class PathRun:
     """A new process with the server's protocol, the second door, group commit and the lean client, and an empty SQS.
 
-    `slots`: the calls that group commit makes at the same time. With one slot, two webhooks share the second call.
+    `bound`: with one slot, two webhooks share the second call.
     `undisturbed`: nothing has happened that entitles the service to answer 503.
     """
 
-    def __init__(self, slots: int) -> None:
+    def __init__(self, bound: Bound) -> None:
         random.seed(0)  # the lean client's pauses
         self.now = 0.0
         self.loop = _Loop(lambda: self.now)
@@ -68,11 +59,14 @@ class PathRun:
         self.records: list[WebhookRecord] = []
         self.admission = Admission(SETTINGS)
         gate = Gate(SETTINGS, self.admission, Observers(), self.records.append)
-        limits = SendLimits(DEADLINE, calls=slots)
-        self.group_commit = GroupCommit(_lean(limits), limits, unobserved)
+        limits = SendLimits(DEADLINE, calls=bound.slots)
+        self.group_commit = GroupCommit(lean(limits), limits, unobserved)
         self.door = CallbackDoor(gate, v11_without_asgi.receive)
-        self.limits = ConnectionLimits(self.loop, HEAD_TIMEOUT, KEEP_ALIVE)
-        self.senders: list[Sender] = []
+        serve_over_asgi(gate)
+        self.limits = ConnectionLimits(self.loop, SETTINGS.head_timeout, SETTINGS.keep_alive_timeout)
+        self.server = ServerState()
+        self.bound = bound
+        self.senders, self.webhooks = list[Sender](), list[Webhook]()
         self.stopped, self.undisturbed = False, True
 
     def fail(self, what: str) -> None:
@@ -82,13 +76,13 @@ class PathRun:
         return CallbackProtocol(
             door=self.door,
             limits=self.limits,
-            config=_CONFIG,
-            server_state=ServerState(),
+            config=CONFIG,
+            server_state=self.server,
             app_state={"queue": self.group_commit},
             _loop=self.loop,
         )
 
-    def do(self, *actions: Callable[[], None], settle: bool = True) -> None:
+    def do(self, *actions: Callable[[], object], settle: bool = True) -> None:
         """Runs the actions in one iteration of the loop. Without `settle`, the next actions share the iteration."""
         for action in actions:
             self.loop.call_soon(action)
@@ -111,30 +105,45 @@ class PathRun:
         while (timer := self.loop.next_timer()) is not None and timer <= until + RESOLUTION:
             self.now = max(self.now, timer)
             self.loop.settle()
+        self.now = max(self.now, until)
 
     def check(self) -> None:
         """Raises Violation if an invariant does not hold now."""
+        for webhook in self.webhooks:
+            check_deadline(self, webhook)
         for sender in self.senders:
-            check_deadline(self, sender)
+            check_lost(self, sender)
         if self.failure is not None:
             raise Violation(self.failure)
 
     def end(self) -> None:
-        """Stops the process. Raises Violation unless every webhook has its answer, and every counter is 0."""
-        self.undisturbed = self.undisturbed and not any(sender.waits for sender in self.senders)
+        """Stops the process. Raises Violation unless every webhook has its answer, and every counter is 0.
+
+        Then lets the deadlines of the connections pass.
+        """
+        self.undisturbed = self.undisturbed and not any(webhook.waits for webhook in self.webhooks)
         self.do(self.door.stop)
         closing = self.loop.create_task(self.group_commit.close(DEADLINE))
         self.loop.settle()
-        while not closing.done() and (timer := self.next_time) is not None:
+        while not (closing.done() and not self.server.tasks) and (timer := self.next_time) is not None:
             self.pass_time(timer)
         self.check()
         check_end(self, closed=closing.done())
+        self._outlast()
 
+    def _outlast(self) -> None:
+        """Raises Violation unless each connection ends at its deadline, although no sender sends or reads any more."""
+        for sender in self.senders:
+            sender.reads = False
+        closing = [sender for sender in self.senders if sender.is_closing() or sender.parts]
+        self._skip(LINGER_SECONDS)
+        check_ended(self, closing)
+        self._skip(SETTINGS.keep_alive_timeout)
+        self._skip(LINGER_SECONDS)
+        check_ended(self, self.senders)
+        self.check()
 
-def _lean(limits: SendLimits) -> LeanQueue:
-    """Returns the real client, which knows its credentials and the queue's URL already."""
-    endpoint, address = urlsplit("http://sqs.local"), QueueAddress("invoices", None)
-    account: Any = SimpleNamespace(address=address, endpoint=endpoint, ca_bundle=None, region="eu-central-1")
-    queue = LeanQueue(account, limits)
-    queue._credentials, queue._url = Credentials("key", "secret"), "http://sqs.local/1/invoices"
-    return queue
+    def _skip(self, seconds: float) -> None:
+        """Lets time pass in one step, so that the deadlines are checked once instead of every SWEEP_SECONDS."""
+        self.now += seconds + SWEEP_SECONDS
+        self.loop.settle()

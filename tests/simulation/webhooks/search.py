@@ -1,27 +1,16 @@
 """Searches all runs of the webhook's path within a bound, each from its start."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from loguru import logger
 
 from tests.simulation.steps import Violation
+from tests.simulation.webhooks.bound import Bound
 from tests.simulation.webhooks.choices import Step, steps
 from tests.simulation.webhooks.path import PathRun
-
-
-class Bound(NamedTuple):
-    """At most this number of faults of SQS, and of special events.
-
-    A special event is a sender that leaves, stops sending, or sends its body in parts, or a stop of the process.
-    `slots`: the calls to SQS at the same time.
-    """
-
-    slots: int
-    faults: int
-    specials: int
 
 
 @dataclass
@@ -45,10 +34,14 @@ def _unexpected_errors() -> Iterator[list[str]]:
     """Yields a list to which each error in the log is added. The service logs an unexpected exception and goes on."""
     errors: list[str] = []
     sink = logger.add(lambda message: errors.append(message.record["message"]), level="ERROR")
+    uvicorn, handler = logging.getLogger("uvicorn.error"), logging.Handler(logging.ERROR)
+    handler.emit = lambda record: errors.append(record.getMessage().strip())  # type: ignore[method-assign]
+    uvicorn.addHandler(handler)
     try:
         yield errors
     finally:
         logger.remove(sink)
+        uvicorn.removeHandler(handler)
 
 
 def _search(bound: Bound, show: Callable[[Found], None], errors: list[str]) -> Found:
@@ -57,7 +50,7 @@ def _search(bound: Bound, show: Callable[[Found], None], errors: list[str]) -> F
     while True:
         found.runs += 1
         trace: list[str] = []
-        run = PathRun(bound.slots)
+        run = PathRun(bound)
         try:
             _follow(run, bound, path, trace)
             if errors:
@@ -79,7 +72,7 @@ def _search(bound: Bound, show: Callable[[Found], None], errors: list[str]) -> F
 
 def _follow(run: PathRun, bound: Bound, path: list[tuple[int, int]], trace: list[str]) -> None:
     """Takes the chosen steps, then the first ones, to the end of the run."""
-    _, faults, specials = bound
+    faults, specials = bound.faults, bound.specials
     depth = 0
     while options := [one for one in steps(run) if one.fault <= faults and one.special <= specials]:
         chosen = 0
@@ -99,7 +92,7 @@ def _follow(run: PathRun, bound: Bound, path: list[tuple[int, int]], trace: list
 def first_violation() -> tuple[str | None, int]:
     """Returns the first violation in a few small bounds, and the number of runs."""
     runs = 0
-    for bound in (Bound(2, 1, 0), Bound(1, 1, 0), Bound(2, 0, 1), Bound(1, 2, 0)):
+    for bound in (Bound(2, 1, 0), Bound(1, 1, 0), Bound(2, 0, 1), Bound(2, 0, 1, long_lived=True), Bound(1, 2, 0)):
         found = search(bound)
         runs += found.runs
         if found.violation:

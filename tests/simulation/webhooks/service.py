@@ -1,0 +1,40 @@
+"""The service around the webhook's path: FastAPI with the door over ASGI, uvicorn's configuration, the lean client."""
+
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+from app.settings import NEWEST, Settings
+from app.sqs.lean import LeanQueue
+from app.sqs.limits import SendLimits
+from app.sqs.queue import QueueAddress
+from app.sqs.signing import Credentials
+from app.web.endpoint import WebhookEndpoint
+from app.web.gate.gate import Gate
+from app.web.main import create_app
+from app.web.server.serve import uvicorn_config
+
+# With a shorter `head_timeout` than `body_timeout`, the search notices a deadline of the head that stays.
+SETTINGS = Settings.model_validate(
+    {"release": NEWEST, "basic_auth_username": "user", "basic_auth_password": "password", "head_timeout": 5}
+)
+# All runs share the application, because FastAPI needs milliseconds to make one.
+_SERVICE = create_app(SETTINGS)
+CONFIG = uvicorn_config(_SERVICE, SETTINGS, _SERVICE.door)
+CONFIG.load()
+assert isinstance(_SERVICE._entrance, WebhookEndpoint)
+_HANDLER = _SERVICE._entrance._handler
+
+
+def serve_over_asgi(gate: Gate) -> None:
+    """Makes the webhooks over ASGI pass `gate`. The server serves pipelined webhooks over ASGI."""
+    _SERVICE.serve_webhooks(_HANDLER, gate, [])
+
+
+def lean(limits: SendLimits) -> LeanQueue:
+    """Returns the real client, which knows its credentials and the queue's URL already."""
+    endpoint, address = urlsplit("http://sqs.local"), QueueAddress("invoices", None)
+    account: Any = SimpleNamespace(address=address, endpoint=endpoint, ca_bundle=None, region="eu-central-1")
+    queue = LeanQueue(account, limits)
+    queue._credentials, queue._url = Credentials("key", "secret"), "http://sqs.local/1/invoices"
+    return queue
