@@ -30,7 +30,7 @@ SQLITE = Cure(
 SUBPROCESS = Cure(
     "`await asyncio.create_subprocess_exec(…)` instead of the `subprocess` module",
     "subprocess.run(['convert', name], check=True)",
-    "process = await asyncio.create_subprocess_exec('convert', name)\nawait process.wait()",
+    "process = await asyncio.create_subprocess_exec('convert', name)\nif await process.wait() != 0:\n    raise …",
 )
 LOCK = Cure(
     "use `asyncio.Lock`, `asyncio.Event` or `asyncio.Queue`, or wait in a thread: `await anyio.to_thread.run_sync(…)`",
@@ -73,8 +73,13 @@ RELEASING = Cure(
     "digest = hash_password(password)",
     "digest = await anyio.to_thread.run_sync(hash_password, password)",
 )
+REQUEST = Cure(
+    "do less for each request: smaller bodies, or validate the bytes in one step, without `json.loads`",
+    "async def load(rows: list[Row]):",
+    "async def load(request: Request):\n    rows = rows_adapter.validate_json(await request.body())",
+)
 RESPONSE = Cure(
-    "do less for each response: smaller pages, or return a `Response` that is serialised already; or a process pool",
+    "do less for each response: smaller pages, or return a `Response` that is serialised already",
     "return orders",
     "return Response(orders_adapter.dump_json(orders[:100]), media_type='application/json')",
 )
@@ -84,7 +89,7 @@ ROWS = Cure(
     "rows = (await session.execute(select(Order.id, Order.total).limit(100))).all()",
 )
 JSON = Cure(
-    "do less: smaller documents, or a faster parser (orjson, msgspec); otherwise a process pool",
+    "do less: smaller documents, or a faster parser (orjson, msgspec); a process pool only if it returns little",
     "data = json.loads(body)",
     "data = orjson.loads(body)",
 )
@@ -115,7 +120,7 @@ EXECUTOR = Cure(
     "loop.set_default_executor(ThreadPoolExecutor(max_workers=100))  # in the lifespan",
 )
 GARBAGE = Cure(
-    "make fewer objects that live long, or collect less often: `gc.freeze()` after the start, higher thresholds",
+    "make fewer objects that live long, or collect less: `gc.freeze()` after the start, and higher thresholds",
     "gc.collect()  # traverses all objects",
     "gc.freeze()  # at the end of the start: never traverses these objects again\ngc.set_threshold(50_000, 20, 100)",
 )

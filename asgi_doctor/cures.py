@@ -12,6 +12,7 @@ from asgi_doctor.advice import (
     JSON,
     REGULAR_EXPRESSION,
     RELEASING,
+    REQUEST,
     RESPONSE,
     ROUTES,
     ROWS,
@@ -33,6 +34,9 @@ _SERIALISES = re.compile(
 )
 # The creation of objects from rows, in which SQLAlchemy computes and the database does not.
 _LOADS_ROWS = re.compile(r"/sqlalchemy/orm/(loading|instrumentation|state)\.py$")
+# The framework reads or validates the body of a request.
+_READS = re.compile(r"/(starlette/(requests|formparsers)|fastapi/dependencies/utils)\.py$")
+_VALIDATES = re.compile(r"model_validate|validate_(json|python|strings)\(")
 _MATCHES = re.compile(r"\bre\.\w+\(|\.(match|search|fullmatch|findall|finditer|sub|split)\(")
 _JSON = re.compile(r"\bjson\.(loads|dumps|load|dump)\(|\.json\(\)|model_validate|model_dump|TypeAdapter|validate_")
 # C code that releases the interpreter lock while it computes.
@@ -86,8 +90,8 @@ def _waited(files: list[str], source: str, *, handles: bool) -> Cure:
 def _computed(files: list[str], source: str, *, handles: bool) -> Cure:
     if any(_LOADS_ROWS.search(file) for file in files):
         return ROWS
-    if handles or any(_SERIALISES.search(file) for file in files):
-        return RESPONSE
+    if handles or (any(_SERIALISES.search(file) for file in files) and not _VALIDATES.search(source)):
+        return REQUEST if handles and any(_READS.search(file) for file in files) else RESPONSE
     if _RELEASES.search(source) or any(_RELEASING_FILES.search(file) for file in files):
         return RELEASING
     if _JSON.search(source) or any("/json/" in file for file in files):

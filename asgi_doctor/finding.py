@@ -34,8 +34,9 @@ class Cure:
 class Finding:
     """One line that blocks. `count`: the number of blocks. `seconds`: their total. `longest`: the longest, in seconds.
 
-    For the kind STARVES, `count` is the largest number of calls that waited for a thread, `seconds` is the sum of their
-    waiting times, and `longest` is the time for which calls have waited.
+    For the kind STARVES, the figures are those of one time in which there were always calls that waited for a thread:
+    `count` is the largest number of such calls at once, `seconds` is the sum of their waiting times, and `longest` is
+    the length of that time, not the longest wait of one call.
 
     `route`: like `GET /orders/{id}`, or "" outside of a request. `chain`: the calls from the line to the library, each
     as `file:line in function`, the line itself first. `in_app`: the line is the user's, not a library's. `trace_id`:

@@ -56,7 +56,8 @@ class Findings:
         with self._lock:
             place = (finding.file, finding.line, finding.route, finding.kind)
             known = [one for one in self._others if (one.file, one.line, one.route, one.kind) == place]
-            self._others = [one for one in self._others if one not in known] + [finding]
+            if all(one.seconds <= finding.seconds for one in known):
+                self._others = [one for one in self._others if one not in known] + [finding]
         if not known:
             self._tell(finding)
 
@@ -85,9 +86,13 @@ class Findings:
     def end(self, block: Block, now: float) -> None:
         """Adds a block that has ended at `now`."""
         self.count(block, now)
-        if not block.samples or len(self._long) + len(self._short) >= MOST_TALLIES:
+        if not block.samples:
             return
         location, stack = blame([sample.stack for sample in block.samples], block.request)
+        known = {(location, block.request.route), _key_of_function(location, block.request)}
+        full = len(self._long) + len(self._short) >= MOST_TALLIES
+        if full and not known & (self._long.keys() | self._short.keys()):
+            return
         if block.counted:
             with self._lock:
                 key, tally = self._long_tally(block, location, stack)

@@ -10,7 +10,8 @@ from typing import Any
 class GarbageTime:
     """Sums the CPU seconds of the collections that the thread with this identifier runs, from `start` to `stop`.
 
-    A collection keeps the interpreter lock and runs no Python code except finalizers, so samples do not show it.
+    A collection keeps the interpreter lock and runs no Python code except finalizers and callbacks of weak references,
+    so samples hardly show it.
     """
 
     def __init__(self, thread: int) -> None:

@@ -34,8 +34,10 @@ const show = found => {
   add(article, "h2", `${found.kind} · ${found.route || "no request"}`)
   add(article, "code", `${found.file}:${found.line} in ${found.function}`)
   add(article, "pre", found.source)
-  const seconds = `${found.seconds.toFixed(2)} s in all, longest ${found.longest.toFixed(2)} s`
-  add(article, "small", `${found.count} times, ${seconds}`)
+  const total = found.seconds.toFixed(2), longest = found.longest.toFixed(2)
+  const waited = `up to ${found.count} waited for a thread for ${longest} s; ${total} s of waiting in all`
+  const blocked = `${found.count} times, ${total} s in all, longest ${longest} s`
+  add(article, "small", found.kind === "starves" ? waited : blocked)
   if (found.chain.length > 1) add(article, "pre", found.chain.slice(1).map(call => "→ " + call).join("\\n"))
   add(article, "p", found.cure)
   if (found.before) add(article, "pre", found.before, "before")

@@ -8,8 +8,8 @@ from asgi_doctor.stacks import Location, Stack, short
 
 Explain = Callable[[Finding], Iterable[str]]
 _WHAT = {
-    Kind.WAITS: "uses no CPU meanwhile",
-    Kind.COMPUTES: "uses the CPU all the time",
+    Kind.WAITS: "uses hardly any CPU meanwhile",
+    Kind.COMPUTES: "uses the CPU most of the time",
     Kind.BUILDS: "builds what should exist once",
     Kind.STARVES: "keeps the threads of the pool, and calls wait for one",
     Kind.COLLECTS: "collects garbage",
@@ -61,6 +61,8 @@ def described(finding: Finding) -> Iterator[str]:
 def _times(finding: Finding) -> str:
     if finding.kind is Kind.STARVES:
         calls = "1 call" if finding.count == 1 else f"{finding.count} calls"
-        return f"up to {calls} waited for a thread, {finding.seconds:.2f} s in all, longest {finding.longest:.2f} s"
+        return (
+            f"up to {calls} waited for a thread for {finding.longest:.2f} s; {finding.seconds:.2f} s of waiting in all"
+        )
     times = "once" if finding.count == 1 else f"{finding.count} times"
     return f"{times}, {finding.seconds:.2f} s, longest {finding.longest:.2f} s"

@@ -84,7 +84,7 @@ def serve(
     seconds: float | None = None,
     measuring: AbstractContextManager[None] | None = None,
 ) -> int:
-    """Serves until SIGINT or SIGTERM, or for `seconds`. Returns the number of requests.
+    """Serves until SIGINT or SIGTERM, or for `seconds`. Returns the number of requests that were answered completely.
 
     `loop` is uvicorn's: auto, asyncio or uvloop. `measuring` is entered on the event loop. `started` is called as soon
     as the server accepts requests, and `stopping` at the first signal, before requests in flight are finished.

@@ -43,7 +43,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Result:
-    """The findings of a session, the longest total first, and the number of requests that the application received.
+    """The findings of a session, the longest total first, and the number of requests that were answered completely.
 
     `failed`: uvicorn's exit code if the application's start-up has failed, otherwise 0. `refused`: True if all answers
     to a request of `Wanted.send` were errors.

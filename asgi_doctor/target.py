@@ -73,7 +73,7 @@ def _where(error: Exception) -> str:
 
 
 def _is_asgi(found: object) -> bool:
-    """Returns whether `found` is an ASGI 3 app, by the same rule as uvicorn."""
+    """Returns whether `found` is an ASGI 3 app. Unlike uvicorn, accepts a partial and a bound method, too."""
     while isinstance(found, partial):
         found = found.func
     if inspect.isclass(found):

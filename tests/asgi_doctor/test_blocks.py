@@ -1,5 +1,7 @@
 """What happens between the last sample of a block and its end belongs to the block, and to no other."""
 
+from dataclasses import replace
+
 import pytest
 
 from asgi_doctor.block import Block, Sample
@@ -68,3 +70,24 @@ def test_a_block_without_end_is_told_once(computing: float, kind: Kind) -> None:
     findings.end(block, 11.6)
     assert [finding.kind for finding in told] == [kind]
     assert len(findings.all()) == 1
+
+
+def test_known_lines_are_counted_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit of lines bounds the memory. Blocks of lines that are known already are counted nevertheless."""
+    monkeypatch.setattr("asgi_doctor.findings.MOST_TALLIES", 1)
+    findings = Findings(0.1, None, None)
+    for line in (LINE, LINE, LINE._replace(line=2), LINE):
+        block = Block("task", NO_REQUEST, began=10.0)
+        block.add(Sample((line,), seconds=0.5, computing=0.0, collecting=0.0))
+        findings.end(block, 10.5)
+    assert [(finding.line, finding.count) for finding in findings.all()] == [(1, 3)]
+
+
+def test_a_short_starvation_after_a_long_one() -> None:
+    """The finding keeps the figures of the longer one."""
+    findings = Findings(0.1, None, None)
+    tally = Tally(LINE, (LINE,), NO_REQUEST, short=False)
+    starved = replace(tally.finding(), kind=Kind.STARVES, seconds=60.0)
+    for finding in (starved, replace(starved, seconds=0.4)):
+        findings.add(finding)
+    assert findings.all() == [starved]
