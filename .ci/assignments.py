@@ -1,4 +1,4 @@
-"""Fails where a module of app/ or loadtest/ assigns to an attribute of an object other than `self`, and no exception
+"""Fails where a module of one of PACKAGES assigns to an attribute of an object other than `self`, and no exception
 below says whose it is: hands in a framework's internals break silently with its next version.
 
     python .ci/assignments.py

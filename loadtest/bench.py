@@ -1,8 +1,9 @@
 """CPU per accepted webhook, at saturation on a quarter of a core: every release, the floor, and Go.
 
 The floor (asgi_noop) is uvicorn alone, which only reads the body and responds. The peers in Go do the same work as
-a release, with net/http and aws-sdk-go-v2: one SendMessage per webhook (go), or group commit (go_group_commit). go_lean
-is as lean as we can make it: group commit with fasthttp, reused buffers, and its own client for SendMessageBatch. Every
+a release, with net/http and aws-sdk-go-v2: one SendMessage per webhook (go), or group commit (go_group_commit); but
+they write no log line for a webhook. go_lean is as lean as we can make it: group commit with fasthttp, reused buffers,
+and its own client for SendMessageBatch. Every
 subject runs beside the newest release, both at the same time, each in its own quarter of a core; the newest beside
 itself shows which differences can be told apart, and with its telemetry on, what that costs. v01 has a table and the
 stand-in for Chargebee in place of the queue. Writes bench.json to loadtest/results/<date>-<commit>.

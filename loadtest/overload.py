@@ -61,7 +61,7 @@ def overloaded(overload: Overload, seconds: float) -> None:
     for factor in (2, 3):
         load = Load(rate=round(factor * capacity), duration_s=seconds, timeout_s=30)
         measured = overload.attack(f"{factor} x capacity", newest, "capped", load)
-        overload.rows[-1][1] += f" ({100 * measured.accepted / seconds / capacity:.0f} % of the capacity)"
+        overload.rows[-1][1] += f" ({100 * measured.rps / capacity:.0f} % of the capacity)"
 
 
 def refusals(overload: Overload) -> None:

@@ -10,8 +10,9 @@ Published: study 3: 1,124 requests a second in sync and 2,008 in async, 1.8 time
 virtual users.
 
 What to expect: async ahead. Both wait for the same Postgres; but a `def` endpoint pays for the way into a thread and
-back, and as much again for being one of many threads at a time: with a single one (APP_LAB_THREADPOOL_TOKENS=1) it is
-faster. The more of the machine Postgres itself takes, the less is left of the difference.
+back, and twice as much again for being one of many threads at a time: with a single one
+(APP_LAB_THREADPOOL_TOKENS=1) it is faster. The more of the machine Postgres itself takes, the less is left of the
+difference.
 """
 
 from collections.abc import AsyncIterator

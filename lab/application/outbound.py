@@ -9,10 +9,10 @@ users, a minute, 1 worker in the study.
 Published: requests, failures, requests a second, median, threads (study 2 of the sync/async studies): sync 2,122, 0,
 35.6, 1.3 s, 41; async 3,190, 0, 53.2, 8.3 s, 1; async with the sync client 785, of which 732 failed, 13.1, 27 s, 1.
 
-What to expect: sync does 40 threads ÷ 1 s = 40 a second. Async could do 500, and does not with a new client for each:
-making one reads the CA certificates, https or not, which takes some 20 ms of CPU and bounds a worker at some 40 a
-second. The shared one shows what awaiting is worth. Async with the sync client does one request at a time.
-`anyio.open_file` runs in threads, too, three calls of them for one file: no faster than `def`.
+What to expect: sync does 40 threads ÷ 1 s = 40 a second. Async could do 500. Neither does with a new client for each:
+making one reads the CA certificates, https or not, which takes some 20 ms of CPU, in many threads 30, and bounds a
+worker at 30 to 40 a second. The shared one shows what awaiting is worth. Async with the sync client does one request at
+a time. `anyio.open_file` runs in threads, too, three calls of them for one file: no faster than `def`.
 """
 
 import asyncio

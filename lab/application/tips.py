@@ -10,8 +10,8 @@ Published: the talk "How to make your application up to 20x slower with FastAPI"
 for each. One it has: without uvloop and httptools, success of 1,000 requests fell from 45 % to 38 %.
 
 What to expect: BaseHTTPMiddleware costs most, for it makes a task group and two streams for each request; then h11,
-asyncio, the access log and a dict that FastAPI encodes. With small answers and bodies, the rest differs by less than
-two runs of the same. A full backlog never answers 503; `--limit-concurrency` does.
+and then the access log. With small answers and bodies, the rest (asyncio and a dict that FastAPI encodes, too) differs
+by less than two runs of the same. A full backlog never answers 503; `--limit-concurrency` does.
 """
 
 from typing import Any

@@ -26,7 +26,7 @@ from loadtest.stage import tools
 @click.option(
     "--only", multiple=True, type=click.Choice([*STUDIES, *QUESTIONS]), help="Only this study or question (repeatable)."
 )
-@click.option("--quick", is_flag=True, help="A trial run: few cases, a second and 50 users each, once.")
+@click.option("--quick", is_flag=True, help="A trial run, once: few cases, a second each, in studies 50 users.")
 @click.option("--repeats", type=click.IntRange(1, 50), help="[default: 3; with --quick 1]")
 @click.option("--scale", type=click.FloatRange(0.001, 1), help="Of the database. [default: 0.01; with --quick 0.001]")
 @click.option("--out", type=click.Path(path_type=Path), help="[default: loadtest/results/<date>-<commit>]")

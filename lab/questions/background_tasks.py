@@ -8,7 +8,7 @@ logs a line.
 Asked: fastapi#404, #1313, #1355 and #3824, starlette#2972.
 
 What to expect: a task runs in the same process as the handlers: on the event loop if it is `async def`, in one of the
-40 threads if it is `def`. A task that blocks does so to everybody. At the end uvicorn waits for the tasks, without
+40 threads if it is `def`. A task that blocks the loop stops everybody. At the end uvicorn waits for the tasks, without
 end by default; a time-out or SIGKILL loses them, although their clients have 200. A row in a table outlives that.
 """
 

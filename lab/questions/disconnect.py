@@ -46,8 +46,9 @@ async def calls(request: Request) -> AsyncGenerator[bytes, None]:
     try:
         for _ in range(CALLS):
             async with http.get(f"{settings.upstream_url}/?ms={CALL_MS}") as answer:
-                yield await answer.read()
+                part = await answer.read()
             work["calls"] += 1
+            yield part
         work["finished"] += 1
     finally:
         work["ended"] += 1

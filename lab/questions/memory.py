@@ -8,8 +8,8 @@ refer to each other; `/leak` keeps what it makes in a module's list; `/bounded` 
 Asked: fastapi#596, #1624 and #4649, uvicorn#1993, botocore#2047.
 
 What to expect: three things look alike in a graph. glibc keeps freed memory in arenas, of which it makes up to eight
-for each core, and returns it on malloc_trim, or has fewer of them (MALLOC_ARENA_MAX); Python keeps cycles until it
-collects; only a leak survives both, and grows with every request.
+for each core, and returns a part of it on malloc_trim, or has fewer of them (MALLOC_ARENA_MAX); Python keeps cycles
+until it collects; only a leak grows with every request.
 """
 
 import ctypes

@@ -8,7 +8,8 @@ Asked: fastapi#1484, #1727 and #2227, uvicorn#303.
 
 What to expect: workers share the CPU that there is, so four on one CPU compute no more than one, and take four times
 the memory. A quarter of a CPU is 25 ms in each 100 ms: a process that has used them stops until the next period, and
-its requests with it. What more processes bring is that a kill cuts off a quarter of the requests instead of all.
+its requests with it. What four pods bring is that a kill cuts off a quarter of the requests instead of all. Four
+workers do not share the connections out evenly, so the kill of one can cut off nearly all requests.
 """
 
 import asyncio

@@ -63,7 +63,7 @@ def measure(
         before = limits.cpu_seconds()
         observer = Observer(stack)
         prober = _send(load, what.name, traffic, out, observer=observer, progress=progress)
-        # Before the drain: work on requests that the client has timed out is not part of the measurement.
+        # Before the drain: what the service still does after the attack, for clients that have gone, does not count.
         spent = used_of(budget, limits, running, limits.cpu_seconds() - before)
         fired = look(traffic, arrived, out)
     measurement = _measurement(what.name, load, traffic, fired, prober)

@@ -70,9 +70,11 @@ class QueueWatch:
             _ping(connection)  # the handshake
         while not self._ended.wait(PING_SECONDS):
             began = time.monotonic()
-            with suppress(OSError, http.client.HTTPException):
+            try:
                 _ping(connection)
                 self._pings.append(time.monotonic() - began)
+            except (OSError, http.client.HTTPException):
+                connection.close()  # otherwise every further request would raise CannotSendRequest
         connection.close()
 
 

@@ -64,7 +64,7 @@ def test_it_runs_to_its_end_for_nobody(stage: Stage, until: Until, path: str, mi
 
 def test_one_that_asks_ends_after_the_call(stage: Stage, until: Until) -> None:
     """Without BaseHTTPMiddleware, `is_disconnected()` is true when the first call has been answered."""
-    assert left(stage, until, "/asks", "none") == {"started": 1, "calls": 0, "finished": 0, "ended": 1}
+    assert left(stage, until, "/asks", "none") == {"started": 1, "calls": 1, "finished": 0, "ended": 1}
 
 
 @pytest.mark.parametrize("middleware", ["none", "base_http"])
