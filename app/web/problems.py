@@ -79,12 +79,12 @@ class ProblemResponse(JSONResponse):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def problem(error: WebhookRefused) -> ProblemResponse:
-    """Returns the response to a webhook that the service rejects because of `error`."""
+def problem(error: WebhookRefused, *, complete: bool = False) -> ProblemResponse:
+    """Returns the response to a webhook that the service rejects because of `error`. `complete`: see `gate.refuse`."""
     refusal = REFUSALS[type(error)]
     linger = error.unread if isinstance(error, BodyTooLarge) else refusal.linger
     extra = {"errors": error.errors} if isinstance(error, InvalidEvent) else {}
-    return ProblemResponse(refusal.status, error.detail, refusal.headers, linger, **extra)
+    return ProblemResponse(refusal.status, error.detail, refusal.headers, linger and not complete, **extra)
 
 
 async def _http_error(request: Request, error: HTTPException) -> ProblemResponse:

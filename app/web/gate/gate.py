@@ -83,19 +83,21 @@ class Gate:
         """
         if not self._admission.draining or record.outcome != UNANSWERED:
             return None
-        response = refuse(Draining("This process has stopped; send this webhook again"), record)
-        if record.event is not None:  # the body is complete, and the release has begun its work
+        began = record.event is not None  # the body is complete, and the release has begun its work
+        if began:
             record.delivery = "may have been enqueued"
-            response.linger = False
-        return response
+        return refuse(Draining("This process has stopped; send this webhook again"), record, complete=began)
 
 
-def refuse(error: WebhookRefused, record: WebhookRecord) -> ProblemResponse:
-    """Returns the response to a webhook that the service rejects because of `error`. Writes the outcome to `record`."""
+def refuse(error: WebhookRefused, record: WebhookRecord, *, complete: bool = False) -> ProblemResponse:
+    """Returns the response to a webhook that the service rejects because of `error`. Writes the outcome to `record`.
+
+    `complete`: the body has arrived completely, so the response need not wait for the rest.
+    """
     refusal = REFUSALS[type(error)]
     record.outcome, record.status, record.answered = refusal.slug, refusal.status, perf_counter()
     if isinstance(error, QueueUnavailable | BillingUnavailable):
         record.cause = error.cause
     if isinstance(error, QueueUnavailable):
         record.delivery = "may have been enqueued" if error.sent else "not sent"
-    return problem(error)
+    return problem(error, complete=complete)
