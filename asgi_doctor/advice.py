@@ -103,7 +103,7 @@ BUILD = Cure(
     "client = Client()  # in the endpoint",
     "yield {'client': Client()}  # in the lifespan\nclient = request.state.client  # in the endpoint",
 )
-ROUTES = Cure("FastAPI builds the routes of a router at its first request: send one before the service is ready")
+ROUTES = Cure("send a request before the service is ready: FastAPI builds a router's routes at the first request")
 IMPORT = Cure(
     "import it once, before the first request: at the top of a module that is imported at the start",
     "async def report():\n    import pandas",

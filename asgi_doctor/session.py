@@ -71,7 +71,7 @@ def run(wanted: Wanted, say: Callable[[str], None], complain: Callable[[str], No
 
 
 class _Session:
-    """Serves the application once. The attributes are those of `Result`."""
+    """Serves the application once. `requests`, `failed` and `refused`: those of `Result`."""
 
     def __init__(self, wanted: Wanted, say: Callable[[str], None], complain: Callable[[str], None]) -> None:
         self._wanted, self._say, self._complain = wanted, say, complain
@@ -103,8 +103,8 @@ class _Session:
                     loop=wanted.loop,
                     seconds=wanted.seconds,
                 )
-            except SystemExit as error:
-                self.failed = error.code if isinstance(error.code, int) else 1
+            except SystemExit as error:  # without a code, it is a success
+                self.failed = error.code if isinstance(error.code, int) else int(error.code is not None)
 
     def _end_start(self) -> None:
         for finding in self._startup.stop():
@@ -127,7 +127,7 @@ class _Session:
             assert sending.stdout is not None
             for line in sending.stdout:
                 self._say(line.rstrip())
-        self.refused = sending.returncode != 0
+        self.refused = sending.returncode == 1  # negative if a signal has ended the load, for example Ctrl-C
         if self._wanted.seconds is None:
             server.finish()
 

@@ -135,8 +135,9 @@ def inside(stack: Stack, location: Location) -> Stack:
 
 def _line(frame: FrameType) -> int | None:
     """Returns the frame's line. In a Jinja template, it is the template's line, not that of the generated code."""
+    line: int | None = frame.f_lineno
     template = frame.f_globals.get("__jinja_template__")
-    return frame.f_lineno if template is None else int(template.get_corresponding_lineno(frame.f_lineno))
+    return line if line is None or template is None else int(template.get_corresponding_lineno(line))
 
 
 @lru_cache(maxsize=4096)

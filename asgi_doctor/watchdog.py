@@ -75,7 +75,11 @@ class Watchdog:
     def stop(self) -> None:
         self._ended.set()
         self._thread.join()
-        greenlets.forget()
+        if self._watched.ident == threading.get_ident():
+            greenlets.forget()
+        else:
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(greenlets.forget)
 
     def _watch(self) -> None:
         with suppress(ProcessLookupError):  # the loop's thread has ended
@@ -151,11 +155,11 @@ class Watchdog:
         except RuntimeError:  # the loop is closed
             self._ended.set()
 
-    @staticmethod
-    def _answer(ping: Ping) -> None:
-        """Runs on the event loop."""
+    def _answer(self, ping: Ping) -> None:
+        """Runs on the event loop, for the last ping perhaps after `stop`."""
         ping.answered = time.monotonic()
-        greenlets.observe()  # the application may import `greenlet` late
+        if not self._ended.is_set():
+            greenlets.observe()  # the application may import `greenlet` late
 
     def _end(self, now: float) -> None:
         if self._block is not None:

@@ -86,7 +86,8 @@ class Consumer:
     def _end(self, task: "asyncio.Task[None]") -> None:
         self._working.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.opt(exception=error).error("The task of a message has failed: SQS delivers the message again later")
+            what = "The task of a message has failed: unless the message is deleted, SQS delivers it again later"
+            logger.opt(exception=error).error(what)
         self._begin()
         self._on_room()
 

@@ -3,7 +3,7 @@
 Setup: APP_LAB_OBSERVE chooses. One line for each request by the standard library's logging, by the same behind a
 queue, by loguru, by structlog, or by this project's own record, which writes many lines at once; metrics by
 prometheus-fastapi-instrumentator; traces by OpenTelemetry's instrumentation of FastAPI (all, or one in a hundred) and
-by FastAPI's own `telemetry=`. Spans are exported to nowhere; both also record metrics, which no reader collects.
+by FastAPI's own `telemetry=`. Spans are exported to nowhere, and neither records metrics: no provider is set.
 uvicorn's access log and a slow reader of standard error are options of the measurement.
 
 Asked: lite-bootstrap#189, opentelemetry-python#3474, uvicorn#112, loguru#667.

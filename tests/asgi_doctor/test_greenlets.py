@@ -1,6 +1,7 @@
 """The watchdog sees through greenlets, in which SQLAlchemy's asyncio extension runs its synchronous code."""
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from queue import Empty, Queue
 from typing import Any
@@ -33,4 +34,17 @@ def test_a_library_that_blocks_in_a_greenlet(run: Callable[[Coroutine[Any, Any, 
     [finding] = watchdog.findings
     assert finding.source == "greenlet(Queue[None]().get).switch(timeout=4 * WARN)"
     assert "queue.py" in finding.chain[1]
+    assert gettrace() is None
+
+
+def test_a_ping_that_is_answered_after_the_end() -> None:
+    """The last ping waits behind a block that lasts until the watchdog ends. No trace function remains."""
+
+    async def main() -> None:
+        with Watchdog(WARN):
+            time.sleep(4 * WARN)  # noqa: ASYNC251  # the block
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
     assert gettrace() is None
