@@ -1,5 +1,7 @@
 package main
 
+import "time"
+
 func (s *service) deleteMessage(from call) (any, *refusal) {
 	asked, found, refused := s.readInFlight(from)
 	if refused != nil {
@@ -7,7 +9,9 @@ func (s *service) deleteMessage(from call) (any, *refusal) {
 	}
 	found.mutex.Lock()
 	defer found.mutex.Unlock()
-	found.shelf.remove(asked.ReceiptHandle)
+	if refused := found.shelf.remove(asked.ReceiptHandle, found.isFIFO(), time.Now()); refused != nil {
+		return nil, refused
+	}
 	return struct{}{}, nil
 }
 
@@ -18,10 +22,13 @@ func (s *service) deleteMessageBatch(from call) (any, *refusal) {
 	}
 	found.mutex.Lock()
 	defer found.mutex.Unlock()
-	deleted := make([]carriedOut, 0, len(entries))
+	deleted, not := make([]carriedOut, 0, len(entries)), []failed{}
 	for _, one := range entries {
-		found.shelf.remove(one.ReceiptHandle)
-		deleted = append(deleted, carriedOut{one.ID})
+		if refused := found.shelf.remove(one.ReceiptHandle, found.isFIFO(), time.Now()); refused != nil {
+			not = append(not, failed{one.ID, "ReceiptHandleIsInvalid", refused.message, true})
+		} else {
+			deleted = append(deleted, carriedOut{one.ID})
+		}
 	}
-	return map[string]any{"Successful": deleted}, nil
+	return map[string]any{"Successful": deleted, "Failed": not}, nil
 }

@@ -2,12 +2,19 @@ package main
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
 const account = "000000000000"
+
+// supported are the attributes of a queue that the stand-in implements, or that change nothing within a test.
+var supported = []string{
+	"FifoQueue", "ContentBasedDeduplication", "VisibilityTimeout", "ReceiveMessageWaitTimeSeconds", "RedrivePolicy",
+	"MessageRetentionPeriod", "SqsManagedSseEnabled",
+}
 
 // queues are those that exist, by name.
 type queues struct {
@@ -35,6 +42,11 @@ func (q *queues) create(name string, attributes map[string]string) *refusal {
 	if !queueName.MatchString(name) || fifo != strings.HasSuffix(name, ".fifo") {
 		return invalidParameter("Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length; " +
 			"the name of a FIFO queue ends in .fifo")
+	}
+	for name := range attributes {
+		if !slices.Contains(supported, name) {
+			return unsupported("This stand-in does not support the attribute " + name)
+		}
 	}
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

@@ -5,7 +5,10 @@ import (
 	"time"
 )
 
-const maxReceived = 10
+const (
+	maxReceived = 10
+	maxWait     = 20 // seconds
+)
 
 // receiving is what ReceiveMessage is asked for; nil takes the queue's own, or SQS's.
 type receiving struct {
@@ -39,6 +42,14 @@ func (s *service) receiveMessage(from call) (any, *refusal) {
 	}
 	hidden := time.Duration(or(asked.VisibilityTimeout, found.attributes["VisibilityTimeout"], 30)) * time.Second
 	wait := or(asked.WaitTimeSeconds, found.attributes["ReceiveMessageWaitTimeSeconds"], 0)
+	if hidden < 0 || hidden > maxVisibility*time.Second {
+		return nil, invalidParameter("Value " + strconv.Itoa(int(hidden/time.Second)) + " for parameter " +
+			"VisibilityTimeout is invalid. Reason: Must be between 0 and 43200, if provided.")
+	}
+	if wait < 0 || wait > maxWait {
+		return nil, invalidParameter("Value " + strconv.Itoa(wait) + " for parameter WaitTimeSeconds is invalid. " +
+			"Reason: Must be >= 0 and <= 20, if provided.")
+	}
 	over := time.After(time.Duration(wait) * time.Second)
 	for {
 		messages, arrived := s.take(found, most, hidden, &asked)
@@ -83,7 +94,11 @@ func (s *service) take(found *queue, most int, hidden time.Duration, asked *rece
 	for _, held := range dead {
 		deadLetters.mutex.Lock()
 		deadLetters.keep(held.receipt.digests)
-		deadLetters.shelf.put(held.message, held.receipt, now)
+		sentAt := held.sentAt
+		if deadLetters.isFIFO() { // only there, SQS sets it anew
+			sentAt = now
+		}
+		deadLetters.shelf.add(&shelved{message: held.message, receipt: held.receipt, sentAt: sentAt, visible: now})
 		deadLetters.mutex.Unlock()
 	}
 	return messages, arrived

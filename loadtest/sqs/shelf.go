@@ -3,8 +3,12 @@ package main
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 )
+
+// handlePrefix begins each receipt handle, so that no message id is one.
+const handlePrefix = "handle-"
 
 // shelf holds whole messages, for tests that receive them. Its queue's mutex guards it.
 type shelf struct {
@@ -29,7 +33,11 @@ func newShelf() *shelf {
 
 func (s *shelf) put(sent *message, answer receipt, now time.Time) {
 	visible := now.Add(time.Duration(sent.DelaySeconds) * time.Second)
-	s.messages = append(s.messages, &shelved{message: sent, receipt: answer, sentAt: now, visible: visible})
+	s.add(&shelved{message: sent, receipt: answer, sentAt: now, visible: visible})
+}
+
+func (s *shelf) add(held *shelved) {
+	s.messages = append(s.messages, held)
 	close(s.arrived)
 	s.arrived = make(chan struct{})
 }
@@ -68,15 +76,25 @@ func (s *shelf) take(most int, hidden time.Duration, limit int, fifo bool, now t
 func (s *shelf) hand(held *shelved, until time.Time) {
 	delete(s.byHandle, held.handle)
 	held.received++
-	held.visible, held.handle = until, messageID()
+	held.visible, held.handle = until, handlePrefix+messageID()
 	s.byHandle[held.handle] = held
 }
 
-// remove forgets the message with that receipt handle; an old or unknown one changes nothing, as on SQS.
-func (s *shelf) remove(handle string) {
-	if held, found := s.byHandle[handle]; found {
+// remove forgets the message with that receipt handle. An old handle changes nothing, as on SQS. SQS refuses what is no
+// handle, and on a FIFO queue the handle of a message that is visible again:
+// https://github.com/localstack/localstack/pull/12442
+func (s *shelf) remove(handle string, fifo bool, now time.Time) *refusal {
+	held, found := s.byHandle[handle]
+	switch {
+	case !strings.HasPrefix(handle, handlePrefix):
+		return &refusal{400, "ReceiptHandleIsInvalid", "ReceiptHandleIsInvalid", "The input receipt handle is invalid."}
+	case found && fifo && !now.Before(held.visible):
+		return invalidParameter("Value " + handle + " for parameter ReceiptHandle is invalid. Reason: " +
+			"The receipt handle has expired.")
+	case found:
 		s.drop(held)
 	}
+	return nil
 }
 
 func (s *shelf) drop(held *shelved) {

@@ -120,3 +120,5 @@ def test_other_calls(sqs: "SQSClient", queue_url: str) -> None:
     """The error says that the call is not supported."""
     assert refusal(sqs.purge_queue, QueueUrl=queue_url) == (OLD + "UnsupportedOperation", 400)
     assert refusal(sqs.list_queues) == (OLD + "UnsupportedOperation", 400)
+    delayed = {"QueueName": "delayed", "Attributes": {"DelaySeconds": "10"}}
+    assert refusal(sqs.create_queue, **delayed) == (OLD + "UnsupportedOperation", 400)

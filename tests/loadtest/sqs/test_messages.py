@@ -4,6 +4,7 @@ import hashlib
 import json
 import uuid
 from collections import Counter
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -111,6 +112,27 @@ def test_visibility(sqs: "SQSClient", queue_url: str) -> None:
     assert (told["ApproximateNumberOfMessages"], told["ApproximateNumberOfMessagesNotVisible"]) == ("0", "0")
 
 
+def test_receipt_handles(sqs: "SQSClient", queue_url: str, fifo_url: str) -> None:
+    """A text that is no handle is refused, and so is the handle of a visible message of a FIFO queue."""
+    with pytest.raises(ClientError, match="ReceiptHandleIsInvalid"):
+        sqs.delete_message(QueueUrl=queue_url, ReceiptHandle="handle")
+    batch = sqs.delete_message_batch(QueueUrl=queue_url, Entries=[{"Id": "1", "ReceiptHandle": "handle"}])
+    assert [entry["Code"] for entry in batch["Failed"]] == ["ReceiptHandleIsInvalid"]
+    for url, more in ((queue_url, {}), (fifo_url, {"MessageGroupId": "g", "MessageDeduplicationId": "1"})):
+        send: Any = sqs.send_message
+        send(QueueUrl=url, MessageBody="x", **more)
+        handle = sqs.receive_message(QueueUrl=url, VisibilityTimeout=0)["Messages"][0]["ReceiptHandle"]
+        with pytest.raises(ClientError, match="expired") if more else nullcontext():
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=handle)
+
+
+@pytest.mark.parametrize("seconds", [{"VisibilityTimeout": -1}, {"VisibilityTimeout": 43_201}, {"WaitTimeSeconds": 21}])
+def test_seconds_of_a_receive(sqs: "SQSClient", queue_url: str, seconds: dict[str, Any]) -> None:
+    """Seconds beyond SQS's limits are refused."""
+    with pytest.raises(ClientError, match="InvalidParameterValue"):
+        sqs.receive_message(QueueUrl=queue_url, **seconds)
+
+
 def test_redrive(sqs: "SQSClient", queue_url: str) -> None:
     """A message moves to the dead-letter queue after as many receives as the policy allows. The policy is unchanged."""
     arn = sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
@@ -119,11 +141,16 @@ def test_redrive(sqs: "SQSClient", queue_url: str) -> None:
     assert sqs.get_queue_attributes(QueueUrl=source, AttributeNames=["RedrivePolicy"])["Attributes"] == {
         "RedrivePolicy": policy
     }
-    sqs.send_message(QueueUrl=source, MessageBody="poison")
+    sqs.send_message(QueueUrl=source, MessageBody="poison", DelaySeconds=1)
     for _ in range(2):
-        assert sqs.receive_message(QueueUrl=source, VisibilityTimeout=0)["Messages"][0]["Body"] == "poison"
+        [sent] = sqs.receive_message(QueueUrl=source, VisibilityTimeout=0, WaitTimeSeconds=20, AttributeNames=["All"])[
+            "Messages"
+        ]
+        assert sent["Body"] == "poison"
     assert "Messages" not in sqs.receive_message(QueueUrl=source)
-    assert sqs.receive_message(QueueUrl=queue_url)["Messages"][0]["Body"] == "poison"
+    [dead] = sqs.receive_message(QueueUrl=queue_url, AttributeNames=["All"])["Messages"]  # its delay is over
+    assert dead["Body"] == "poison"
+    assert dead["Attributes"]["SentTimestamp"] == sent["Attributes"]["SentTimestamp"]
 
 
 def test_fifo(stand_in: StandIn, sqs: "SQSClient", fifo_url: str) -> None:
