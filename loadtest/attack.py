@@ -70,6 +70,17 @@ def _release(chosen: Namespace) -> "Release":
         raise ConfigurationError(f"--release={chosen.release}: allowed is {', '.join(Release)}") from None
 
 
+def _require_no_queue_options(chosen: Namespace, release: "Release") -> None:
+    """Raises ConfigurationError for an option about the queue, which `release` does not use."""
+    from app.errors import ConfigurationError
+
+    parser = options.parser()
+    for name in options.OF_THE_QUEUE:
+        if getattr(chosen, name) != parser.get_default(name):
+            option = f"--{name.replace('_', '-')}"
+            raise ConfigurationError(f"{option}: {release} has no queue; its table has a latency of 8 ms and TLS")
+
+
 def _here(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Progress") -> "Measurement":
     from loadtest.fire.measure import measure
     from loadtest.stage import subject, toxiproxy
@@ -77,6 +88,8 @@ def _here(chosen: Namespace, name: str, load: "Load", out: Path, shown: "Progres
     from loadtest.stage.stack import open_stack
 
     release = _release(chosen)
+    if not release.enqueues:
+        _require_no_queue_options(chosen, release)
     shown.phase("starting the queue" if release.enqueues else "starting DynamoDB and Chargebee")
     toxics = [toxiproxy.latency(chosen.sqs_latency, chosen.sqs_jitter), *chosen.toxic]
     queue = open_stack(chosen.queue, toxics, plain=chosen.plain, bundle=chosen.bundle)

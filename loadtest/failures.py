@@ -1,6 +1,5 @@
 """How the commands fail: one line on standard error, and an exit code per kind of failure."""
 
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from app.errors import ConfigurationError
 from app.settings.text import masked
 from loadtest.fire.precheck import PreCheckFailed
 from loadtest.stage.budget import Unavailable
+from local import ctrl_c
 
 SET_UP_FAILED = 2
 INTERRUPTED = 130
@@ -24,8 +24,8 @@ _SET_UP_ERRORS = (
 
 @contextmanager
 def exit_on_failure() -> Iterator[None]:
-    """Exits with 2 and one line where the set-up fails, with 130 on Ctrl-C; SIGTERM counts as Ctrl-C."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """Exits with 2 and one line where the set-up fails, with 130 on Ctrl-C, SIGTERM or SIGHUP."""
+    ctrl_c.end_like_ctrl_c()
     try:
         yield
     except KeyboardInterrupt:

@@ -7,6 +7,9 @@ from pathlib import Path
 BUDGETS = {"burst": "at most one core", "capped": "a hard quarter of a core", "none": "no limit"}
 # The options about what the attack starts itself, which have no effect on a service at --url.
 STARTED_HERE = ("release", "budget", "queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
+# Those of them that are about the queue, which v01 does not have.
+OF_THE_QUEUE = ("queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
+RATE = 500
 _UNITS = {"ms": 0.001, "s": 1, "m": 60}
 
 
@@ -70,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _load(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("load")
-    group.add_argument("--rate", type=_positive, default=500, metavar="N", help="requests a second (500)")
+    group.add_argument("--rate", type=_positive, metavar="N", help=f"requests a second ({RATE})")
     group.add_argument("--duration", type=_duration, default=5, metavar="D", help="500ms, 5s, 4m (5s)")
     users = "a closed loop instead: N users, each waits for its answer"
     group.add_argument("--users", type=_positive, metavar="N", help=users)
@@ -107,6 +110,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """The options; exits with 2 where they contradict each other."""
     result = parser()
     options = result.parse_args(arguments)
+    if options.users is not None and options.rate is not None:
+        result.error("--rate and --users: allowed is one of them")
+    options.rate = options.rate or RATE
     if options.url is None and (options.queue_url or options.sqs_endpoint):
         result.error("--queue-url and --sqs-endpoint belong to --url: without it, the attack starts its own queue")
     if options.url is not None:

@@ -15,6 +15,7 @@ from collections import Counter
 import click
 import psutil
 
+from loadtest.failures import exit_on_failure
 from loadtest.record.folders import ROOT
 from loadtest.stage.subject import surroundings
 from local import embedded_aws
@@ -77,7 +78,7 @@ def imports() -> list[tuple[str, float, int]]:
 @click.command(help=__doc__)
 @click.option("--repeats", type=click.IntRange(1), default=5, show_default=True)
 def main(repeats: int) -> None:
-    with embedded_aws.start() as aws:
+    with exit_on_failure(), embedded_aws.start() as aws:
         runs = [start(aws.endpoint) for _ in range(repeats)]
     seconds = statistics.median(run[0] for run in runs)
     memory = statistics.median(run[1] for run in runs)

@@ -66,13 +66,16 @@ class Drain:
         )
 
     def wait(self, complete: Callable[[Counter[bytes]], bool]) -> None:
-        """Returns when `received` is complete, or when the queue has been empty for QUIET_SECONDS.
+        """Returns when `received` is complete, or when the queue has been empty for QUIET_SECONDS of this call.
 
         Raises the error of the queue if it cannot be read.
         """
 
+        began = time.monotonic()  # the last webhook may be on its way from the queue
+
         def settled() -> bool:
-            quiet = self._empty_since is not None and time.monotonic() - self._empty_since > QUIET_SECONDS
+            empty = self._empty_since
+            quiet = empty is not None and time.monotonic() - max(empty, began) > QUIET_SECONDS
             return self.error is not None or quiet or complete(self.received)
 
         with self._changed:

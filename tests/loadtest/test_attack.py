@@ -51,7 +51,7 @@ def test_an_attack_leaves_its_results(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_closed_loop_on_a_quarter_of_a_core(tmp_path: Path) -> None:
     """--users, --budget and a flag of the service take effect."""
-    ended = attack("--users", "4", *SHORT, "--budget", "capped", "--out", str(tmp_path), APP_LOOP="asyncio")
+    ended = attack("--users", "4", "--duration", "1s", "--budget", "capped", "--out", str(tmp_path), APP_LOOP="asyncio")
     assert ended.returncode == 0, ended.stderr
     measured = meta(tmp_path)
     assert measured["load"]["users"] == 4
@@ -205,8 +205,9 @@ def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_
     assert f"{removed} of them lost" in output
 
 
-def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
-    """When the attack has exited, so has every process that it started."""
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGHUP])
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sig: signal.Signals) -> None:
+    """When the attack has exited, so has every process that it started. A terminal that closes sends SIGHUP."""
     # A shell starts background jobs with SIGINT ignored, which children inherit; a handler here restores the default.
     # https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_11
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -218,7 +219,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
             time.sleep(0.05)
         children = attacker.children(recursive=True)
         assert {"vegeta", "toxiproxy-server"} <= set(names(children))
-        running.send_signal(signal.SIGINT)
+        running.send_signal(sig)
         _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "interrupted" in errors
@@ -239,6 +240,8 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         (("--url", "http://127.0.0.1:1", "--sqs-latency", "20ms"), "--sqs-latency: the service at --url"),
         (("--url", "http://127.0.0.1:1", "--duration", "1s"), "Connection refused"),
         (("--users", "10000000"), "open files"),
+        (("--users", "4", "--rate", "100"), "--rate and --users: allowed is one of them"),
+        (("--release", "v01_inline", "--plain"), "--plain: v01_inline has no queue"),
         (("--toxic", "smoke:x=1", "--queue", "embedded"), "toxiproxy rejects"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
