@@ -1,4 +1,4 @@
-"""Runs a coroutine that Ctrl-C ends in an orderly way, however often it is pressed."""
+"""Ends commands and coroutines in an orderly way after Ctrl-C, SIGTERM, or the end of the terminal (SIGHUP)."""
 
 import asyncio
 import signal
@@ -8,13 +8,26 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
+def end_like_ctrl_c() -> None:
+    """Makes SIGTERM and SIGHUP raise KeyboardInterrupt, so that contexts stop processes and remove files.
+
+    SIGHUP stays ignored under nohup.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+
+
 def run(main: Coroutine[Any, Any, T]) -> T:
     """Runs `main` like `asyncio.run`. The first Ctrl-C cancels `main`; more are ignored until `main` has ended.
 
     At the second Ctrl-C, `asyncio.run` raises KeyboardInterrupt inside the callback that happens to run. If this is a
     callback of a TaskGroup, the group waits forever for a task that has ended. Raises KeyboardInterrupt after Ctrl-C.
+    After `end_like_ctrl_c`, SIGTERM and SIGHUP have the same effect as Ctrl-C.
     """
     interrupted = asyncio.Event()
+    also = (signal.SIGTERM, signal.SIGHUP)
+    alike = [signal.SIGINT, *(one for one in also if signal.getsignal(one) is signal.default_int_handler)]
 
     async def interruptible() -> T:
         task = asyncio.current_task()
@@ -25,7 +38,8 @@ def run(main: Coroutine[Any, Any, T]) -> T:
                 interrupted.set()
                 task.cancel()
 
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
+        for number in alike:
+            asyncio.get_running_loop().add_signal_handler(number, interrupt)
         return await main
 
     try:
@@ -34,3 +48,6 @@ def run(main: Coroutine[Any, Any, T]) -> T:
         if interrupted.is_set():
             raise KeyboardInterrupt from None
         raise
+    finally:
+        for number in alike:  # the event loop has reset the signals' handlers to the system's defaults
+            signal.signal(number, signal.default_int_handler)

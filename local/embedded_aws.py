@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.errors import ConfigurationError
+from app.settings.text import http_url
 from local import child, guard
-from local.delay import Delayed
+from local.delay import LONGEST, Delayed
 from local.guard import SameOriginGuard
 from local.ports import listen
 from local.tls import Certificates
@@ -115,7 +116,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def main() -> None:
     """Serves the embedded AWS until a signal stops this process."""
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
+    if not 0 <= options.delay <= LONGEST:
+        parser.error(f"--delay={options.delay}: allowed is 0 to {LONGEST:g}")
+    if bool(options.certificate) != bool(options.key):
+        parser.error("--certificate and --key: allowed are both or neither")
     try:
         listener = listen(options.host, options.port, "the embedded AWS")
     except ConfigurationError as error:
@@ -128,7 +134,9 @@ def main() -> None:
     except ImportError:
         sys.exit("the embedded AWS needs the dependency group `local`: run `make .venv/local`")
     # Clients may already connect: the socket listens, and the operating system queues connections for uvicorn.
-    print(json.dumps({"endpoint": f"{'https' if options.certificate else 'http'}://{options.host}:{port}"}), flush=True)
+    plain = http_url(options.host, port)
+    endpoint = plain.replace("http", "https", 1) if options.certificate else plain
+    print(json.dumps({"endpoint": endpoint}), flush=True)
     config = uvicorn.Config(
         SameOriginGuard(Delayed(app, options.delay), [*options.hosts, options.host]),
         log_level="error",

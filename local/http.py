@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from app.errors import ConfigurationError
 
-_SECONDS = 30
+_SECONDS = 90  # more than the longest APP_LOCAL_SQS_DELAY, 60 s
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 

@@ -106,7 +106,7 @@ def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
     period of the webhook's last line item.
     """
     invoice = event["content"]["invoice"]
-    if not invoice.get("line_items_next_offset"):
+    if not invoice.get("line_items_next_offset") or not invoice.get("line_items"):
         return []
     last, start = invoice["line_items"][-1], len(invoice["line_items"])
     return [

@@ -38,9 +38,12 @@ class ControlPaths:
         entries = _list(await request.body())
         if entries is None:
             return _json({"errors": "the body must be a JSON list of objects"}, 400)
+        before = len(self._api.site.invoices)
         try:
             added = [self._api.site.register(entry, self._api.clock()) for entry in entries]
         except ApiError as error:
+            for name in [*self._api.site.invoices][before:]:  # all or none: clients write usage only after a 200
+                del self._api.site.invoices[name]
             return _json(error.body(), error.status)
         return _json({"invoices": len(self._api.site.invoices), "new": [invoice.id for invoice in added if invoice]})
 

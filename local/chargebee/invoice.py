@@ -56,7 +56,7 @@ class StoredInvoice:
         """Creates a stored invoice from `document`, an invoice in Chargebee's format, at the unix time `at`.
 
         `more_line_items` are the invoice's line items that `document` does not contain. Raises ApiError if `document`
-        has no `id` or no `customer_id`.
+        has no `id` or no `customer_id`, or a total that is no number.
         """
         rest = {name: value for name, value in document.items() if not name.startswith("line_items")}
         for name in ("id", "customer_id"):
@@ -64,6 +64,8 @@ class StoredInvoice:
                 raise api_errors.wrong_value(name, "every invoice must have this field")
         items = [orjson.dumps(item) for item in [*document.get("line_items", []), *more_line_items]]
         total = rest.get("total", rest.get("sub_total", 0))
+        if not isinstance(total, int):
+            raise api_errors.wrong_value("total", "should be a number")
         status = rest.get("status", PENDING)
         return cls(rest["id"], rest["customer_id"], orjson.dumps(rest), items, total, at, status, at)
 

@@ -83,7 +83,7 @@ def _page(events: list[_StoredEvent], *, more: bool) -> bytes:
 
 
 def _behind(position: list[str], *, ascending: bool) -> Test:
-    if not position[0].isdigit():
+    if not position[0].isdecimal():
         raise wrong_value("offset", "is not the next_offset of an earlier answer")
     last = (int(position[0]), position[1])
     return lambda event: (event[:2] > last) if ascending else (event[:2] < last)
@@ -103,7 +103,7 @@ def _test(name: str, params: Mapping[str, str]) -> Test:
 def _time(name: str, operator: str, params: Mapping[str, str]) -> Test | None:
     if operator == "between":
         bounds = several(params, name)
-        if len(bounds) != len(("from", "to")) or not all(bound.isdigit() for bound in bounds):
+        if len(bounds) != len(("from", "to")) or not all(bound.isdecimal() for bound in bounds):
             raise wrong_value(name, "should be two timestamps, as in [1785535200,1785538800]")
         earliest, latest = (int(bound) for bound in bounds)
         return lambda event: earliest <= event.occurred_at <= latest

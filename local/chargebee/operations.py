@@ -64,6 +64,8 @@ class Site:
     def retrieve(self, invoice_id: str, params: Mapping[str, str]) -> bytes:
         limit = number(params, "line_items_limit", 1, _MOST_LINE_ITEMS, _MOST_LINE_ITEMS)
         start = offset(params, "line_items_offset")
+        if start and not start[-1].isdecimal():
+            raise api_errors.wrong_value("line_items_offset", "is not the next_offset of an earlier answer")
         return self._invoice(invoice_id).page(int(start[-1]) if start else 0, limit)
 
     def add_charge(self, invoice_id: str, params: Mapping[str, str], key: str | None, at: float) -> bytes:

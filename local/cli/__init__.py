@@ -1,6 +1,7 @@
 """`python -m local`: one file per command. A file is imported when its command is called, or for the list in --help."""
 
 import click
+from click.core import ParameterSource
 
 from app import __version__
 from app.cli import Commands, run
@@ -11,6 +12,11 @@ COMMANDS = (
 )
 # Commands of `python -m app` that `python -m local` also offers. Here, they work on the local run.
 ON_THE_LOCAL_RUN = ("redrive", "reconcile")
+
+
+def given(name: str) -> bool:
+    """Returns whether the command line of the running command contains the option whose parameter is `name`."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 class _Commands(Commands):

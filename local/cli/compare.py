@@ -1,5 +1,6 @@
 """`python -m local compare v02 v03`: draws timelines that show how several releases handle the same webhooks."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -7,11 +8,12 @@ import click
 
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
-from local import lessons
+from local import ctrl_c, lessons
 from local.compare import svg, terminal
 from local.compare.recording import Recording, delay, record
 from local.compare.states import State
 from local.compare.styles import STYLES
+from local.local_run import REPLACED
 
 
 @click.command()
@@ -38,6 +40,9 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
     times are longer, but threads and webhooks still wait for the same reasons.
     """
     chosen = [_parsed(text) for text in releases]
+    if file is not None and not os.access(file.parent, os.W_OK):  # found out before the recordings
+        raise ConfigurationError(f"--svg {file}: allowed is a file in a folder that this process can write to")
+    ctrl_c.end_like_ctrl_c()  # so that its processes and its folder do not stay
     settings = load_settings()
     seconds = delay()
     click.echo(f"Each call to SQS takes {seconds * 1000:g} ms longer (APP_LOCAL_SQS_DELAY={seconds:g}).")
@@ -60,6 +65,8 @@ def _parsed(text: str) -> tuple[Release, dict[str, str]]:
     for variable in variables:
         if not variable.startswith("APP_") or "=" not in variable:
             raise ConfigurationError(f"{variable} after {name}: allowed is APP_NAME=VALUE")
+        if variable.partition("=")[0] in (*REPLACED, "APP_RELEASE", "APP_TIMELINE"):
+            raise ConfigurationError(f"{variable} after {name}: compare sets this variable itself")
     return lessons.find(name), dict(variable.split("=", 1) for variable in variables)
 
 

@@ -1,5 +1,6 @@
 """`python -m local demo`: tests the service from end to end, with a service process and a queue process."""
 
+import math
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from pathlib import Path
 import click
 
 from app.settings import load_settings
+from local import ctrl_c
+from local.cli import given
 from local.demo.burst import burst
 from local.demo.closed_invoices import bill_samples, calls_a_minute
 from local.demo.output import Bar, Output
@@ -47,6 +50,8 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
     apply: APP_RELEASE=v02_blocking APP_LOCAL_SQS_DELAY=0.1 … demo --count 20 runs v02_blocking with 100 ms of latency
     for each call to SQS.
     """
+    _check(count, rate)
+    ctrl_c.end_like_ctrl_c()  # so that its processes and its folder do not stay
     settings = load_settings()
     click.echo(f"Starting the queue and {settings.release.value}", err=True)
     variables = {"APP_CHARGEBEE_RATE": str(calls_a_minute(settings))}
@@ -60,3 +65,13 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
         click.echo(f"FAILED: {problem}", err=True)
     if problems:
         raise click.exceptions.Exit(1)
+
+
+def _check(count: int | None, rate: float | None) -> None:
+    """Raises UsageError if an option has no effect, or if the rate is not a finite number."""
+    if rate is not None and not math.isfinite(rate):
+        raise click.UsageError(f"--rate={rate}: allowed is 0.1 or more")
+    if count is None and (rate is not None or given("concurrency")):
+        raise click.UsageError("--concurrency and --rate have no effect without --count")
+    if rate is not None and given("concurrency"):
+        raise click.UsageError("--concurrency has no effect with --rate: allowed is one of them")

@@ -3,6 +3,7 @@
 import click
 
 from app.cli.queue import say, show
+from local.cli import given
 from local.local_run import read_run
 from local.peek import peek
 from local.settings import load_local_settings
@@ -25,6 +26,8 @@ def queue(show_messages: bool, limit: int, as_json: bool) -> None:
 
     This command does not receive the messages: it removes none, and does not change how often they were received.
     """
+    if not show_messages and (as_json or given("limit")):
+        raise click.UsageError("--limit and --json have no effect without --peek")
     run = read_run(load_local_settings().run_dir)
     for url in (run.queue_url, run.dead_letter_queue_url):
         messages = peek(run.endpoint, url, run.ca_bundle)

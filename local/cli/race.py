@@ -1,7 +1,6 @@
 """`python -m local race v02 v09`: runs two releases side by side, with one live page for both releases."""
 
 import os
-import signal
 import tempfile
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -10,7 +9,7 @@ import click
 
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
-from local import lessons
+from local import ctrl_c, lessons
 from local.cli.shown_services import page_config
 from local.launch import no_rate_limit, start_service
 from local.live.start import start
@@ -34,8 +33,7 @@ def race(releases: tuple[str, ...]) -> None:
     if "live_port" not in options.model_fields_set:  # the default port may be in use by the live page of `make run`
         options = options.model_copy(update={"live_port": 0})
     chosen = [lessons.find(name) for name in releases]
-    for number in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C: the services are stopped, and their folders removed
-        signal.signal(number, signal.default_int_handler)
+    ctrl_c.end_like_ctrl_c()  # the services are stopped, and their folders removed
     with suppress(KeyboardInterrupt), ExitStack() as stack:
         page = stack.enter_context(start())
         page.show(page_config([(_started(stack, release), release) for release in chosen], settings, options))
@@ -44,6 +42,7 @@ def race(releases: tuple[str, ...]) -> None:
             raise ConfigurationError("the live page did not start in time, or has ended (see its error above)")
         click.echo(f"{' against '.join(chosen)}: {url} (Ctrl-C stops both releases)")
         page.wait()
+        raise ConfigurationError("the live page has ended (see its error above)")
 
 
 def _started(stack: ExitStack, release: Release) -> LocalRun:

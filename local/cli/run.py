@@ -15,7 +15,7 @@ from app.errors import ConfigurationError
 from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.telemetry.logging import configure_logging
-from local import exposure, seeding
+from local import ctrl_c, exposure, seeding
 from local.cli.shown_services import page_config
 from local.launch import changed_environment, start_web, start_worker
 from local.live.start import start as start_page
@@ -44,6 +44,7 @@ def run() -> None:
         )
     configure_logging(settings)
     exposure.warn(settings)
+    ctrl_c.end_like_ctrl_c()  # until `_pass_signals_on`: with TLS, the folder of certificates would stay
     with ExitStack() as stack:
         stand_ins = stack.enter_context(start_stand_ins(options, settings.chargebee_rate))
         logger.info("Stand-in for Chargebee, with a web page of the invoices, on {}", stand_ins.chargebee)
@@ -85,4 +86,5 @@ def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
         web.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, pass_on)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, pass_on)

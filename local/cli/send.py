@@ -14,6 +14,7 @@ from app.settings import Settings, load_settings
 from local import ctrl_c
 from local.chargebee.load_generator import LoadResult, load
 from local.chargebee.sender import open_prober, open_session, post
+from local.cli import given
 from local.local_run import LocalRun, read_run
 from local.readiness import is_listening
 from local.sample_events import default_file, fresh_events_of, sample_files
@@ -51,6 +52,8 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     stand-ins. With --seed, it registers them at the stand-ins that APP_CHARGEBEE_URL, AWS_ENDPOINT_URL and
     APP_BILLING_TABLE name.
     """
+    if count is None and given("concurrency"):
+        raise click.UsageError("--concurrency has no effect without --count")
     settings = load_settings()
     local = None if url else _local_run()
     target = url or (local.url if local else None) or DEFAULT_URL
@@ -91,10 +94,12 @@ async def _send_many(url: str, settings: Settings, bodies: list[bytes], concurre
 def _local_run() -> LocalRun | None:
     """Returns the local run, or None if there is no local run and another service listens on the default address.
 
-    Raises ConfigurationError if there is neither a local run nor another service.
+    Raises ConfigurationError if there is neither a local run nor another service, or if the local run's service is
+    not ready.
     """
+    run_dir = load_local_settings().run_dir
     try:
-        return read_run(load_local_settings().run_dir)
+        run = read_run(run_dir)
     except ConfigurationError as error:
         try:
             is_listening(urlsplit(DEFAULT_URL).port or 0)
@@ -103,6 +108,9 @@ def _local_run() -> LocalRun | None:
                 f"{error}, or name a service with --url; no service listens on {DEFAULT_URL}"
             ) from None
         return None
+    if run.url is None:
+        raise ConfigurationError(f"the service of the local run in {run_dir} is not ready yet: try again")
+    return run
 
 
 def _seed(run: LocalRun | StandIns | None, bodies: Iterable[bytes]) -> None:

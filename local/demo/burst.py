@@ -24,7 +24,7 @@ PATIENCE = aiohttp.ClientTimeout(total=30)
 def burst(
     run: LocalRun, settings: Settings, output: Output, count: int, *, concurrency: int, rate: float | None
 ) -> list[str]:
-    """Posts `count` webhooks. Returns a line if webhooks were lost, or an empty list if none was lost.
+    """Posts `count` webhooks. Returns a line if webhooks were lost or none got 200, or else an empty list.
 
     A webhook is lost if the service answered 200 but the webhook is not in the queue. With v01, which has no queue, a
     webhook is lost if the service answered 200 but did not bill the invoice. The docstring of
@@ -41,6 +41,8 @@ def burst(
     output.note("Auditing")
     arrived, lost, expected = (_queued if settings.release.enqueues else _billed)(run, bodies, result.accepted)
     output.say(f"audit: {len(result.accepted):,} got 200, {arrived}, {lost} lost")
+    if not result.accepted:
+        return [f"none of the {count:,} webhooks got 200"]
     return [f"{lost} webhooks got 200 but are not {expected}"] if lost else []
 
 

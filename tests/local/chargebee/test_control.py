@@ -75,6 +75,14 @@ def test_what_cannot_be_registered(content: bytes) -> None:
     assert StandIn().client.put("/_/invoices", content=content).status_code == 400
 
 
+def test_a_list_is_registered_wholly_or_not_at_all() -> None:
+    """After a 400, an invoice of the list is still new, so that the sender writes its usage the next time."""
+    stand_in = StandIn()
+    assert stand_in.register(invoice(1), {"id": "x"}).status_code == 400
+    assert stand_in.register(invoice(2) | {"total": "5"}).status_code == 400
+    assert stand_in.register(invoice(1), invoice(2)).json()["new"] == ["draft_inv_1", "draft_inv_2"]
+
+
 def test_behaviour() -> None:
     """Only the named options change; values out of bounds are rejected."""
     stand_in = StandIn(rate=7)

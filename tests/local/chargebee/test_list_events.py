@@ -68,6 +68,7 @@ def test_the_newest_first(stand_in: StandIn) -> None:
         {"limit": 101},
         {"offset": "5"},
         {"offset": '["x","ev_1"]'},
+        {"offset": '["²","ev_1"]'},
         {"event_type[like]": "x"},
         {"event_type[in]": "invoice_updated"},
         {"occurred_at[between]": "[1]"},

@@ -48,6 +48,13 @@ def test_help(command: list[str]) -> None:
         (["send", "no-such-file.json"], "no-such-file.json"),
         (["send", "--url", "localhost"], "--url localhost: allowed is a URL of scheme and host only"),
         (["queue", "--limit", "many"], "'many' is not a valid integer"),
+        (["queue", "--limit", "3"], "--limit and --json have no effect without --peek"),
+        (["send", "--concurrency", "3"], "--concurrency has no effect without --count"),
+        (["demo", "--rate", "3"], "--concurrency and --rate have no effect without --count"),
+        (["demo", "--count", "9", "--rate", "3", "--concurrency", "2"], "--concurrency has no effect with --rate"),
+        (["demo", "--count", "9", "--rate", "nan"], "--rate=nan: allowed is 0.1 or more"),
+        (["compare", "v08,APP_RELEASE=v02"], "compare sets this variable itself"),
+        (["compare", "v02", "v03", "--svg", "no-such-folder/x.svg"], "--svg no-such-folder/x.svg: allowed is a file"),
     ],
     ids=str,
 )
@@ -154,11 +161,14 @@ def test_demo_closes_the_invoices() -> None:
 
 @pytest.mark.slow
 def test_demo_names_what_failed() -> None:
-    """The demo fails with a service that accepts at most 3,000 bytes."""
+    """The demo fails with a service that accepts at most 3,000 bytes, and `--count` with one that accepts none."""
     ended = run_local("demo", max_body_bytes=3000)
     assert ended.returncode == 1
     assert "FAILED: pending_invoice_created_05_sixty_line_items.json" in ended.stderr
     assert "FAILED: 2 messages arrived; expected 10" in ended.stderr
+    burst = run_local("demo", "--count", "5", max_body_bytes=1000)
+    assert burst.returncode == 1
+    assert "FAILED: none of the 5 webhooks got 200" in burst.stderr
 
 
 @pytest.mark.slow
