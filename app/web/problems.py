@@ -53,21 +53,32 @@ REFUSALS: dict[type[WebhookRefused], Refusal] = {
 
 
 class ProblemResponse(JSONResponse):
-    """A response that contains a problem document of RFC 9457. `Refusal` explains `linger`."""
+    """A response that contains a problem document of RFC 9457. `Refusal` explains `linger`.
+
+    `unread`: the application has not read the body. If the client asks the server to close the connection, the response
+    lingers, too.
+    """
 
     media_type = "application/problem+json"
 
     def __init__(
-        self, status: int, detail: str, headers: Mapping[str, str] | None = None, linger: bool = False, **extra: Any
+        self,
+        status: int,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        linger: bool = False,
+        unread: bool = False,
+        **extra: Any,
     ) -> None:
         title = HTTPStatus(status).phrase
         content = {"type": "about:blank", "title": title, "status": status, "detail": detail, **extra}
         closing = {"Connection": "close"} if linger else {}
         super().__init__(content, status, headers={**(headers or {}), **closing})
         self.linger = linger
+        self.unread = unread
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.linger:
+        if not (self.linger or (self.unread and _closes(scope))):
             await super().__call__(scope, receive, send)
             return
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -79,11 +90,16 @@ class ProblemResponse(JSONResponse):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
+def _closes(scope: Scope) -> bool:
+    """Returns True if the client asks the server to close the connection after the response."""
+    return scope["http_version"] == "1.0" or (b"connection", b"close") in scope["headers"]
+
+
 def problem(error: WebhookRefused, *, complete: bool = False) -> ProblemResponse:
     """Returns the response to a webhook that the service rejects because of `error`. `complete`: see `gate.refuse`."""
     refusal = REFUSALS[type(error)]
     linger = error.unread if isinstance(error, BodyTooLarge) else refusal.linger
-    extra = {"errors": error.errors} if isinstance(error, InvalidEvent) else {}
+    extra: dict[str, Any] = {"errors": error.errors} if isinstance(error, InvalidEvent) else {}
     return ProblemResponse(refusal.status, error.detail, refusal.headers, linger and not complete, **extra)
 
 
@@ -92,7 +108,7 @@ async def _http_error(request: Request, error: HTTPException) -> ProblemResponse
     path = request.url.path[:LONGEST_PATH]
     # Starlette writes Allow from a set, whose order changes with each start.
     headers = {name: ", ".join(sorted(value.split(", "))) for name, value in (error.headers or {}).items()}
-    return ProblemResponse(error.status_code, f"{request.method} {path}: {error.detail}", headers)
+    return ProblemResponse(error.status_code, f"{request.method} {path}: {error.detail}", headers, unread=True)
 
 
 def unexpected() -> ProblemResponse:

@@ -71,7 +71,8 @@ def over_asgi(receive: Callable[[Webhook], None]) -> Callable[[Request], Awaitab
         webhook = _AsgiWebhook(request, await request.body())
         receive(webhook)
         try:
-            return await webhook.answer
+            answer = await webhook.answer
+            return answer(request)
         finally:
             del webhook  # breaks a reference cycle, as in `GroupCommit.send`
 
@@ -79,11 +80,14 @@ def over_asgi(receive: Callable[[Webhook], None]) -> Callable[[Request], Awaitab
 
 
 class _AsgiWebhook:
-    """A webhook whose `answer` a coroutine awaits."""
+    """A webhook for a coroutine, which awaits the function that makes its `answer` and records the outcome.
+
+    If the server cancels the coroutine before, the webhook still has no outcome, and gets a 503.
+    """
 
     def __init__(self, request: Request, body: bytes) -> None:
         self.body = body
-        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.answer: asyncio.Future[Callable[[Request], Answer]] = asyncio.get_running_loop().create_future()
         self._request = request
 
     @property
@@ -95,12 +99,12 @@ class _AsgiWebhook:
         return read_event(self._request, self.body)
 
     def ignored(self) -> None:
-        self.answer.set_result(ignored(self._request))
+        self.answer.set_result(ignored)
 
     def settled(self, refused: WebhookRefused | None) -> None:
         if self.answer.done():
             return  # the server has cancelled the request
         if refused is None:
-            self.answer.set_result(queued(self._request))
+            self.answer.set_result(queued)
         else:
             self.answer.set_exception(refused)

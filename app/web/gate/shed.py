@@ -34,7 +34,7 @@ class Shedding:
         self._not_logged += 1
         if reason not in self._responses:
             # Without `linger`, the connection stays open, and the server discards the rest of the body.
-            self._responses[reason] = ProblemResponse(_OVERLOADED.status, reason, _OVERLOADED.headers)
+            self._responses[reason] = ProblemResponse(_OVERLOADED.status, reason, _OVERLOADED.headers, unread=True)
         return self._responses[reason]
 
     def _log(self) -> None:

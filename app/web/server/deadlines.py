@@ -20,7 +20,9 @@ _REQUEST_TIMEOUT = (
 
 
 class Deadlines:
-    """A mixin for uvicorn's HTTP protocols. A subclass inherits Deadlines first and implements `rest_expected`."""
+    """A mixin for uvicorn's HTTP protocols. A subclass inherits Deadlines first, and implements `head_arriving` and
+    `rest_expected`.
+    """
 
     transport: Any
     flow: Any
@@ -33,6 +35,10 @@ class Deadlines:
         self._between_requests = False  # the next byte begins the head of another request
         self._close_after_next = False  # the next response closes the connection
         self._half_closed = False  # the client has stopped sending
+
+    def head_arriving(self) -> bool:
+        """Returns True if a part of a head has arrived, but not all of it."""
+        raise NotImplementedError
 
     def rest_expected(self) -> bool:
         """Returns True if the newest request has been answered and the rest of its body has not arrived."""
@@ -76,8 +82,9 @@ class Deadlines:
 
     def head_incomplete(self) -> None:
         """Sets the deadline for the head of the connection's next request, of which the first bytes have arrived."""
-        self._between_requests = False
-        self._limits.set_deadline(self, self._limits.head_timeout, self._expire)
+        self._head_begun, self._between_requests = True, False
+        if not self.flow.write_paused:  # otherwise, the client has to read earlier responses first
+            self._limits.set_deadline(self, self._limits.head_timeout, self._expire)
 
     def head_complete(self, last: bool = False) -> None:
         """Clears the deadline, because the application limits the time for the rest of the request.
@@ -85,7 +92,8 @@ class Deadlines:
         If `last` is True, the server closes the connection after the response.
         """
         self._between_requests = False
-        self._limits.clear_deadline(self)
+        if not (self.flow.write_paused or self.transport.is_closing()):
+            self._limits.clear_deadline(self)
         if last or self._close_after_next:
             close_after(self.cycle)
 
@@ -130,10 +138,19 @@ class Deadlines:
 
     def await_next(self) -> None:
         """Sets the deadline for the next request of a connection without a request."""
+        if self.head_arriving():
+            self.head_incomplete()
+            return
         self._head_begun, self._between_requests = False, True
         limits = self._limits
         limits.release_head(self)
         limits.set_deadline(self, limits.keep_alive_timeout, self._expire)
+
+    def close_if_stopping(self) -> None:
+        """Closes the connection after a read if the server is stopping and no request is arriving any more."""
+        if self._close_after_next and self._between_requests:
+            self.transport.close()
+            self.reset_deadline()
 
     def pause_writing(self) -> None:
         super().pause_writing()  # type: ignore[misc]

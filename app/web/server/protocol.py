@@ -29,6 +29,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     _in_body = False
     _since_body = 0  # number of bytes received since the last part of a body
+    _in_bodies = 0  # number of bytes of bodies in the newest read
     _upgrading = False
     _body_left = 0  # bytes still missing from the body of a request for an upgrade, which llhttp does not parse
     _method, _version = b"", ""  # of the newest request whose head is complete
@@ -39,6 +40,9 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         if self._earlier is not None:
             abandon(self._earlier)  # uvicorn itself abandons only the newest request
         super().connection_lost(exc)
+
+    def head_arriving(self) -> bool:
+        return self._head_begun and not self._in_body
 
     def rest_expected(self) -> bool:
         return self.cycle is not None and self.cycle.response_complete and self.cycle.more_body
@@ -52,11 +56,11 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         if not self._limits.count_read(len(data)):
             self._refuse(heads.TOO_MUCH)
             return
-        self._head_begun = True
         if self._upgrading:
             self._read_body(data)
             return
         self._since_body += len(data)
+        self._in_bodies = 0
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -65,18 +69,26 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             refused = isinstance(error.__context__, HeadRefused)
             self._refuse(str(error.__context__) if refused else "Invalid HTTP request received.")
         else:
-            if self._since_body > heads.MAX_BYTES:
-                self._refuse(f"The request has more than {heads.MAX_BYTES} successive bytes outside its body.")
-            elif not self._in_body and not self.reserves_head(self._since_body):
-                self._refuse(heads.TOO_MUCH)
-            elif self._between_requests and not self._in_body:
-                self.head_incomplete()
+            self._check_head(len(data))
+            self.close_if_stopping()
+
+    def _check_head(self, read: int) -> None:
+        """Checks how many bytes of an incomplete head have arrived with a read of `read` bytes. Sets its deadline."""
+        if self._since_body == 0 and self.head_arriving():  # the head follows a complete request of the same read
+            self._since_body = read - self._in_bodies
+        if self._since_body > heads.MAX_BYTES:
+            self._refuse(f"The request has more than {heads.MAX_BYTES} successive bytes outside its body.")
+        elif not self._in_body and not self.reserves_head(self._since_body):
+            self._refuse(heads.TOO_MUCH)
+        elif self._between_requests and not self._in_body:
+            self.head_incomplete()
 
     # httptools' parser calls the `on_` methods. If one raises HeadRefused, `feed_data` raises an HttpParserError, whose
     # context is the HeadRefused.
 
     def on_message_begin(self) -> None:
         self._in_body = False
+        self._head_begun = True
         self.begin_message()
 
     def begin_message(self) -> None:
@@ -91,6 +103,9 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             raise HeadRefused(heads.TOO_LARGE)
 
     def on_headers_complete(self) -> None:
+        if self.transport.is_closing():
+            self._stopped = True  # the response to an earlier request of the same segment has closed the connection
+            return
         size = heads.size(self.url, self.headers)
         if size > heads.MAX_BYTES:
             raise HeadRefused(heads.TOO_LARGE)
@@ -118,6 +133,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._since_body = 0
+        self._in_bodies += len(body)
         if not self.cycle.response_started:  # afterwards, the application only waits for the end of the body
             super().on_body(body)
 

@@ -55,18 +55,13 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
             and not (self._upgrading or self.expect_100_continue or self.busy() or self.flow.write_paused)
         )
 
-    def on_headers_complete(self) -> None:
-        if self.transport.is_closing():
-            self._stopped = True  # the response to an earlier request of the same segment has closed the connection
-            return
-        super().on_headers_complete()
-
     def on_body(self, body: bytes) -> None:
         exchange = self._exchange
         if exchange is None:
             super().on_body(body)
             return
         self._since_body = 0
+        self._in_bodies += len(body)
         if not exchange.response_complete:
             exchange.add(body)
 

@@ -39,32 +39,43 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
         super().__init__(**arguments)
         self.conn = _Checked(h11.SERVER, heads.MAX_BYTES)
 
+    def head_arriving(self) -> bool:
+        return self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
+
     def rest_expected(self) -> bool:
         return self.cycle is not None and self.cycle.response_complete and self.conn.their_state is h11.SEND_BODY
 
     def data_received(self, data: bytes) -> None:
+        if self.conn.their_state is h11.MUST_CLOSE:
+            return  # ignores what follows a request with `Connection: close` (RFC 9112, 9.6)
         if not self._limits.count_read(len(data)):
             self.send_400_response(heads.TOO_MUCH)
             return
         self._head_begun = True
         super().data_received(data)
-        if self.conn.their_state is h11.IDLE and not self.reserves_head(len(self.conn.trailing_data[0])):
-            self.send_400_response(heads.TOO_MUCH)
-        elif self._between_requests and not self.rest_expected() and self.conn.trailing_data[0]:
+        if self._between_requests and not self.rest_expected() and self.conn.trailing_data[0]:
             self.head_incomplete()
+        self.close_if_stopping()
 
     def handle_events(self) -> None:
         before = self.cycle
         lingered = self.rest_expected()
         super().handle_events()
         if self.cycle is not before:
-            asks_for_upgrade = self._get_upgrade() is not None
-            if asks_for_upgrade:
+            last = self._get_upgrade() is not None or self._close_after_next
+            if last:
                 # This header makes uvicorn send `connection: close`, after which h11 reads no further request.
                 self.headers.append(CLOSE_HEADER)
-            self.head_complete(last=asks_for_upgrade)
+            self.head_complete(last)
         elif lingered and not self.rest_expected():
             self.reset_deadline()
+        if self.conn.their_state is h11.IDLE and not self.reserves_head(len(self.conn.trailing_data[0])):
+            self.send_400_response(heads.TOO_MUCH)
+
+    def shutdown(self) -> None:
+        if self.busy():
+            self.cycle.scope["headers"].append(CLOSE_HEADER)  # see `handle_events`
+        super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
         """Answers 400. If a response has begun, only closes the connection, because h11 allows no second response."""

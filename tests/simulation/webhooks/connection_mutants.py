@@ -27,8 +27,8 @@ CONNECTION_MUTANTS = (
     Mutant(
         "the deadline of a head stays when the head is complete",
         "web/server/deadlines.py",
-        "        self._limits.clear_deadline(self)\n        if last",
-        "        if last",
+        "            self._limits.clear_deadline(self)\n        if last",
+        "            pass\n        if last",
         PATH,
     ),
     Mutant(

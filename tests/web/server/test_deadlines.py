@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from loguru import logger
@@ -17,7 +18,7 @@ from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.service import CALLBACKS, READERS, Service
 from tests.harness.sqs_stand_in import SqsStandIn
-from tests.web.two_doors import side
+from tests.web.two_doors import idle, side
 
 # Longer than the machine pauses between a connection and what is sent on it.
 HEAD_TIMEOUT, KEEP_ALIVE = 2.5, 12
@@ -75,6 +76,15 @@ def test_a_head_that_stops(service: Service) -> None:
     with RawSender(service.address) as sender:
         sender.send(b"POST /webhooks/chargebee HTTP/1.1\r\nHost:")
         assert sender.rest().startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+
+
+def test_a_head_that_begins_with_the_request_before(service: Service, event: bytes) -> None:
+    """A head whose first bytes arrive in the same read as a complete request gets the same 408 as any other head."""
+    head = f"POST /webhooks/chargebee HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\nContent-Length: {len(event)}"
+    with RawSender(service.address) as sender:
+        sender.send(head.encode() + b"\r\n\r\n" + event + b"GET /heal")
+        sender.answer()
+        assert sender.rest().startswith(b"HTTP/1.1 408 ")
 
 
 @pytest.mark.slow
@@ -180,3 +190,33 @@ async def test_deadlines_go_on_after_a_sender_has_left() -> None:
                 await asyncio.sleep(0.01)
     logger.remove(sink)
     assert errors == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("reader", READERS)
+async def test_a_large_head_behind_a_request(reader: str) -> None:
+    """The limit of a head holds for a head whose first bytes arrive in the same read as a complete request."""
+    settings: Any = READERS[reader]
+    async with side(**settings) as served:
+        protocol, transport = served.connect()
+        protocol.data_received(PROBE + b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"z" * 100_000)
+        await idle()
+    assert b"connection: close" in transport.written.lower()
+    assert transport.closed
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("reader", READERS)
+async def test_a_request_of_a_sender_that_does_not_read(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A further request does not clear the deadline until which the sender has to read the responses before."""
+    monkeypatch.setattr("app.web.server.deadlines.LINGER_SECONDS", 0.1)
+    settings: Any = READERS[reader]
+    async with side(**settings) as served:
+        protocol, transport = served.connect()
+        protocol.data_received(PROBE)
+        await idle()
+        protocol.pause_writing()
+        protocol.data_received(PROBE)
+        async with asyncio.timeout(60):
+            while not transport.closed:  # noqa: ASYNC110  # no event: a transport in memory
+                await asyncio.sleep(0.01)
