@@ -38,7 +38,7 @@ def _run(chosen: Namespace) -> int:
     name = chosen.name or (urlsplit(chosen.url).netloc.replace(":", "-") if chosen.url else _release(chosen).value)
     out = chosen.out or folders.attack(name)
     load = Load(
-        rate=chosen.rate,
+        rate=chosen.rate or options.RATE,
         duration_s=chosen.duration,
         timeout_s=chosen.timeout,
         users=chosen.users,

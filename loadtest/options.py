@@ -112,7 +112,6 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     options = result.parse_args(arguments)
     if options.users is not None and options.rate is not None:
         result.error("--rate and --users: allowed is one of them")
-    options.rate = options.rate or RATE
     if options.url is None and (options.queue_url or options.sqs_endpoint):
         result.error("--queue-url and --sqs-endpoint belong to --url: without it, the attack starts its own queue")
     if options.url is not None:
