@@ -7,7 +7,7 @@ from pathlib import Path
 BUDGETS = {"burst": "at most one core", "capped": "a hard quarter of a core", "none": "no limit"}
 # The options about what the attack starts itself, which have no effect on a service at --url.
 STARTED_HERE = ("release", "budget", "queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
-# Those of them that are about the queue, which v01 does not have.
+# The options among them that are about the queue. v01 has no queue.
 OF_THE_QUEUE = ("queue", "plain", "bundle", "sqs_latency", "sqs_jitter", "toxic")
 RATE = 500
 _UNITS = {"ms": 0.001, "s": 1, "m": 60}

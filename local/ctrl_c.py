@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Coroutine
+from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -15,7 +16,20 @@ def end_like_ctrl_c() -> None:
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Raises KeyboardInterrupt. From then on, SIGHUP has no effect.
+
+    When a terminal closes, its shell and then the kernel send SIGHUP. The second one would interrupt the clean-up.
+    """
+    signal.signal(signal.SIGHUP, _ignore)
+    raise KeyboardInterrupt
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """Does nothing. Unlike SIG_IGN, this handler is not inherited by child processes."""
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
@@ -27,7 +41,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     """
     interrupted = asyncio.Event()
     also = (signal.SIGTERM, signal.SIGHUP)
-    alike = [signal.SIGINT, *(one for one in also if signal.getsignal(one) is signal.default_int_handler)]
+    alike = [signal.SIGINT, *(one for one in also if signal.getsignal(one) is _interrupt)]
 
     async def interruptible() -> T:
         task = asyncio.current_task()
@@ -49,5 +63,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
             raise KeyboardInterrupt from None
         raise
     finally:
-        for number in alike:  # the event loop has reset the signals' handlers to the system's defaults
-            signal.signal(number, signal.default_int_handler)
+        # The event loop has reset the signals' handlers to the defaults.
+        for number in alike[1:]:
+            over = number == signal.SIGHUP and interrupted.is_set()
+            signal.signal(number, _ignore if over else _interrupt)

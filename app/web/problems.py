@@ -55,8 +55,8 @@ REFUSALS: dict[type[WebhookRefused], Refusal] = {
 class ProblemResponse(JSONResponse):
     """A response that contains a problem document of RFC 9457. `Refusal` explains `linger`.
 
-    `unread`: the application has not read the body. If the client asks the server to close the connection, the response
-    lingers, too.
+    `unread`: the application has not read the body. If the request's head makes the server close the connection, the
+    response lingers, too.
     """
 
     media_type = "application/problem+json"
@@ -91,8 +91,11 @@ class ProblemResponse(JSONResponse):
 
 
 def _closes(scope: Scope) -> bool:
-    """Returns True if the client asks the server to close the connection after the response."""
-    return scope["http_version"] == "1.0" or (b"connection", b"close") in scope["headers"]
+    """Returns True if the server closes the connection after the response because of the request's head."""
+    if scope["http_version"] == "1.0":
+        return True
+    options = b",".join([value for name, value in scope["headers"] if name == b"connection"]).lower()
+    return b"close" in options or b"upgrade" in options
 
 
 def problem(error: WebhookRefused, *, complete: bool = False) -> ProblemResponse:

@@ -82,7 +82,7 @@ def over_asgi(receive: Callable[[Webhook], None]) -> Callable[[Request], Awaitab
 class _AsgiWebhook:
     """A webhook for a coroutine, which awaits the function that makes its `answer` and records the outcome.
 
-    If the server cancels the coroutine before, the webhook still has no outcome, and gets a 503.
+    If the server cancels the coroutine before it does so, the webhook has no outcome yet, and gets a 503.
     """
 
     def __init__(self, request: Request, body: bytes) -> None:

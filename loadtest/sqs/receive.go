@@ -95,7 +95,7 @@ func (s *service) take(found *queue, most int, hidden time.Duration, asked *rece
 		deadLetters.mutex.Lock()
 		deadLetters.keep(held.receipt.digests)
 		sentAt := held.sentAt
-		if deadLetters.isFIFO() { // only there, SQS sets it anew
+		if deadLetters.isFIFO() { // only on a FIFO queue, SQS sets a new sent time
 			sentAt = now
 		}
 		deadLetters.shelf.add(&shelved{message: held.message, receipt: held.receipt, sentAt: sentAt, visible: now})

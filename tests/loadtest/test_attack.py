@@ -208,11 +208,13 @@ def test_a_queue_that_drops_is_found(aws: QueueProcess, sqs: "SQSClient", queue_
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGHUP])
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sig: signal.Signals) -> None:
     """When the attack has exited, so has every process that it started. A terminal that closes sends SIGHUP."""
-    # A shell starts background jobs with SIGINT ignored, which children inherit; a handler here restores the default.
+    # A shell starts background jobs with SIGINT ignored, and nohup ignores SIGHUP. Children inherit that, unless there
+    # is a handler here.
     # https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_11
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    inherited = signal.signal(sig, signal.default_int_handler)
     command = [str(ATTACK), "--duration", "60s", "--queue", "embedded", "--out", str(tmp_path)]
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as running:
+        signal.signal(sig, inherited)
         attacker = psutil.Process(running.pid)
         while not (tmp_path / "results.bin").exists():
             assert running.poll() is None, "the attack ended before it began"

@@ -1,7 +1,8 @@
-"""Sends Ctrl-C to a coroutine, once and twice."""
+"""Sends Ctrl-C, SIGTERM and SIGHUP to a command and to a coroutine, once and twice."""
 
 import asyncio
 import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -30,6 +31,40 @@ def test_the_coroutine_ends_in_an_orderly_way(times: int) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         ctrl_c.run(main())
+    assert finished == ["clean-up"]
+
+
+@pytest.fixture
+def ended_like_ctrl_c() -> Iterator[None]:
+    """Calls `end_like_ctrl_c`, and restores the handlers after the test."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
+    ctrl_c.end_like_ctrl_c()
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("ended_like_ctrl_c")
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("inside", [True, False], ids=["in a coroutine", "after a coroutine"])
+def test_a_terminal_that_closes(sig: signal.Signals, inside: bool) -> None:
+    """SIGTERM and SIGHUP raise KeyboardInterrupt; a SIGHUP that follows does not interrupt the clean-up."""
+    finished = []
+
+    async def interrupted() -> None:
+        signal.raise_signal(sig)
+        await asyncio.sleep(60)
+
+    def command() -> None:
+        try:
+            ctrl_c.run(interrupted() if inside else asyncio.sleep(0))
+            signal.raise_signal(sig)
+        finally:
+            signal.raise_signal(signal.SIGHUP)
+            finished.append("clean-up")
+
+    with pytest.raises(KeyboardInterrupt):
+        command()
     assert finished == ["clean-up"]
 
 

@@ -99,6 +99,7 @@ class Deadlines:
 
     def on_response_complete(self) -> None:
         self.transport.flush()
+        self._limits.release_head(self)  # before uvicorn's h11 protocol reads the next head, which may be large
         super().on_response_complete()  # type: ignore[misc]
         if self.cycle.response_complete:
             drop_body(self.cycle)
@@ -147,7 +148,7 @@ class Deadlines:
         limits.set_deadline(self, limits.keep_alive_timeout, self._expire)
 
     def close_if_stopping(self) -> None:
-        """Closes the connection after a read if the server is stopping and no request is arriving any more."""
+        """Closes the connection if the server is stopping and no request is arriving any more."""
         if self._close_after_next and self._between_requests:
             self.transport.close()
             self.reset_deadline()
@@ -159,6 +160,7 @@ class Deadlines:
     def resume_writing(self) -> None:
         super().resume_writing()  # type: ignore[misc]
         self.reset_deadline()
+        self.close_if_stopping()
 
     def timeout_keep_alive_handler(self) -> None:
         """Does nothing. uvicorn's handler would close the connection even if a request has arrived but is unread."""

@@ -29,7 +29,8 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     _in_body = False
     _since_body = 0  # number of bytes received since the last part of a body
-    _in_bodies = 0  # number of bytes of bodies in the newest read
+    _complete = 0  # number of bytes in the newest read that belong to bodies, or to whole heads
+    _head_in_read = False  # the newest head began in the newest read
     _upgrading = False
     _body_left = 0  # bytes still missing from the body of a request for an upgrade, which llhttp does not parse
     _method, _version = b"", ""  # of the newest request whose head is complete
@@ -60,7 +61,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             self._read_body(data)
             return
         self._since_body += len(data)
-        self._in_bodies = 0
+        self._complete, self._head_in_read = 0, False
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -75,7 +76,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     def _check_head(self, read: int) -> None:
         """Checks how many bytes of an incomplete head have arrived with a read of `read` bytes. Sets its deadline."""
         if self._since_body == 0 and self.head_arriving():  # the head follows a complete request of the same read
-            self._since_body = read - self._in_bodies
+            self._since_body = read - self._complete
         if self._since_body > heads.MAX_BYTES:
             self._refuse(f"The request has more than {heads.MAX_BYTES} successive bytes outside its body.")
         elif not self._in_body and not self.reserves_head(self._since_body):
@@ -88,7 +89,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._in_body = False
-        self._head_begun = True
+        self._head_begun = self._head_in_read = True
         self.begin_message()
 
     def begin_message(self) -> None:
@@ -115,6 +116,8 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             raise HeadRefused(f"More than {MAX_PIPELINED} request waits for the response to an earlier request.")
         if not self.reserves_head(size):
             raise HeadRefused(heads.TOO_MUCH)
+        if self._head_in_read:
+            self._complete += size - len(self.headers)  # the space after a header's colon is optional
         self._earlier = self.cycle
         self._in_body = True
         if self.parser.should_upgrade():
@@ -133,7 +136,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._since_body = 0
-        self._in_bodies += len(body)
+        self._complete += len(body)
         if not self.cycle.response_started:  # afterwards, the application only waits for the end of the body
             super().on_body(body)
 

@@ -61,7 +61,7 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
             super().on_body(body)
             return
         self._since_body = 0
-        self._in_bodies += len(body)
+        self._complete += len(body)
         if not exchange.response_complete:
             exchange.add(body)
 
@@ -98,6 +98,8 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
             return
         # These lines replace `on_response_complete`. They need no timer, because `_limits` has the keep-alive deadline.
         self.server_state.total_requests += 1
+        if not self._in_body:  # a part of the next head has arrived, so `await_next` releases nothing
+            self._limits.release_head(self)
         if exchange.more_body:
             self.reset_deadline()
         else:
