@@ -24,7 +24,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
     When a terminal closes, its shell and then the kernel send SIGHUP. The second one would interrupt the clean-up.
     """
-    signal.signal(signal.SIGHUP, _ignore)
+    if signal.getsignal(signal.SIGHUP) is _interrupt:  # under nohup, child processes must inherit SIG_IGN
+        signal.signal(signal.SIGHUP, _ignore)
     raise KeyboardInterrupt
 
 
@@ -57,7 +58,10 @@ def run(main: Coroutine[Any, Any, T]) -> T:
         return await main
 
     try:
-        return asyncio.run(interruptible())
+        result = asyncio.run(interruptible())
+        if interrupted.is_set():  # when `main` had ended, or `main` has caught the cancellation
+            raise KeyboardInterrupt
+        return result
     except asyncio.CancelledError:
         if interrupted.is_set():
             raise KeyboardInterrupt from None
@@ -65,5 +69,6 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     finally:
         # The event loop has reset the signals' handlers to the defaults.
         for number in alike[1:]:
-            over = number == signal.SIGHUP and interrupted.is_set()
+            before_the_loop = signal.getsignal(number) is _ignore  # `_interrupt` ran before the event loop's handlers
+            over = number == signal.SIGHUP and (interrupted.is_set() or before_the_loop)
             signal.signal(number, _ignore if over else _interrupt)

@@ -94,7 +94,8 @@ def _closes(scope: Scope) -> bool:
     """Returns True if the server closes the connection after the response because of the request's head."""
     if scope["http_version"] == "1.0":
         return True
-    options = b",".join([value for name, value in scope["headers"] if name == b"connection"]).lower()
+    names = (b"connection", b"proxy-connection")  # llhttp treats both alike
+    options = b",".join([value for name, value in scope["headers"] if name in names]).lower()
     return b"close" in options or b"upgrade" in options
 
 

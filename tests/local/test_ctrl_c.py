@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -66,6 +67,18 @@ def test_a_terminal_that_closes(sig: signal.Signals, inside: bool) -> None:
     with pytest.raises(KeyboardInterrupt):
         command()
     assert finished == ["clean-up"]
+
+
+def test_a_cancellation_that_is_caught() -> None:
+    """Ctrl-C ends the command even if the coroutine catches the cancellation."""
+
+    async def stubborn() -> None:
+        signal.raise_signal(signal.SIGINT)
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+
+    with pytest.raises(KeyboardInterrupt):
+        ctrl_c.run(stubborn())
 
 
 def test_without_ctrl_c() -> None:

@@ -23,6 +23,12 @@ def drop_body(cycle: Any) -> None:
     cycle.body = bytearray()
 
 
+def drop_head(cycle: Any) -> None:
+    """Frees the head of a request whose response is complete. The application keeps its own reference to the scope."""
+    if hasattr(cycle, "scope"):  # an exchange has none
+        cycle.scope = {}
+
+
 def end_body(cycle: Any) -> None:
     """Marks the request's body as complete. uvicorn itself does not do so after the end of the response."""
     cycle.more_body = False

@@ -8,7 +8,7 @@ import asyncio
 from typing import Any
 
 from app.web.server.connections import LINGER_SECONDS, SMALL_HEAD, ConnectionLimits, has_unread
-from app.web.server.cycle import abandon, close_after, drop_body
+from app.web.server.cycle import abandon, close_after, drop_body, drop_head
 from app.web.server.writer import Writer
 
 # This 408 is plain text, like uvicorn's own 400. The application, which sends JSON, does not receive the request.
@@ -27,6 +27,8 @@ class Deadlines:
     transport: Any
     flow: Any
     cycle: Any
+    scope: Any
+    headers: Any
 
     def __init__(self, *, limits: ConnectionLimits, **uvicorn: Any) -> None:
         super().__init__(**uvicorn)
@@ -143,6 +145,8 @@ class Deadlines:
             self.head_incomplete()
             return
         self._head_begun, self._between_requests = False, True
+        self.scope, self.headers = None, []  # an idle connection must not keep a large head
+        drop_head(self.cycle)
         limits = self._limits
         limits.release_head(self)
         limits.set_deadline(self, limits.keep_alive_timeout, self._expire)

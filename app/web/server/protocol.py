@@ -30,7 +30,6 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     _in_body = False
     _since_body = 0  # number of bytes received since the last part of a body
     _complete = 0  # number of bytes in the newest read that belong to bodies, or to whole heads
-    _head_in_read = False  # the newest head began in the newest read
     _upgrading = False
     _body_left = 0  # bytes still missing from the body of a request for an upgrade, which llhttp does not parse
     _method, _version = b"", ""  # of the newest request whose head is complete
@@ -44,6 +43,10 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def head_arriving(self) -> bool:
         return self._head_begun and not self._in_body
+
+    def await_next(self) -> None:
+        self._earlier = None  # it has its response, and would keep its head in memory
+        super().await_next()
 
     def rest_expected(self) -> bool:
         return self.cycle is not None and self.cycle.response_complete and self.cycle.more_body
@@ -60,8 +63,9 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         if self._upgrading:
             self._read_body(data)
             return
+        # `on_headers_complete` adds the whole head, of which a part may have arrived in earlier reads.
+        self._complete = -self._since_body if self.head_arriving() else 0
         self._since_body += len(data)
-        self._complete, self._head_in_read = 0, False
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -89,7 +93,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._in_body = False
-        self._head_begun = self._head_in_read = True
+        self._head_begun = True
         self.begin_message()
 
     def begin_message(self) -> None:
@@ -116,8 +120,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
             raise HeadRefused(f"More than {MAX_PIPELINED} request waits for the response to an earlier request.")
         if not self.reserves_head(size):
             raise HeadRefused(heads.TOO_MUCH)
-        if self._head_in_read:
-            self._complete += size - len(self.headers)  # the space after a header's colon is optional
+        self._complete += size - len(self.headers)  # the space after a header's colon is optional
         self._earlier = self.cycle
         self._in_body = True
         if self.parser.should_upgrade():

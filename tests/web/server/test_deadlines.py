@@ -225,6 +225,36 @@ async def test_small_heads_behind_a_large_one(reader: str) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("reader", READERS)
+async def test_an_idle_connection_keeps_no_head(reader: str) -> None:
+    """Otherwise, thousands of idle connections would keep more large heads than the limit of all heads allows."""
+    settings: Any = READERS[reader]
+    async with side(**settings) as served:
+        protocol, transport = served.connect()
+        protocol.data_received(PROBE[:-2] + b"A: " + b"z" * 40_000 + b"\r\n\r\n")
+        await idle()
+        assert transport.written.startswith(b"HTTP/1.1 200 ")
+        assert (protocol.headers, protocol.scope, protocol.cycle.scope) == ([], None, {})
+        transport.close()
+        await idle()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("reader", READERS)
+async def test_a_small_head_behind_a_large_one_in_two_reads(reader: str) -> None:
+    """The bytes of the large head do not count for the small one that follows it in the same read."""
+    settings: Any = READERS[reader]
+    async with side(**settings) as served:
+        protocol, transport = served.connect()
+        for read in (PROBE[:-2] + b"A: ", b"z" * 10_000 + b"\r\n\r\n" + PROBE[:20], PROBE[20:]):
+            protocol.data_received(read)
+        await idle()
+        assert transport.written.count(b"HTTP/1.1 200 ") == 2
+        transport.close()
+        await idle()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("reader", READERS)
 async def test_a_stop_while_the_sender_does_not_read(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server closes a connection when its sender has read the response, and does not wait for a request."""
     settings: Any = READERS[reader]
