@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
 from loguru import logger
@@ -18,7 +17,7 @@ from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import BASIC, RawSender
 from tests.harness.service import CALLBACKS, READERS, Service
 from tests.harness.sqs_stand_in import SqsStandIn
-from tests.web.two_doors import idle, side
+from tests.web.two_doors import side
 
 # Longer than the machine pauses between a connection and what is sent on it.
 HEAD_TIMEOUT, KEEP_ALIVE = 2.5, 12
@@ -190,120 +189,3 @@ async def test_deadlines_go_on_after_a_sender_has_left() -> None:
                 await asyncio.sleep(0.01)
     logger.remove(sink)
     assert errors == []
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("reader", READERS)
-async def test_a_large_head_behind_a_request(reader: str) -> None:
-    """The limit of a head holds for a head whose first bytes arrive in the same read as a complete request."""
-    settings: Any = READERS[reader]
-    async with side(**settings) as served:
-        protocol, transport = served.connect()
-        protocol.data_received(PROBE + b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"z" * 100_000)
-        await idle()
-    assert b"connection: close" in transport.written.lower()
-    assert transport.closed
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("reader", READERS)
-async def test_small_heads_behind_a_large_one(reader: str) -> None:
-    """The limits count a head that has begun without the complete requests of the same read or of reads before."""
-    settings: Any = READERS[reader]
-    async with side(**settings) as served:
-        for size in (3_000, 40_000):
-            protocol, transport = served.connect()
-            protocol.data_received(PROBE[:-2] + b"A: " + b"z" * size + b"\r\n\r\n" + PROBE[:-2] + b"A: " + b"z" * 1_500)
-            await idle()
-            assert served.limits._head_bytes == 0
-            protocol.data_received(b"\r\n\r\n")
-            await idle()
-            assert transport.written.count(b"HTTP/1.1 200 ") == 2
-            transport.close()
-            await idle()
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("reader", READERS)
-async def test_an_idle_connection_keeps_no_head(reader: str) -> None:
-    """Otherwise, thousands of idle connections would keep more large heads than the limit of all heads allows."""
-    settings: Any = READERS[reader]
-    async with side(**settings) as served:
-        protocol, transport = served.connect()
-        protocol.data_received(PROBE[:-2] + b"A: " + b"z" * 40_000 + b"\r\n\r\n")
-        await idle()
-        assert transport.written.startswith(b"HTTP/1.1 200 ")
-        assert (protocol.headers, protocol.scope, protocol.cycle.scope) == ([], None, {})
-        transport.close()
-        await idle()
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("reader", READERS)
-async def test_a_small_head_behind_a_large_one_in_two_reads(reader: str) -> None:
-    """The bytes of the large head do not count for the small one that follows it in the same read."""
-    settings: Any = READERS[reader]
-    async with side(**settings) as served:
-        protocol, transport = served.connect()
-        for read in (PROBE[:-2] + b"A: ", b"z" * 10_000 + b"\r\n\r\n" + PROBE[:20], PROBE[20:]):
-            protocol.data_received(read)
-        await idle()
-        assert transport.written.count(b"HTTP/1.1 200 ") == 2
-        transport.close()
-        await idle()
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("reader", READERS)
-async def test_a_stop_while_the_sender_does_not_read(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server closes a connection when its sender has read the response, and does not wait for a request."""
-    settings: Any = READERS[reader]
-    async with side(**settings) as served:
-        protocol, transport = served.connect()
-        write = transport.write
-
-        def write_and_pause(data: bytes) -> None:
-            write(data)
-            protocol.pause_writing()
-
-        monkeypatch.setattr(transport, "write", write_and_pause)
-        protocol.data_received(PROBE)
-        await idle()
-        protocol.shutdown()
-        assert not transport.closed
-        protocol.resume_writing()
-        assert transport.closed
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("connection", ["close", "Close", "TE, close", "Upgrade\r\nUpgrade: h2c"], ids=repr)
-async def test_the_last_request_gets_a_404_before_its_body(reader: str, connection: str) -> None:
-    """The server reads the rest of the body before it closes: closing with unread bytes would reset."""
-    settings: Any = READERS[reader]
-    head = f"POST /no HTTP/1.1\r\nHost: x\r\nConnection: {connection}\r\nContent-Length: 9\r\n\r\n"
-    async with side(**settings) as served:
-        protocol, transport = served.connect()
-        protocol.data_received(head.encode())
-        await idle()
-        assert (b" 404 " in transport.written, transport.closed) == (True, False)
-        protocol.data_received(b"x" * 9)
-        await idle()
-        assert transport.closed
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("reader", READERS)
-async def test_a_request_of_a_sender_that_does_not_read(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A further request does not clear the deadline until which the sender has to read the responses before."""
-    monkeypatch.setattr("app.web.server.deadlines.LINGER_SECONDS", 0.1)
-    settings: Any = READERS[reader]
-    async with side(**settings) as served:
-        protocol, transport = served.connect()
-        protocol.data_received(PROBE)
-        await idle()
-        protocol.pause_writing()
-        protocol.data_received(PROBE)
-        async with asyncio.timeout(60):
-            while not transport.closed:  # noqa: ASYNC110  # no event: a transport in memory
-                await asyncio.sleep(0.01)

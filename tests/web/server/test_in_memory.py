@@ -1,0 +1,118 @@
+"""Reads and states of one connection in memory, in an order that sockets do not guarantee, with every parser."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.harness.service import READERS
+from tests.web.two_doors import PretendedTransport, Side, idle, side
+
+Connected = tuple[Side, Any, PretendedTransport]
+PROBE = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.fixture(params=READERS)
+async def connected(request: pytest.FixtureRequest) -> AsyncIterator[Connected]:
+    """Yields a process with a connection in memory: its protocol and its transport."""
+    settings: Any = READERS[request.param]
+    async with side(**settings) as served:
+        protocol, transport = served.connect()
+        yield served, protocol, transport
+        transport.close()
+        await idle()
+
+
+def large(size: int) -> bytes:
+    """Returns a request with a header of so many bytes."""
+    return PROBE[:-2] + b"A: " + b"z" * size + b"\r\n\r\n"
+
+
+@pytest.mark.anyio
+async def test_a_large_head_behind_a_request(connected: Connected) -> None:
+    """The limit of a head holds for a head whose first bytes arrive in the same read as a complete request."""
+    _, protocol, transport = connected
+    protocol.data_received(PROBE + large(100_000)[:-4])
+    await idle()
+    assert b"connection: close" in transport.written.lower()
+    assert transport.closed
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "reads",
+    [
+        (large(3_000) + large(1_500)[:-4], b"\r\n\r\n"),
+        (large(40_000) + large(1_500)[:-4], b"\r\n\r\n"),
+        (large(10_000)[:60], large(10_000)[60:] + PROBE[:20], PROBE[20:]),
+    ],
+    ids=["small", "large", "large, in two reads"],
+)
+async def test_a_small_head_behind_another_one(connected: Connected, reads: tuple[bytes, ...]) -> None:
+    """The limits do not count the complete request before, of the same read or of earlier ones, and release it."""
+    served, protocol, transport = connected
+    for read in reads[:-1]:
+        protocol.data_received(read)
+    await idle()
+    assert served.limits._head_bytes == 0
+    protocol.data_received(reads[-1])
+    await idle()
+    assert transport.written.count(b"HTTP/1.1 200 ") == 2
+
+
+@pytest.mark.anyio
+async def test_an_idle_connection_keeps_no_head(connected: Connected) -> None:
+    """Otherwise, thousands of idle connections would keep more large heads than the limit of all heads allows."""
+    _, protocol, transport = connected
+    protocol.data_received(large(40_000))
+    await idle()
+    assert transport.written.startswith(b"HTTP/1.1 200 ")
+    assert (protocol.headers, protocol.scope, protocol.cycle.scope) == ([], None, {})
+
+
+@pytest.mark.anyio
+async def test_a_stop_while_the_sender_does_not_read(connected: Connected, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server closes a connection when its sender has read the response, and does not wait for a request."""
+    _, protocol, transport = connected
+    write = transport.write
+
+    def write_and_pause(data: bytes) -> None:
+        write(data)
+        protocol.pause_writing()
+
+    monkeypatch.setattr(transport, "write", write_and_pause)
+    protocol.data_received(PROBE)
+    await idle()
+    protocol.shutdown()
+    assert not transport.closed
+    protocol.resume_writing()
+    assert transport.closed
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("connection", ["close", "Close", "TE, close", "Upgrade\r\nUpgrade: h2c"], ids=repr)
+async def test_the_last_request_gets_a_404_before_its_body(connected: Connected, connection: str) -> None:
+    """The server reads the rest of the body before it closes: closing with unread bytes would reset."""
+    _, protocol, transport = connected
+    head = f"POST /no HTTP/1.1\r\nHost: x\r\nConnection: {connection}\r\nContent-Length: 9\r\n\r\n"
+    protocol.data_received(head.encode())
+    await idle()
+    assert (b" 404 " in transport.written, transport.closed) == (True, False)
+    protocol.data_received(b"x" * 9)
+    await idle()
+    assert transport.closed
+
+
+@pytest.mark.anyio
+async def test_a_request_of_a_sender_that_does_not_read(connected: Connected, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A further request does not clear the deadline until which the sender has to read the responses before."""
+    monkeypatch.setattr("app.web.server.deadlines.LINGER_SECONDS", 0.1)
+    _, protocol, transport = connected
+    protocol.data_received(PROBE)
+    await idle()
+    protocol.pause_writing()
+    protocol.data_received(PROBE)
+    async with asyncio.timeout(60):
+        while not transport.closed:  # noqa: ASYNC110  # no event: a transport in memory
+            await asyncio.sleep(0.01)
