@@ -21,7 +21,7 @@ ACCEPTED: dict[str, str] = {}
 SECONDS = 300
 COMMAND = [
     str(Path(sys.executable).with_name("pip-audit")),
-    # A database of advisories; pip-audit's default queries pypi.org itself, and skips what is not found there.
+    # A database of advisories; pip-audit's default queries the package index, and skips what is not found there.
     *("--vulnerability-service", "osv"),
     *("--require-hashes", "--disable-pip", "--format", "json", "--desc", "on", "--progress-spinner", "off"),
 ]

@@ -132,7 +132,7 @@ def test_credentials_in_a_url_are_refused(option: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_service_at_a_url_is_audited_too(aws: QueueProcess, sqs: "SQSClient", queue_url: str, tmp_path: Path) -> None:
-    """With its queue, the service at --url is audited. Without the queue, the output says that no audit was made."""
+    """The service at --url is audited if its queue is named. Otherwise, the output says that no audit was made."""
     with Service(aws.endpoint, queue_url, release="v07_sync_handler") as service:
         there = ("--url", service.url, *SHORT, "--out", str(tmp_path))
         credentials = {"APP_BASIC_AUTH_USERNAME": USER, "APP_BASIC_AUTH_PASSWORD": PASSWORD}

@@ -90,7 +90,7 @@ def test_response(
 @pytest.mark.slow
 @pytest.mark.parametrize("access_log", [True, False])
 def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log: bool) -> None:
-    """With APP_ACCESS_LOG, uvicorn logs a line, besides ours."""
+    """uvicorn logs a line besides the service's own if APP_ACCESS_LOG is set."""
     with Service(aws.endpoint, queue_url, release=ASGI, access_log=int(access_log)) as service:
         service.post(event)
         service.log(outcome="queued")
@@ -135,7 +135,7 @@ def test_web_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_gc() -> None:
-    """With APP_GC=tuned, existing objects are frozen, and collections are rare. (In an interpreter of its own.)"""
+    """APP_GC=tuned freezes existing objects, and makes collections rare. The test runs in a separate interpreter."""
     code = """if True:
         import gc
         from app.web.server.graceful import tune_gc

@@ -189,7 +189,7 @@ def test_as_many_wait_as_there_are_tokens(
     ids=str,
 )
 def test_no_token_is_borrowed(sqs: SqsStandIn, event: bytes, release: Release, action: str) -> None:
-    """With a single thread for blocking work, there are as many calls at a time as there are connections or slots."""
+    """There are as many calls at a time as connections or slots, although blocking work has a single thread."""
     sqs.hold(action)
     with serving(sqs, event, release, threadpool_tokens=1, sqs_batches=20) as (_, senders):
         senders.post(20)
@@ -197,7 +197,7 @@ def test_no_token_is_borrowed(sqs: SqsStandIn, event: bytes, release: Release, a
 
 
 def test_v07_reads_the_body_on_the_loop(sqs: SqsStandIn, event: bytes) -> None:
-    """With every thread taken, the next body is still read (100 Continue), and then waits for a thread."""
+    """The next body is read (100 Continue) although every thread is taken, and then waits for a thread."""
     sqs.hold("SendMessage")
     with serving(sqs, event, Release.V07_SYNC_HANDLER, threadpool_tokens=2) as (service, senders):
         senders.post(2)

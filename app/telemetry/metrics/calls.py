@@ -51,7 +51,9 @@ class CallMetrics:
             ("messaging.system", "messaging.operation.name"),
         )
         sizes = Histogram("invoice_webhook.sqs.batch.size", "{message}", "Number of messages in a call to SQS.", SIZES)
-        lengths = Histogram("invoice_webhook.sqs.batch.bytes", "By", "Number of bytes in a call that sends.", BYTES)
+        lengths = Histogram(
+            "invoice_webhook.sqs.batch.bytes", "By", "Number of bytes in a call that sends webhooks to SQS.", BYTES
+        )
         waits = Histogram(
             "invoice_webhook.sqs.wait", "s", "Time that a message waits in group commit for its call.", SECONDS
         )

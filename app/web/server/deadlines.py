@@ -20,8 +20,9 @@ _REQUEST_TIMEOUT = (
 
 
 class Deadlines:
-    """A mixin for uvicorn's HTTP protocols. A subclass inherits Deadlines first, and implements `head_arriving` and
-    `rest_expected`.
+    """A mixin for uvicorn's HTTP protocols.
+
+    A subclass inherits Deadlines first, and implements `head_arriving` and `rest_expected`.
     """
 
     transport: Any

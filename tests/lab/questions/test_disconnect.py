@@ -63,7 +63,7 @@ def test_it_runs_to_its_end_for_nobody(stage: Stage, until: Until, path: str, mi
 
 
 def test_one_that_asks_ends_after_the_call(stage: Stage, until: Until) -> None:
-    """Without BaseHTTPMiddleware, `is_disconnected()` is true when the first call has been answered."""
+    """`is_disconnected()` is true after the answer to the first call, if there is no BaseHTTPMiddleware."""
     assert left(stage, until, "/asks", "none") == {"started": 1, "calls": 1, "finished": 0, "ended": 1}
 
 
