@@ -6,10 +6,17 @@ h11_impl.py), because uvicorn has no methods for these changes. No other module 
 
 from typing import Any
 
+from uvicorn.protocols.http.flow_control import CLOSE_HEADER
+
 
 def close_after(cycle: Any) -> None:
-    """Makes uvicorn close the connection after the response of `cycle`."""
+    """Makes uvicorn close the connection after the response of `cycle`.
+
+    The header makes h11 read no further request, and a response that comes before the body linger.
+    """
     cycle.keep_alive = False
+    if hasattr(cycle, "scope"):  # an exchange has none
+        cycle.scope["headers"].append(CLOSE_HEADER)
 
 
 def abandon(cycle: Any) -> None:

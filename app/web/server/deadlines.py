@@ -183,7 +183,9 @@ class Deadlines:
 
         uvicorn itself would not wait for a request that is arriving.
         """
-        if not self.busy() and (self._head_begun or has_unread(self)):
+        if self.busy():
+            close_after(self.cycle)
+        elif self._head_begun or has_unread(self):
             self._close_after_next = True
         else:
             super().shutdown()  # type: ignore[misc]

@@ -3,7 +3,6 @@
 from typing import Any
 
 import h11
-from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.web.server import heads
@@ -62,20 +61,11 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
         lingered = self.rest_expected()
         super().handle_events()
         if self.cycle is not before:
-            last = self._get_upgrade() is not None or self._close_after_next
-            if last:
-                # This header makes uvicorn send `connection: close`, after which h11 reads no further request.
-                self.headers.append(CLOSE_HEADER)
-            self.head_complete(last)
+            self.head_complete(last=self._get_upgrade() is not None)
         elif lingered and not self.rest_expected():
             self.reset_deadline()
         if self.conn.their_state is h11.IDLE and not self.reserves_head(len(self.conn.trailing_data[0])):
             self.send_400_response(heads.TOO_MUCH)
-
-    def shutdown(self) -> None:
-        if self.busy():
-            self.cycle.scope["headers"].append(CLOSE_HEADER)  # see `handle_events`
-        super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
         """Answers 400. If a response has begun, only closes the connection, because h11 allows no second response."""

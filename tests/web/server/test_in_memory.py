@@ -105,6 +105,24 @@ async def test_the_last_request_gets_a_404_before_its_body(connected: Connected,
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("whole", [False, True], ids=["a part before the stop", "the head before the stop"])
+async def test_a_404_before_its_body_during_a_stop(connected: Connected, whole: bool) -> None:
+    """The server announces the close, and then reads the rest of the body."""
+    _, protocol, transport = connected
+    head = b"POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+    protocol.data_received(head if whole else head[:20])
+    protocol.shutdown()
+    if not whole:
+        protocol.data_received(head[20:])
+    await idle()
+    assert (b" 404 " in transport.written, b"connection: close" in transport.written.lower()) == (True, True)
+    assert not transport.closed
+    protocol.data_received(b"x" * 9)
+    await idle()
+    assert transport.closed
+
+
+@pytest.mark.anyio
 async def test_a_request_of_a_sender_that_does_not_read(connected: Connected, monkeypatch: pytest.MonkeyPatch) -> None:
     """A further request does not clear the deadline until which the sender has to read the responses before."""
     monkeypatch.setattr("app.web.server.deadlines.LINGER_SECONDS", 0.1)
