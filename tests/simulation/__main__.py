@@ -6,10 +6,9 @@ import sys
 import click
 
 from tests.simulation import report
-from tests.simulation.mutants import MUTANTS
+from tests.simulation.planted import ALL_MUTANTS
 from tests.simulation.scenarios import SCENARIOS, TWICE
 from tests.simulation.search import Bound
-from tests.simulation.webhooks.mutants import PATH_MUTANTS
 
 
 @click.command()
@@ -29,7 +28,7 @@ def main(bound: int, others: int, mutants: bool, examples: int | None, seed: int
     survives. Ctrl-C ends all processes and leaves no files.
     """
     if mutants:
-        sys.exit(bool(report.hunt_and_print([one for one in (*MUTANTS, *PATH_MUTANTS) if only in one.name], processes)))
+        sys.exit(bool(report.hunt_and_print([one for one in ALL_MUTANTS if only in one.name], processes)))
     if examples is not None:
         report.search_and_print(examples, seed)
         return

@@ -13,14 +13,15 @@ from typing import NamedTuple
 
 from loguru import logger
 
-from tests.simulation.mutants import MACHINE, PATH, Mutant
+from tests.simulation.mutants import CONNECTION, MACHINE, PATH, Mutant
 
 APP = Path(__file__).parents[2] / "app"
 # The modules that are imported again, since they are the production code, or have imported it.
 AGAIN = ("app.", "local.", "tests.simulation.")
 KEPT = (__name__, Mutant.__module__)
 
-
+# The modules that search what is not a scenario.
+SEARCHES = {MACHINE: "machine", PATH: "webhooks.search", CONNECTION: "connections.search"}
 # The bounds of the runs, the cheapest first: preemptions and faults.
 BOUNDS = ((0, 1), (2, 0), (1, 1))
 
@@ -58,10 +59,8 @@ def hunt(mutant: Mutant) -> Hunted:
         del sys.modules[name]
     module = "app." + mutant.file.removesuffix(".py").replace("/", ".")
     sys.meta_path.insert(0, _Planter(module, planted(mutant)))
-    if mutant.run == MACHINE:
-        violation, runs = importlib.import_module("tests.simulation.machine").first_violation()
-    elif mutant.run == PATH:
-        violation, runs = importlib.import_module("tests.simulation.webhooks.search").first_violation()
+    if mutant.run in SEARCHES:
+        violation, runs = importlib.import_module(f"tests.simulation.{SEARCHES[mutant.run]}").first_violation()
     else:
         violation, runs = _first_violation(mutant.run)
     return Hunted(mutant, violation, runs, time.perf_counter() - began)

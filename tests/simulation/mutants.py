@@ -14,7 +14,8 @@ VERSIONS, LATER, OVERLAPPING, LIMIT = (
     "a low rate limit",
 )
 SILENT, THRICE, LATE = "longer than a lease, no heartbeat", "three deliveries, no heartbeat", "a late billable event"
-POISON, MACHINE, PATH = "poison", "the random runs", "the webhook's path"
+POISON, MACHINE = "poison", "the random runs"
+PATH, CONNECTION = "the webhook's path", "the states of a connection"
 
 
 class Mutant(NamedTuple):

@@ -2,19 +2,19 @@
 
 import pytest
 
-from tests.simulation.hunt import hunt_all, planted
+from tests.simulation.hunt import SEARCHES, hunt_all, planted
 from tests.simulation.mutants import MUTANTS, Mutant
+from tests.simulation.planted import ALL_MUTANTS
 from tests.simulation.scenarios import SCENARIOS
-from tests.simulation.webhooks.mutants import PATH_MUTANTS
 
 QUICK = ("close before the last charge", "delete before done")
 
 
-@pytest.mark.parametrize("mutant", [*MUTANTS, *PATH_MUTANTS], ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", ALL_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_fits_the_source(mutant: Mutant) -> None:
     """The replaced text is in the source once, and the named run exists."""
     assert planted(mutant)
-    assert mutant.run in {scenario.name for scenario in SCENARIOS} | {"the random runs", "the webhook's path"}
+    assert mutant.run in {scenario.name for scenario in SCENARIOS} | SEARCHES.keys()
 
 
 def test_a_planted_fault_is_found() -> None:

@@ -1,12 +1,9 @@
 """Searches all runs of the webhook's path within a bound, each from its start."""
 
-import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from loguru import logger
-
+from tests.simulation.errors import unexpected_errors
 from tests.simulation.steps import Violation
 from tests.simulation.webhooks.bound import Bound
 from tests.simulation.webhooks.choices import Step, steps
@@ -25,23 +22,8 @@ class Found:
 
 def search(bound: Bound, show: Callable[[Found], None] = lambda _: None) -> Found:
     """Explores the runs depth-first, until one violates an invariant. Calls `show` after each run."""
-    with _unexpected_errors() as errors:
+    with unexpected_errors() as errors:
         return _search(bound, show, errors)
-
-
-@contextmanager
-def _unexpected_errors() -> Iterator[list[str]]:
-    """Yields a list to which each error in the log is added. The service logs an unexpected exception and goes on."""
-    errors: list[str] = []
-    sink = logger.add(lambda message: errors.append(message.record["message"]), level="ERROR")
-    uvicorn, handler = logging.getLogger("uvicorn.error"), logging.Handler(logging.ERROR)
-    handler.emit = lambda record: errors.append(record.getMessage().strip())  # type: ignore[method-assign]
-    uvicorn.addHandler(handler)
-    try:
-        yield errors
-    finally:
-        logger.remove(sink)
-        uvicorn.removeHandler(handler)
 
 
 def _search(bound: Bound, show: Callable[[Found], None], errors: list[str]) -> Found:

@@ -1,0 +1,56 @@
+"""`python -m tests.simulation.connections`: searches the states of one connection within a bound."""
+
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+import click
+from loguru import logger
+
+from tests.simulation.connections.orders import Bound, orders
+from tests.simulation.connections.plan import WHOLE, Part
+from tests.simulation.connections.search import Found, search
+
+_HEAD = "requests | cuts | events | orders | runs | seconds | violations"
+
+
+@click.command()
+def main() -> None:
+    """Search every order of segments and events on one connection, with each of the server's parsers.
+
+    A line shows the progress, if standard error is a terminal. The exit code is 1 after a violation.
+    """
+    click.echo(f"| {_HEAD} |\n|---" + "|---:" * _HEAD.count("|") + "|")
+    whole = Found()
+    with ProcessPoolExecutor(initializer=logger.remove) as pool:
+        for part in WHOLE:
+            began = time.perf_counter()
+            found = _searched(part, pool)
+            click.echo(_row(part, found, time.perf_counter() - began))
+            whole.merge(found)
+    for violation, (number, order) in whole.violations.items():
+        click.echo(f"\n{violation} ({number:,} times), for example with {', '.join(order.requests)}:\n{order}")
+    sys.exit(bool(whole.violations))
+
+
+def _searched(part: Part, pool: ProcessPoolExecutor) -> Found:
+    found = Found()
+    for one in pool.map(_search_one, part.requests, [part.bound] * len(part.requests)):
+        found.merge(one)
+        if sys.stderr.isatty():
+            click.echo(f"\r{found.runs:,} runs\r", nl=False, err=True)
+    return found
+
+
+def _search_one(requests: tuple[str, ...], bound: Bound) -> Found:
+    return search(orders(requests, bound))
+
+
+def _row(part: Part, found: Found, seconds: float) -> str:
+    violations = sum(number for number, _ in found.violations.values())
+    bound = f"{part.bound.cuts} | {part.bound.events}"
+    return f"| {part.what} | {bound} | {found.orders:,} | {found.runs:,} | {seconds:.0f} | {violations:,} |"
+
+
+if __name__ == "__main__":
+    main()

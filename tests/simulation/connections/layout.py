@@ -1,0 +1,45 @@
+"""Where the parts of a client's requests begin and end in its stream of bytes."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tests.simulation.connections.requests import REQUESTS, Request
+
+# Bytes of a head that arrive if a segment ends in its middle: in the first line or in a header, for each request.
+_PART_OF_HEAD = 25
+
+
+class Placed(NamedTuple):
+    """A request and the positions in the stream at which it begins, its head ends and its body ends."""
+
+    request: Request
+    begin: int
+    head_end: int
+    end: int
+
+
+class Layout:
+    """`cuts`: the names of the positions at which a segment may end."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.placed: list[Placed] = []
+        self.cuts: dict[int, str] = {}
+        self.stream = b""
+        for name in names:
+            self._add(name, REQUESTS[name])
+
+    def _add(self, name: str, request: Request) -> None:
+        begin = len(self.stream)
+        head_end = begin + len(request.head)
+        end = head_end + len(request.body)
+        self.placed.append(Placed(request, begin, head_end, end))
+        self.stream += request.head + request.body
+        self.cuts[begin + _PART_OF_HEAD] = f"a part of the head of {name!r}"
+        self.cuts[head_end] = f"the head of {name!r}"
+        if request.body:
+            self.cuts[head_end + len(request.body) // 2] = f"half of the body of {name!r}"
+            self.cuts[end] = f"the body of {name!r}"
+
+    @property
+    def methods(self) -> list[str]:
+        return [placed.request.method for placed in self.placed]

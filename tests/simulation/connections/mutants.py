@@ -1,0 +1,83 @@
+"""Faults that are planted in the way in which the server reads requests, one at a time. The search must find each."""
+
+from tests.simulation.mutants import CONNECTION, Mutant
+
+STATE_MUTANTS = (
+    Mutant(
+        "the next head of a sender that does not read clears its deadline",
+        "web/server/deadlines.py",
+        "if not (self.flow.write_paused or self.transport.is_closing()):",
+        "if not self.transport.is_closing():",
+        CONNECTION,
+    ),
+    Mutant(
+        "a head behind a request has the deadline of an idle connection",
+        "web/server/deadlines.py",
+        "        if self.head_arriving():\n            self.head_incomplete()\n            return\n",
+        "",
+        CONNECTION,
+    ),
+    Mutant(
+        "an idle connection has the deadline of a head",
+        "web/server/protocol.py",
+        "return self._head_begun and not self._in_body",
+        "return self._head_begun",
+        CONNECTION,
+    ),
+    Mutant(
+        "h11 reads on behind the last request",
+        "web/server/protocol_h11.py",
+        "            return  # ignores what follows",
+        "            pass  # ignores what follows",
+        CONNECTION,
+    ),
+    Mutant(
+        "h11 waits for the rest of a body when it has arrived",
+        "web/server/protocol_h11.py",
+        "        elif lingered and not self.rest_expected():\n            self.reset_deadline()\n",
+        "",
+        CONNECTION,
+    ),
+    Mutant(
+        "a stop leaves an idle connection open",
+        "web/server/deadlines.py",
+        "if self._close_after_next and self._between_requests:",
+        "if self.transport.is_closing():",
+        CONNECTION,
+    ),
+    Mutant(
+        "a stop drops a request that is arriving",
+        "web/server/deadlines.py",
+        "elif self._head_begun or has_unread(self):",
+        "elif has_unread(self):",
+        CONNECTION,
+    ),
+    Mutant(
+        "a stop resets a connection whose body is unread",
+        "web/server/cycle.py",
+        '        cycle.scope["headers"].append(CLOSE_HEADER)\n',
+        "        pass\n",
+        CONNECTION,
+    ),
+    Mutant(
+        "the last request is answered and its unread body resets the connection",
+        "web/problems.py",
+        "if not (self.linger or (self.unread and _closes(scope))):",
+        "if not self.linger:",
+        CONNECTION,
+    ),
+    Mutant(
+        "a body that ends after its answer stays incomplete",
+        "web/server/protocol.py",
+        "            end_body(self.cycle)\n",
+        "",
+        CONNECTION,
+    ),
+    Mutant(
+        "the server reads on behind a request without keep-alive",
+        "web/server/protocol.py",
+        "            close_after(self.cycle)\n        if self.cycle.response_complete",
+        "            pass\n        if self.cycle.response_complete",
+        CONNECTION,
+    ),
+)

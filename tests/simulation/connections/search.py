@@ -1,0 +1,134 @@
+"""Searches all orders within a bound, with each parser, and compares the parsers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tests.harness.service import READERS
+from tests.simulation.connections.events import Event
+from tests.simulation.connections.layout import Layout
+from tests.simulation.connections.orders import Order, orders
+from tests.simulation.connections.plan import QUICK
+from tests.simulation.connections.requests import REQUESTS
+from tests.simulation.connections.server import HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, Server
+from tests.simulation.connections.watch import Seen, State, Watch
+from tests.simulation.errors import unexpected_errors
+from tests.simulation.steps import Violation
+
+# Seconds between two steps, and between two checks of the time after which every connection has ended.
+_STEP, _PAUSE = 0.25, 5.0
+_END = HEAD_TIMEOUT + KEEP_ALIVE_TIMEOUT + 10
+
+
+@dataclass
+class Found:
+    """The numbers of a search. `violations`: for each kind of them, how often it occurred, and the shortest order."""
+
+    orders: int = 0
+    runs: int = 0
+    violations: dict[str, tuple[int, Order]] = field(default_factory=dict)
+
+    def add(self, violation: str, order: Order, number: int = 1) -> None:
+        before, shortest = self.violations.get(violation, (0, order))
+        shortest = min(shortest, order, key=lambda one: (len(one.steps), len(one.requests)))
+        self.violations[violation] = before + number, shortest
+
+    def merge(self, other: "Found") -> None:
+        self.orders += other.orders
+        self.runs += other.runs
+        for violation, (number, order) in other.violations.items():
+            self.add(violation, order, number)
+
+
+def search(some: Iterable[Order]) -> Found:
+    """Runs each of the orders on each parser."""
+    found = Found()
+    with unexpected_errors() as errors:
+        for order in some:
+            found.orders += 1
+            seen = {reader: _run(reader, order, errors, found) for reader in READERS}
+            for reader, other in seen.items():
+                if _comparable(order) and None not in seen.values() and other != seen["callbacks"]:
+                    found.add(f"{reader} differs from callbacks", order)
+    return found
+
+
+def _comparable(order: Order) -> bool:
+    """True unless it depends on the parser when something happens: with a client that does not read, or at once."""
+    events = {step.what for step in order.steps if isinstance(step.what, Event)}
+    return Event.STOPS_READING not in events and not (events and not all(step.settled for step in order.steps))
+
+
+def _run(reader: str, order: Order, errors: list[str], found: Found) -> list[Seen] | None:
+    """Returns what is seen of a run, or None after a violation."""
+    found.runs += 1
+    errors.clear()
+    server = Server(reader, errors)
+    try:
+        return _follow(server, order)
+    except Violation as violation:
+        found.add(f"{reader}: {violation}", order)
+        return None
+    finally:
+        server.close()
+
+
+def _follow(server: Server, order: Order) -> list[Seen]:
+    layout = Layout(order.requests)
+    watch, sent = Watch(server, layout), 0
+    seen = [watch.look()]
+    for step in order.steps:
+        if isinstance(step.what, Event):
+            watch.happened.append(step.what)
+            server.do(server.event(step.what), settled=step.settled)
+        else:
+            server.send(layout.stream[sent : step.what], settled=step.settled)
+            sent = step.what
+        if step.settled:
+            seen.append(watch.look())
+            server.pass_time(_STEP)
+    for _ in order.requests:
+        server.do(server.event(Event.FAILED if Event.FAILED in watch.happened else Event.ACKNOWLEDGED))
+    seen.append(watch.look())
+    _send_next(server, watch)
+    _outlast(server, watch)
+    return seen
+
+
+def _send_next(server: Server, watch: Watch) -> None:
+    """Raises Violation if a connection that is kept alive does not answer another request."""
+    if (
+        watch.look().state is not State.IDLE
+        or not watch.answers
+        or {Event.STOPS_READING, Event.DRAINS} & set(watch.happened)
+    ):
+        return
+    server.send(REQUESTS["probe"].head)
+    if [(answer.status, answer.complete) for answer in watch.read()[len(watch.answers) :]] != [(200, True)]:
+        raise Violation("a connection that is kept alive does not answer")
+
+
+def _outlast(server: Server, watch: Watch) -> None:
+    """Raises Violation unless the connection ends at its deadline, and the process stores nothing about it then."""
+    while not server.client.ended and server.now < _END:
+        server.skip_time(_PAUSE)
+        server.do(server.event(Event.ACKNOWLEDGED))
+    if not server.client.ended:
+        raise Violation("the connection stays open beyond its deadline")
+    if left := server.left():
+        raise Violation(f"left behind: {left}")
+    if len(watch.read()) > len(watch.layout.placed) + 1:
+        raise Violation("there are more answers than requests")
+    if server.errors:
+        raise Violation(f"logged: {server.errors[0]}")
+
+
+def first_violation() -> tuple[str | None, int]:
+    """Returns the first violation in the quick part of the plan, and the number of runs."""
+    runs = 0
+    for part in QUICK:
+        for requests in part.requests:
+            found = search(orders(requests, part.bound))
+            runs += found.runs
+            if found.violations:
+                return next(iter(found.violations)), runs
+    return None, runs

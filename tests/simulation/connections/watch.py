@@ -1,0 +1,176 @@
+"""Compares a connection with what its client has sent and received so far."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+import h11
+
+from app.web.server.connections import LINGER_SECONDS
+from tests.simulation.connections.answers import Answer, read
+from tests.simulation.connections.events import Event
+from tests.simulation.connections.layout import Layout, Placed
+from tests.simulation.connections.server import HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, Server
+from tests.simulation.steps import Violation
+
+_EPSILON = 0.01
+# After a head or a chunk that is malformed or late, the server reads nothing. A probe (200) should have no body.
+_NEED_NOT_LINGER = (200, 400, 408)
+
+
+class State(StrEnum):
+    """What the connection waits for."""
+
+    ENDED = "nothing any more"
+    CLOSING = "the end of the connection"
+    UNREAD = "a client that does not read"
+    REST = "the rest of a body whose request has its answer"
+    WORK = "an answer"
+    BODY = "the rest of a body"
+    HEAD = "the rest of a head"
+    IDLE = "a request"
+
+
+class Seen(NamedTuple):
+    """The state, and the answers so far: status, and whether the server has announced that it closes."""
+
+    state: State
+    answers: list[tuple[int, bool]]
+
+
+class Watch:
+    """`happened`: the events so far. `answers`: what the server has written."""
+
+    def __init__(self, server: Server, layout: Layout) -> None:
+        self._server, self.layout = server, layout
+        self.happened: list[Event] = []
+        self.answers: list[Answer] = []
+        self._written = b""
+        self._answered_at = 0.0
+        self._begun_at: dict[int, float] = {}  # for each request, when its first byte has arrived
+        self._idle_since: float | None = None
+        self._closed = False
+
+    def look(self) -> Seen:
+        """Returns what is seen of the connection now. Raises Violation if its deadline is wrong, among other faults."""
+        server, client = self._server, self._server.client
+        if server.errors:
+            raise Violation(f"logged: {server.errors[0]}")
+        self._reread()
+        for number, placed in enumerate(self.layout.placed):
+            if client.received > placed.begin:
+                self._begun_at.setdefault(number, server.now)
+        state = self._state()
+        if state is not State.IDLE:
+            self._idle_since = None
+        self._check(state)
+        if state in (State.ENDED, State.CLOSING) and not self._closed:
+            self._closed = True
+            self._check_close()
+        return Seen(state, [(answer.status, answer.closes) for answer in self.answers])
+
+    def _reread(self) -> None:
+        if self._written == (written := self._server.client.written):
+            return
+        self._written, before = written, self.complete
+        self.answers = self.read()
+        if self.complete != before:
+            self._answered_at = self._server.now
+            self._idle_since = None
+
+    def read(self) -> list[Answer]:
+        """Returns all that the client can read now."""
+        try:
+            return list(read(self._server.client.written, self.layout.methods))
+        except h11.RemoteProtocolError as error:
+            raise Violation(f"the client cannot read the answer: {error}") from None
+
+    @property
+    def complete(self) -> int:
+        """The number of complete answers."""
+        return sum(answer.complete for answer in self.answers)
+
+    @property
+    def _current(self) -> Placed | None:
+        """The first request without a complete answer."""
+        return self.layout.placed[self.complete] if self.complete < len(self.layout.placed) else None
+
+    @property
+    def _answered(self) -> Placed | None:
+        """The last request with a complete answer."""
+        return self.layout.placed[self.complete - 1] if 0 < self.complete <= len(self.layout.placed) else None
+
+    def _state(self) -> State:
+        client = self._server.client
+        if client.ended:
+            return State.ENDED
+        if client.is_closing():
+            return State.CLOSING
+        return State.UNREAD if client.writing_paused else self._open_state(client.received)
+
+    def _open_state(self, received: int) -> State:
+        current, answered = self._current, self._answered
+        if answered is not None and answered.head_end <= received < answered.end:
+            return State.REST
+        if current is None or received <= current.begin:
+            return State.IDLE
+        if received < current.head_end:
+            return State.HEAD
+        return State.BODY if received < current.end else State.WORK
+
+    def _check(self, state: State) -> None:
+        """Raises Violation if the deadlines are not those of the state."""
+        deadline, now = self._server.deadline, self._server.now
+        match state:
+            case State.ENDED | State.WORK | State.BODY:
+                wrong = deadline is not None or (state is not State.BODY and self._server.body_deadline is not None)
+            case State.CLOSING | State.UNREAD:
+                wrong = deadline is None or deadline[0] != "abort" or deadline[1] > now + LINGER_SECONDS + _EPSILON
+            case State.REST:
+                wrong = not self._lingers() and deadline != ("abort", self._answered_at + LINGER_SECONDS)
+            case State.HEAD:
+                since = max(self._begun_at[self.complete], self._answered_at) if self.complete else 0.0
+                wrong = deadline is None or deadline[0] != "_expire" or deadline[1] > since + HEAD_TIMEOUT + _EPSILON
+                wrong = wrong or not self._server.protocol._head_begun
+            case State.IDLE:
+                wrong = self._idle_wrongly()
+        if wrong:
+            raise Violation(f"while the connection waits for {state}, its deadline is {deadline and deadline[0]}")
+
+    def _lingers(self) -> bool:
+        """True if the application over ASGI has announced the close, and reads the rest of the body itself."""
+        return self.answers[self.complete - 1].closes and self._server.deadline is None
+
+    def _idle_wrongly(self) -> bool:
+        deadline, now = self._server.deadline, self._server.now
+        if not self.complete:
+            return deadline != ("_expire", HEAD_TIMEOUT)
+        if Event.STOPS in self.happened:
+            return True  # a stop waits for an open connection
+        if self._idle_since is None:
+            self._idle_since = now
+        if Event.STOPS_READING in self.happened:
+            return deadline is None or deadline[1] - now < KEEP_ALIVE_TIMEOUT - 10
+        return deadline != ("_expire", self._idle_since + KEEP_ALIVE_TIMEOUT)
+
+    def _check_close(self) -> None:
+        """Raises Violation if the server should not have closed the connection in its present state."""
+        client, answers = self._server.client, self.answers
+        if client.aborted or {Event.STOPS_SENDING, Event.RESETS} & set(self.happened):
+            return
+        announced = bool(answers) and answers[-1].closes
+        if not announced and self._begun() > len(answers):
+            raise Violation("the server closes the connection although a request is arriving")
+        if answers and not announced and not client.refuses and Event.STOPS not in self.happened:
+            raise Violation("the server closes the connection without `Connection: close`")
+        answered = self._answered
+        if answered and client.received < answered.end and answers[-1].status not in _NEED_NOT_LINGER:
+            raise Violation("the server closes the connection with unread bytes, which resets it")
+
+    def _begun(self) -> int:
+        """The number of requests of which the server has read a part, except those behind a last one."""
+        found = 0
+        for placed in self.layout.placed:
+            found += self._server.client.received > placed.begin
+            if placed.request.last:
+                break
+        return found
