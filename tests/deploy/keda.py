@@ -106,7 +106,10 @@ def schema(objects: Objects) -> Iterator[str]:
 
 
 def scaler(objects: Objects) -> Iterator[str]:
-    """The scaler knows each key and gets all required ones. The worker has the variables that it reads."""
+    """The scaler knows each key and gets all required ones. The worker has the variables that it reads.
+
+    KEDA 2.17.0 refuses a fallback without a metricType (https://github.com/kedacore/keda/issues/6696).
+    """
     for scaled in of(objects, "ScaledObject"):
         given, _ = environment(objects, named(objects, "Deployment", "worker"))
         for trigger in scaled["spec"]["triggers"]:
@@ -122,6 +125,8 @@ def scaler(objects: Objects) -> Iterator[str]:
             yield from (f"the worker has no {name}" for name in {**by_env, **by_auth}.values() if name not in given)
             if missing := REQUIRED - {*metadata, *by_env, *by_auth}:
                 yield f"the scaler lacks {', '.join(sorted(missing))}"
+            if "fallback" in scaled["spec"] and "metricType" not in trigger:
+                yield "a fallback without a metricType"
             if metadata.get("scaleOnInFlight", "true") != "true":
                 yield "messages that workers hold do not count: busy workers would be removed"
 

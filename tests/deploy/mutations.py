@@ -112,6 +112,13 @@ MUTATIONS = {
         _set("NetworkPolicy", "spec/egress/0/to", [{"namespaceSelector": {}}]),
         _set("NetworkPolicy", "spec/ingress/0/from", [{"podSelector": {"matchLabels": {"a": "invoice-webhook"}}}]),
     ],
+    network.needed: [
+        _set("NetworkPolicy", "spec/egress/0/ports", [{"port": 53, "protocol": "UDP"}]),
+        _set("NetworkPolicy", "spec/egress/0/to", [{"podSelector": {"matchLabels": {"k8s-app": "dns"}}}]),
+        _set("NetworkPolicy", "spec/egress", [], "web-kind"),
+        _set("NetworkPolicy", "spec/ingress/0/ports", [{"port": "metrics"}], "web-kind"),
+        _set("NetworkPolicy", "spec/egress/2", ..., "worker-kind"),
+    ],
     network.ingress_of_a_worker: [_set("NetworkPolicy", "spec/ingress/0/ports", [{"port": "health"}], "worker")],
     keda.schema: [
         _SCALED("spec/minReplicas", 1),
@@ -124,6 +131,7 @@ MUTATIONS = {
         _SCALED(f"{_METADATA}/queueURLFromEnv", "APP_QUEUE_URL"),
         _SCALED(f"{_METADATA}/queueURLFromEnv", ...),
         _SCALED(f"{_METADATA}/scaleOnInFlight", "false"),
+        _SCALED("spec/triggers/0/metricType", ...),
         _set("TriggerAuthentication", "spec/env", [], "worker"),
     ],
 }

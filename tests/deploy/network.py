@@ -1,6 +1,7 @@
 """Rules on which pods are selected, and which peers may connect."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from tests.deploy.policy import Objects, named, of, processes
@@ -58,6 +59,40 @@ def _peer(peer: Any, *, outside: bool) -> Iterator[str]:
         yield "allows all peers"
     if "invoice-webhook" in str(peer.get("podSelector")):
         yield "names the service itself as a peer"
+
+
+# What a policy lets through: a pod by one of its labels, or addresses, and a port by its name or number.
+_DNS = {("kube-dns", 53), ("kube-dns", "dns"), ("kube-dns", "dns-tcp"), ("kube-dns", "53/TCP")}
+_ENDPOINTS, _POD_IDENTITY = ("10.0.16.0/24", 443), ("169.254.170.23/32", 80)
+_SUBNETS = {(f"10.0.{number}.0/24", "http") for number in range(3)}
+NEEDED: dict[str, set[tuple[str, object]]] = {
+    "web": {*_DNS, ("loadtest", "http"), ("prometheus", "metrics")},
+    "worker": {*_DNS, ("0.0.0.0/0", 443), ("prometheus", "metrics")},
+    "web-kind": {("172.16.0.0/12", "http"), ("192.168.0.0/16", "http"), ("chargebee", "http"), ("toxiproxy", "sqs")},
+    "worker-kind": {("toxiproxy", "sqs"), ("dynamodb", "dynamodb"), ("chargebee", "chargebee")},
+    "web-aws": {*_SUBNETS, _ENDPOINTS, _POD_IDENTITY},
+    "worker-aws": {_ENDPOINTS, _POD_IDENTITY},
+}
+
+
+def needed(objects: Objects) -> Iterator[str]:
+    """Each policy lets through what its process needs: DNS, queue, table, Chargebee, load balancer and scrapes."""
+    for policy in of(objects, "NetworkPolicy"):
+        name, spec = policy["metadata"]["name"], policy["spec"]
+        let_through: set[tuple[str, object]] = set()
+        for rule in spec.get("ingress", []) + spec.get("egress", []):
+            for peer, port in product(rule.get("from", []) + rule.get("to", []), rule.get("ports", [])):
+                number = f"{port['port']}/TCP" if port == {"port": 53, "protocol": "TCP"} else port["port"]
+                let_through.add((_named(peer), number))
+        yield from (f"{name} does not let through {what}" for what in sorted(NEEDED[name] - let_through, key=str))
+
+
+def _named(peer: Any) -> str:
+    """Returns the addresses of the peer, or the value of a label of its pods or of their namespace."""
+    if "ipBlock" in peer:
+        return str(peer["ipBlock"]["cidr"])
+    selector = peer.get("podSelector") or peer["namespaceSelector"]
+    return str(next(iter(selector["matchLabels"].values())))
 
 
 def ingress_of_a_worker(objects: Objects) -> Iterator[str]:

@@ -80,9 +80,10 @@ def test_the_policy_allows_what_redrive_calls() -> None:
     """The policy allows all calls of `redrive` on the dead-letter queue. A batch needs the permission of one call."""
     code = (ROOT / "app" / "worker" / "consumed_queue.py").read_text()
     called = {f"sqs:{name.removesuffix('Batch')}" for name in re.findall(r'_call\(\s*"(\w+)"', code)}
+    called |= {f"sqs:{name.title().replace('_', '')}" for name in re.findall(r"_client\.(\w+)\(", code)}
     template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text()
     statement = template.rpartition("Resource: !GetAtt DeadLetters.Arn")[0].rpartition("Action:")[2]
-    assert "sqs:ReceiveMessage" in called
+    assert {"sqs:ReceiveMessage", "sqs:GetQueueUrl"} <= called
     assert called <= set(re.findall(r"sqs:\w+", statement))
 
 

@@ -20,6 +20,7 @@ RULES = [
     lifecycle.budgets,
     network.selectors,
     network.network,
+    network.needed,
     network.ingress_of_a_worker,
     keda.schema,
     keda.scaler,

@@ -167,6 +167,6 @@ def _address(process: Web) -> str:
 
 
 def _metrics(expression: str) -> set[str]:
-    """Returns the names of the metrics in an expression, without functions, labels and excluded instances."""
-    plain = re.sub(r"(unless|and) on \(instance\) \w+|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)", "", expression)
+    """Returns the names of the metrics in an expression, without functions, labels and the choice of instances."""
+    plain = re.sub(r"(unless|and) on \(instance\) (\w+|\([^)]*\))|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)", "", expression)
     return {name for name in re.findall(r"[a-z][a-z0-9_]+", plain) if "_" in name} - {"histogram_quantile"}
