@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
 from local.cli.compare import compare
-from local.compare import rows, svg, terminal
+from local.compare import rows, terminal
 from local.compare.recording import Recording, record
 from local.compare.rows import groups, total
 from local.compare.state_spans import StateSpan, merged
@@ -152,4 +152,3 @@ def test_a_column_has_its_longest_state() -> None:
     spans = [StateSpan(0, 1, State.IDLE), StateSpan(1, 1.2, State.RUNNING), StateSpan(1.2, 3, State.SQS)]
     assert terminal._columns(spans, 1, 4) == [State.IDLE, State.SQS, State.SQS, None]
     assert rows.total(spans, State.SQS, State.IDLE) == pytest.approx(2.8)
-    assert svg.WIDTH > svg.LABEL

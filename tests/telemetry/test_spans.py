@@ -29,7 +29,9 @@ UNSAMPLED = {"traceparent": f"00-{TRACE}-{SENDER}-00"}
 
 def traced(aws: QueueProcess | SqsStandIn, queue_url: str, collector: str, release: Release, **settings: object) -> Web:
     ours = environment(aws.endpoint, queue_url, release=release.value, drain_delay=0, max_wait=0, **settings)
-    otel = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector, "OTEL_BSP_SCHEDULE_DELAY": "50"}
+    # The exporter itself would wait for a minute, which is longer than the margin of the last test.
+    patient = {"OTEL_EXPORTER_OTLP_TIMEOUT": "60"}
+    otel = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector, "OTEL_BSP_SCHEDULE_DELAY": "50"} | patient
     return Web(ours | otel | {"OTEL_TRACES_SAMPLER": "parentbased_always_off"})
 
 

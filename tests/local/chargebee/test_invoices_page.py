@@ -104,8 +104,7 @@ def test_by_keyboard(page: Page, api: ChargebeeApi) -> None:
     expect(page.locator("#more")).to_contain_text("No invoices yet")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [375, 1200])
+@pytest.mark.parametrize(("width", "scheme"), [(375, "dark"), (1200, "light")])
 def test_nothing_is_cut_off(browser: Browser, api: ChargebeeApi, scheme: Any, width: int) -> None:
     """The page never scrolls sideways, and its colours follow the system."""
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)

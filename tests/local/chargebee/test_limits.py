@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.chargebee.api_errors import ApiError
-from local.chargebee.limits import WINDOW, RateLimit
+from local.chargebee.limits import WINDOW, IdempotencyKeys, RateLimit
 from tests.local.chargebee.in_process import START, StandIn, code, invoice
 
 
@@ -99,11 +99,21 @@ def test_an_error_is_not_repeated() -> None:
 
 
 def test_keys_that_expire_sooner() -> None:
-    """`PUT /_/behaviour` sets how long later keys are stored; expired keys are removed."""
-    stand_in = StandIn(idempotency_seconds=60, rate=10_000)
+    """`PUT /_/behaviour` sets how long later keys are stored."""
+    stand_in = StandIn(rate=10_000)
     stand_in.register(invoice())
+    assert stand_in.behave(idempotency_seconds=60).status_code == 200
     for number in range(50):
         stand_in.add(key=f"k{number}", amount=number + 1)
     stand_in.time = START + 61
     assert "chargebee-idempotency-replayed" not in stand_in.add(key="k0", amount=1).headers
     assert stand_in.add(key="k0", amount=1).headers["chargebee-idempotency-replayed"] == "true"
+
+
+def test_expired_keys_are_removed() -> None:
+    """The answers of expired keys take no memory after the next key is stored."""
+    keys = IdempotencyKeys()
+    for number in range(50):
+        keys.store(f"k{number}", ("/", b""), b"{}", START, 60)
+    keys.store("last", ("/", b""), b"{}", START + 60, 60)
+    assert list(keys._answers) == ["last"]

@@ -1,6 +1,5 @@
 """Tests `invoices`, and what `send` and a local run prepare for the billing work."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -55,7 +54,8 @@ def test_invoices(local: LocalRun, tmp_path: Path) -> None:
     names = [events[7]["content"]["invoice"]["id"], "minatokaze_keisoku-0007"]
     assert line.split()[:5] == [*names, "closed", "(payment_due)", "1"]
     assert "JPY" in line
-    assert run_local("invoices", "--limit", "2", run_dir=tmp_path).stdout.startswith("… and 8 more (--limit)\n")
+    left_out, _, _, last, _ = run_local("invoices", "--limit", "2", run_dir=tmp_path).stdout.splitlines()
+    assert (left_out, last.split()[0]) == ("… and 8 more (--limit)", names[0])
     assert audit(local.chargebee, [events[7]]).problems == []
 
 
@@ -103,14 +103,6 @@ def test_without_a_local_run(tmp_path: Path) -> None:
     assert "does not exist; start one with `make run`" in ended.stderr
 
 
-def test_other_terminals_find_the_stand_ins(local: LocalRun, tmp_path: Path) -> None:
-    """`local.json` has all addresses; the page and the API share one."""
-    content = json.loads((tmp_path / "local.json").read_text())
-    assert {"chargebee", "chargebee_api_key", "table"} <= content.keys()
-    page = httpx.get(local.chargebee, timeout=60)
-    assert (page.status_code, "Invoices at the Chargebee stand-in" in page.text) == (200, True)
-
-
 @pytest.mark.parametrize(
     "setting", ["chargebee_url", "chargebee_api_key", "billing_table", "dead_letter_queue_url", "sqs_queue_url"]
 )
@@ -125,8 +117,10 @@ def test_a_local_run_uses_nothing_real(setting: str, tmp_path: Path) -> None:
     assert "s3cret" not in ended.stderr
 
 
-def test_what_a_process_of_a_local_run_gets(local: LocalRun) -> None:
+def test_what_a_process_of_a_local_run_gets() -> None:
     """The variables are a deployment's, and none is from a real account."""
+    aws = "http://127.0.0.1:4566"
+    local = LocalRun(1, aws, f"{aws}/0/q", f"{aws}/0/dead", "http://127.0.0.1:8002", "test_standin", "billing")
     base = {"PATH": "/bin", "AWS_PROFILE": "production", "APP_LOCAL_TLS": "1", "APP_CHARGEBEE_RATE": "1000"}
     made = local.environment(base)
     ours = {name: value for name, value in made.items() if name.startswith("APP_")}

@@ -12,9 +12,9 @@ from app.errors import ConfigurationError
 from local.embedded_aws import REGION
 from local.local_run import LocalRun, read_run
 from local.peek import peek
-from local.ports import free_port
 from local.sample_events import default_file
 from tests.harness.commands import LocalRunProcess, run_local
+from tests.harness.ports import refusing
 from tests.local.live.pretended import Pretended
 
 send = import_module("local.cli.send")
@@ -46,7 +46,7 @@ def test_redrive(local: LocalRun, tmp_path: Path) -> None:
     sqs.close()
     looked = run_local("redrive", "--dry-run", run_dir=tmp_path, extra=REAL)
     assert (looked.returncode, looked.stdout.count("1 messages would go")) == (0, 1), looked
-    moved = run_local("redrive", run_dir=tmp_path, extra=REAL)
+    moved = run_local("redrive", run_dir=tmp_path, sqs_queue_url="https://sqs.example/0/invoices", extra=REAL)
     assert (moved.returncode, moved.stdout.count("1 messages moved")) == (0, 1), moved
     assert f"Using the local run at {local.endpoint}" in moved.stderr
     assert messages(local, local.queue_url) == ["a dead letter"]
@@ -73,19 +73,14 @@ def test_there_is_none(command: str, tmp_path: Path) -> None:
     ]
 
 
-def test_a_deployments_variables_are_not_used(local: LocalRun, tmp_path: Path) -> None:
-    """`python -m local` works on the local run, whatever else is configured."""
-    ended = run_local("redrive", run_dir=tmp_path, sqs_queue_url="https://sqs.example/0/invoices", extra=REAL)
-    assert (ended.returncode, "0 messages moved" in ended.stdout) == (0, True), ended
-
-
 def test_send_without_any_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is sent: one line names the command that starts a service."""
-    nobody = f"http://127.0.0.1:{free_port()}"
-    monkeypatch.setattr(send, "DEFAULT_URL", nobody)
     monkeypatch.setenv("APP_LOCAL_RUN_DIR", str(tmp_path))
-    with pytest.raises(ConfigurationError) as error:
-        CliRunner().invoke(send.send, [], catch_exceptions=False)
+    with refusing() as port:
+        nobody = f"http://127.0.0.1:{port}"
+        monkeypatch.setattr(send, "DEFAULT_URL", nobody)
+        with pytest.raises(ConfigurationError) as error:
+            CliRunner().invoke(send.send, [], catch_exceptions=False)
     assert str(error.value) == (
         f"no local run: {tmp_path}/local.json does not exist; start one with `make run`, or name a service with --url;"
         f" no service listens on {nobody}"

@@ -12,6 +12,8 @@ import httpx
 import psutil
 import pytest
 
+from local.live.page_config import PageConfig, ShownService
+from local.live.start import start
 from tests.harness.commands import LocalRunProcess
 from tests.local.live.viewer import viewing
 
@@ -56,14 +58,16 @@ def test_a_viewer_does_not_hold_up_a_stop(tmp_path: Path) -> None:
                 list(events)
 
 
-@pytest.mark.slow
-def test_it_listens_on_loopback_alone(tmp_path: Path) -> None:
+def test_it_listens_on_loopback_alone() -> None:
     """The page has one socket, on 127.0.0.1."""
-    with LocalRunProcess(tmp_path) as web:
-        port = int(web.wait_for("Live page on").rpartition(":")[2])
-        children = psutil.Process(web.process.pid).children(recursive=True)
-        sockets = [one for child in children for one in child.net_connections("tcp") if one.status == "LISTEN"]
-        assert [one.laddr.ip for one in sockets if one.laddr.port == port] == ["127.0.0.1"]
+    with start() as page:
+        page.show(PageConfig([ShownService("x", "", "", "http://127.0.0.1:9")]))
+        url = page.url()
+        process = psutil.Process(page.pid)
+        sockets = [one for each in (process, *process.children(True)) for one in each.net_connections("tcp")]
+    listening = [one.laddr for one in sockets if one.status == psutil.CONN_LISTEN]
+    assert [f"http://{address.ip}:{address.port}" for address in listening] == [url]
+    assert listening[0].ip == "127.0.0.1"
 
 
 @pytest.mark.slow

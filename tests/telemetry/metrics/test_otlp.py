@@ -88,7 +88,9 @@ def test_a_collector_that_is_gone(sqs: SqsStandIn, event: bytes, held: bool) -> 
     """The collector delays no webhook, and the end of the process by at most FLUSH_SECONDS."""
     with OtlpReceiver(ExportMetricsServiceRequest, held=held) as receiver:
         endpoint = receiver.endpoint if held else "http://127.0.0.1:9"
-        with web(sqs, exporter_otlp_endpoint=endpoint, metric_export_interval="10") as service:
+        # The exporter itself would wait for a minute, which is longer than the margin below.
+        patient = {"exporter_otlp_endpoint": endpoint, "exporter_otlp_timeout": "60"}
+        with web(sqs, metric_export_interval="10", **patient) as service:
             if held:
                 receiver.wait_for(lambda request: True)
             assert service.post(event).status_code == 200

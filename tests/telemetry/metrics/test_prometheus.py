@@ -1,5 +1,6 @@
 """Prometheus' text format: names, series, and the server on its own port."""
 
+import select
 import socket
 import threading
 import time
@@ -86,17 +87,26 @@ def test_no_address_of_this_machine() -> None:
         pass
 
 
-@pytest.mark.slow
-def test_connections_without_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such connections take a bounded number of threads; the server closes them and answers scrapes again."""
-    monkeypatch.setattr(scrapes, "SECONDS", 2.0)
+def test_connections_without_a_request_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SCRAPES such connections take a thread each. The server closes further ones at once, long before the deadline."""
+    monkeypatch.setattr(scrapes, "SECONDS", 300.0)
     with served([gauge("now", "", "Now.", lambda: 3)], "127.0.0.1", 0) as port, ExitStack() as stack:
         threads = threading.active_count()
         address = ("127.0.0.1", port)
-        held = [stack.enter_context(socket.create_connection(address, 60)) for _ in range(scrapes.SCRAPES + 20)]
-        assert held[-1].recv(1) == b""  # one more than the bound
-        assert threading.active_count() <= threads + 2 * scrapes.SCRAPES
-        assert [connection.recv(1) for connection in held] == [b""] * len(held)
+        opened = [stack.enter_context(socket.create_connection(address, 60)) for _ in range(scrapes.SCRAPES + 20)]
+        assert [connection.recv(1) for connection in opened[scrapes.SCRAPES :]] == [b""] * 20
+        assert threading.active_count() <= threads + scrapes.SCRAPES
+        assert select.select(opened[: scrapes.SCRAPES], [], [], 0)[0] == []  # the server still waits for their requests
+
+
+@pytest.mark.slow
+def test_connections_without_a_request_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At their deadline, the server closes such connections, and answers scrapes again."""
+    monkeypatch.setattr(scrapes, "SECONDS", 2.0)
+    with served([gauge("now", "", "Now.", lambda: 3)], "127.0.0.1", 0) as port, ExitStack() as stack:
+        address = ("127.0.0.1", port)
+        opened = [stack.enter_context(socket.create_connection(address, 60)) for _ in range(scrapes.SCRAPES)]
+        assert [connection.recv(1) for connection in opened] == [b""] * len(opened)
         while not is_scraped(port):  # the server may be about to close the last one
             time.sleep(0.01)
 
