@@ -1,5 +1,6 @@
 """docs/questions: each page has its parts, is in the index, and its command shows what the page says."""
 
+import json
 import re
 from pathlib import Path
 
@@ -63,12 +64,51 @@ def test_the_index_has_every_page() -> None:
     assert set(QUESTIONS) <= set(PAGES)
 
 
+def pages_by_command() -> dict[str, list[str]]:
+    """Returns the names of the pages that have the same command."""
+    found: dict[str, list[str]] = {}
+    for name in PAGES:
+        [command] = re.findall(r"^```sh\n(.*)\n```$", page(name), re.MULTILINE)
+        found.setdefault(command, []).append(name)
+    return found
+
+
+PYTEST = re.compile(r"\.venv/bin/python -m pytest -q (\S+) -k (\w+)")
+OURS, OTHERS = (
+    [names for command, names in pages_by_command().items() if bool(PYTEST.fullmatch(command)) is ours]
+    for ours in (True, False)
+)
+
+
+@pytest.mark.parametrize("name", [name for names in OURS for name in names])
+def test_a_command_of_pytest_selects_tests(name: str) -> None:
+    """The file has tests with the word that the page's command selects. This run has these tests already."""
+    [(file, word)] = PYTEST.findall(page(name))
+    assert re.search(rf"^(async )?def test_\w*{word}", (ROOT / file).read_text(), re.MULTILINE)
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in PAGES]
+    "names",
+    [
+        pytest.param(names, marks=() if set(names) & set(QUICK) else pytest.mark.slow, id="-".join(names))
+        for names in OTHERS
+    ],
 )
-def test_see_it(terminal: Terminal, name: str) -> None:
-    """The page's command works in a copy of the tree, and prints what the page shows."""
-    blocks: list[Parser] = [CodeBlockParser("sh", terminal.run), CodeBlockParser("text", terminal.compare)]
-    for example in Sybil(parsers=blocks).parse(FOLDER / f"{name}.md").examples():
-        example.evaluate()
+def test_see_it(terminal: Terminal, names: list[str]) -> None:
+    """The command works in a copy of the tree, and prints what each page with this command shows.
+
+    A question also writes its runs and its pictures into a folder of trial runs.
+    """
+    running, showing = CodeBlockParser("sh", terminal.run), CodeBlockParser("text", terminal.compare)
+    for name in names:
+        blocks: list[Parser] = [running, showing] if name == names[0] else [showing]
+        for example in Sybil(parsers=blocks).parse(FOLDER / f"{name}.md").examples():
+            example.evaluate()
+    for name in set(names) & set(QUESTIONS):
+        [file] = (terminal.folder / "loadtest" / "results").glob("*-quick/questions.json")
+        [answer] = json.loads(file.read_text())["answers"]
+        assert (answer["name"], answer["runs"] != []) == (name, True)
+        assert {run["case"] for run in answer["runs"]} <= set(QUESTIONS[name].chosen(quick=True))
+        pictures = {f"question-{name}-{kind}.svg" for kind in ("dark", "light")}
+        assert {picture.name for picture in file.parent.glob("*.svg")} == pictures

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import vl_convert
@@ -55,7 +56,7 @@ def render(template: str, specs: dict[str, Spec], package: str = __package__, **
     loader = ChoiceLoader([PackageLoader(package, "."), PackageLoader(__package__, ".")])
     pages = Environment(loader=loader, autoescape=select_autoescape(default=True))
     embedded = {
-        "libraries": vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"),
+        "libraries": _libraries(),
         "specs": json.dumps(specs),
         "themes": json.dumps({kind: theme.config(kind) for kind in theme.THEMES}),
     }
@@ -65,6 +66,13 @@ def render(template: str, specs: dict[str, Spec], package: str = __package__, **
         **{name: Markup(text.replace("</script", "<\\/script")) for name, text in embedded.items()},  # noqa: S704
         **values,
     )
+
+
+@cache
+def _libraries() -> str:
+    """Returns Vega with all that its charts need, which takes seconds to bundle."""
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return bundle
 
 
 def _html(table: str) -> Markup:

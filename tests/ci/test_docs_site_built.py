@@ -49,16 +49,26 @@ def browser() -> Iterator[Browser]:
         yield opened
 
 
-def test_every_markdown_file_is_a_page(site: Path) -> None:
-    """Each Markdown file has a page. The changelog is split into chapters."""
+@needs_chromium
+def test_every_markdown_file_is_a_page(site: Path, address: str, browser: Browser) -> None:
+    """Each Markdown file has a page, the changelog one for each chapter. On a phone, wide tables scroll within it."""
     listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     targets = {target_of(name) for name in listed.split() if name != CHANGELOG} | {"course/v01_inline.md"}
     assert [target for target in targets if not (site / target).with_suffix(".html").is_file()] == []
+    page = browser.new_page(viewport={"width": PHONE, "height": 812})
+    pages = [path.relative_to(site) for path in site.rglob("*.html") if "results" not in path.relative_to(site).parts]
+    assert [name for name in pages if _width(page, f"{address}/{name}") > PHONE] == []
+
+
+def _width(page: Page, address: str) -> int:
+    page.goto(address)
+    width: int = page.evaluate("document.documentElement.scrollWidth")
+    return width
 
 
 @needs_chromium
-def test_search_and_themes(address: str, browser: Browser) -> None:
-    """No request leaves the site; a picture follows the theme that the reader has chosen."""
+def test_a_reader(address: str, browser: Browser) -> None:
+    """No request leaves the site. Pictures follow the chosen theme. A chapter leads to the newer and the older one."""
     page = browser.new_page(color_scheme="dark")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -74,26 +84,6 @@ def test_search_and_themes(address: str, browser: Browser) -> None:
     page.get_by_placeholder("Search").press("Enter")
     expect(page.locator("#search-results a", has_text="v09_group_commit").first).to_be_visible()
     assert {url for url in asked if not url.startswith((address, "data:"))} == set()
-
-
-@needs_chromium
-def test_chapters_lead_to_each_other(address: str, browser: Browser) -> None:
-    """A chapter links to the newer chapter and to the older one."""
-    page = browser.new_page()
     page.goto(f"{address}/course/v02_blocking.html")
     neighbours = [link.get_attribute("href") for link in page.locator(".related-pages a").all()]
     assert neighbours == ["v03_threadpool.html", "v01_inline.html"]
-
-
-@needs_chromium
-def test_no_page_is_wider_than_a_phone(site: Path, address: str, browser: Browser) -> None:
-    """Wide tables and code scroll within the page."""
-    page = browser.new_page(viewport={"width": PHONE, "height": 812})
-    pages = [path.relative_to(site) for path in site.rglob("*.html") if "results" not in path.relative_to(site).parts]
-    assert [name for name in pages if _width(page, f"{address}/{name}") > PHONE] == []
-
-
-def _width(page: Page, address: str) -> int:
-    page.goto(address)
-    width: int = page.evaluate("document.documentElement.scrollWidth")
-    return width

@@ -109,7 +109,6 @@ def test_two_workers(sig: signal.Signals) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/async_endpoint_async_processing?",
         "/sync_endpoint_sync_processing?",
         "/outbound/async?client=shared&",
         "/outbound/sync?client=shared&",

@@ -14,12 +14,13 @@ AT_ONCE = 60
 TOKENS = 40
 
 
-def reported(path: str) -> dict[str, int]:
-    """Returns the report of /threads after AT_ONCE requests at the same time."""
+def reported(*paths: str) -> dict[str, int]:
+    """Returns the report of /threads after AT_ONCE requests at the same time for each path."""
     with upstream.start() as slow, Lab(upstream_url=slow.url) as lab:
         with lab.client(limits=httpx.Limits(max_connections=None)) as http, ThreadPoolExecutor(AT_ONCE) as senders:
-            statuses = {answer.status_code for answer in senders.map(http.get, [path] * AT_ONCE)}
-            assert statuses == {200}
+            for path in paths:
+                statuses = {answer.status_code for answer in senders.map(http.get, [path] * AT_ONCE)}
+                assert statuses == {200}
         report: dict[str, int] = lab.get("/threads").json()
     return report
 
@@ -32,17 +33,11 @@ def test_a_sync_endpoint_takes_a_thread_for_each_token(path: str) -> None:
     assert report["os"] >= report["python"]
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/async_endpoint_async_processing?ms=300",
-        "/outbound/async?ms=300&client=shared",
-        "/outbound/async?ms=1&client=new",
-    ],
-)
-def test_an_async_endpoint_takes_none(path: str) -> None:
+def test_an_async_endpoint_takes_none() -> None:
     """There is only the loop's thread, as published. A numeric address needs no resolver, which would be a thread."""
-    assert reported(path)["python_peak"] == 1
+    waiting, outbound = "/async_endpoint_async_processing?ms=300", "/outbound/async"
+    report = reported(waiting, f"{outbound}?ms=300&client=shared", f"{outbound}?ms=1&client=new")
+    assert report["python_peak"] == 1
 
 
 def test_a_file_that_is_awaited_takes_threads() -> None:

@@ -24,13 +24,13 @@ PARENT = textwrap.dedent("""
 """)
 
 
-@pytest.mark.parametrize(("query", "waited"), [("", 0), ("?ms=0", 0), ("?ms=30", 30), ("?ms=5&ms=9", 5)])
-def test_it_answers(query: str, waited: int) -> None:
+def test_it_answers() -> None:
     """An answer says how many milliseconds it waited, and the upstream listens on loopback only."""
     with start() as upstream:
-        answer = httpx.get(f"{upstream.url}/{query}", timeout=60)
+        for query, waited in (("", 0), ("?ms=0", 0), ("?ms=30", 30), ("?ms=5&ms=9", 5)):
+            answer = httpx.get(f"{upstream.url}/{query}", timeout=60)
+            assert (answer.status_code, answer.json()) == (200, {"waited_ms": waited})
         sockets = psutil.Process(upstream.pid).net_connections("inet")
-    assert (answer.status_code, answer.json()) == (200, {"waited_ms": waited})
     assert {each.laddr.ip for each in sockets if each.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
 
 
