@@ -55,4 +55,4 @@ def _rounds(beside: Beside, name: str, plan: Plan, file: Path) -> list[CaseRun]:
 def _run(stage: Stage, name: str, measure: Case, repeat: int) -> CaseRun:
     with Watch() as machine:
         figures = measure(stage)
-    return CaseRun(case=name, repeat=repeat, figures=figures, doubts=machine.busy.doubts())
+    return CaseRun(case=name, repeat=repeat, figures=figures, doubts=[*machine.busy.doubts(), *stage.doubts])

@@ -22,7 +22,7 @@ from loadtest.fire.precheck import PreCheckFailed
 from loadtest.fire.used import used_of
 from loadtest.record.shapes import Conditions, Measurement, Used
 from loadtest.stage import subject
-from loadtest.stage.budget import open_budget
+from loadtest.stage.budget import doubts, open_budget
 from loadtest.stage.subject import AttackSubject, Running
 from local.machine import Busy, Watch
 
@@ -62,7 +62,8 @@ def measure(
             vegeta.attack(case.load, what.name, case.target(running.url), out / "results.bin", usage.tick)
         used = used_of(case.budget, budget, running, usage.cpu_s)
         threads = usage.threads()
-    return Measured(_measurement(case, what, used, machine.busy, out), threads, usage.cores)
+        conditions = _conditions(machine.busy, doubts(case.budget, budget))
+    return Measured(_measurement(case, what, used, conditions, out), threads, usage.cores)
 
 
 def _check(target: Target) -> None:
@@ -87,7 +88,7 @@ def _warm_up(case: EndpointCase, running: Running, out: Path) -> None:
     vegeta.attack(load, "warm-up", case.target(running.url, short=True), out / "warm-up.bin", lambda: None)
 
 
-def _measurement(case: EndpointCase, what: AttackSubject, used: Used, busy: Busy, out: Path) -> Measurement:
+def _measurement(case: EndpointCase, what: AttackSubject, used: Used, conditions: Conditions, out: Path) -> Measurement:
     report = json.loads(vegeta.report(out / "results.bin", "json"))
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
     hits = vegeta.hits(out / "results.bin")
@@ -105,14 +106,17 @@ def _measurement(case: EndpointCase, what: AttackSubject, used: Used, busy: Busy
         errors=sorted({hit.error for hit in hits if hit.error})[:10],
         rps=report["throughput"],
         latencies=vegeta.latencies(report),
-        conditions=_conditions(busy),
+        conditions=conditions,
         distribution=[],
         audit=None,
     )
 
 
-def _conditions(busy: Busy) -> Conditions:
-    """Returns the conditions. The lab has no queue, and how late open loops send their requests is not measured."""
+def _conditions(busy: Busy, unlimited: list[str]) -> Conditions:
+    """Returns the conditions, with the doubts about the machine and the budget.
+
+    The lab has no queue, and how late open loops send their requests is not measured.
+    """
     return Conditions(
         foreign_cores=round(busy.foreign_cores, 3),
         stolen_cores=round(busy.stolen_cores, 3),
@@ -120,5 +124,5 @@ def _conditions(busy: Busy) -> Conditions:
         late_ms=None,
         ping_ms=None,
         slowdown=round(busy.slowdown, 2),
-        doubts=busy.doubts(),
+        doubts=[*busy.doubts(), *unlimited],
     )

@@ -4,14 +4,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
 from lab.measurement.beside import Beside
-from loadtest.stage import subject
-from loadtest.stage.budget import open_budget
+from loadtest.stage import budget, subject
 from loadtest.stage.subject import AttackSubject
 from loadtest.stage.tree import cpu_seconds, tree
 
@@ -42,27 +41,32 @@ class Served:
 
 @dataclass(frozen=True)
 class Stage:
-    """`quick`: a trial run, whose loads are shorter."""
+    """`quick`: a trial run, whose loads are shorter. `doubts`: why the limits of the budgets did not hold."""
 
     beside: Beside
     folder: Path
     quick: bool
+    doubts: list[str] = field(default_factory=list)
 
     def seconds(self, usual: float) -> float:
         return min(usual, 1.0) if self.quick else usual
 
     @contextmanager
     def serve(
-        self, command: list[str], budget: str = "none", *, port: str = "UVICORN_PORT", **variables: str
+        self, command: list[str], within: str = "none", *, port: str = "UVICORN_PORT", **variables: str
     ) -> Iterator[Served]:
-        """Runs `command` on the port in the variable `port`; `variables` are the lab's, without their APP_LAB_."""
+        """Runs `command` within a budget, on the port in the variable `port`.
+
+        `variables` are the lab's, without their APP_LAB_.
+        """
         ours = self.beside.environment(database=self.beside.database is not None)
         ours |= {f"APP_LAB_{name.upper()}": value for name, value in variables.items()}
         what = AttackSubject("lab", command, {}, enqueues=False, port=port, ready="/openapi.json")
         self.folder.mkdir(parents=True, exist_ok=True)
         log = self.folder / "service.log"
         log.unlink(missing_ok=True)
-        with open_budget(budget) as limits, subject.start(what, limits, ours, log) as running:
+        with budget.open_budget(within) as limits, subject.start(what, limits, ours, log) as running:
+            self.doubts.extend(budget.doubts(within, limits))
             yield Served(running.url, running.pid, log)
 
 

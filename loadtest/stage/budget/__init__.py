@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from loadtest.stage.budget import cgroup_v1, cgroup_v2, docker, process_tree, systemd
 from loadtest.stage.budget.limits import LIMITS, Budget, Limits, Unavailable
 
-__all__ = ["LIMITS", "Budget", "Limits", "Unavailable", "open_budget"]
+__all__ = ["LIMITS", "Budget", "Limits", "Unavailable", "doubts", "open_budget"]
 
 MECHANISMS: dict[str, Callable[[Limits], Budget]] = {
     "cgroup v2": cgroup_v2.CgroupV2,
@@ -33,6 +33,14 @@ def open_budget(name: str) -> Iterator[Budget]:
         yield budget
     finally:
         budget.close()
+
+
+def doubts(name: str, budget: Budget) -> list[str]:
+    """Returns why the figures of `budget`, which `open_budget(name)` has opened, are not those of its limits."""
+    cpus = LIMITS[name].cpus
+    if cpus is None or budget.limited:
+        return []
+    return [f"the CPU was not limited ({cpus:g} cores): that needs root, the user's systemd, or Docker"]
 
 
 def _choose(limits: Limits, wanted: str | None) -> Budget:

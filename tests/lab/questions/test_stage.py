@@ -1,0 +1,16 @@
+"""The stage on which a question is measured."""
+
+import pytest
+
+from lab.measurement.stage import Stage, uvicorn
+
+
+@pytest.mark.parametrize(("within", "doubtful"), [("capped", True), ("none", False)])
+def test_a_limit_that_does_not_hold_is_a_doubt(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, within: str, doubtful: bool
+) -> None:
+    """Without it, figures of whole cores would look like those of a quarter of one."""
+    monkeypatch.setenv("LOADTEST_BUDGET", "process tree")
+    with stage.serve(uvicorn("workers"), within):
+        pass
+    assert [doubt.startswith("the CPU was not limited (0.25 cores)") for doubt in stage.doubts] == [True] * doubtful
