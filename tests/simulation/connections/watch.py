@@ -126,7 +126,7 @@ class Watch:
             case State.CLOSING | State.UNREAD:
                 wrong = deadline is None or deadline[0] != "abort" or deadline[1] > now + LINGER_SECONDS + _EPSILON
             case State.REST:
-                wrong = not self._lingers() and deadline != ("abort", self._answered_at + LINGER_SECONDS)
+                wrong = not self._lingers() and self._resting_wrongly()
             case State.HEAD:
                 since = max(self._begun_at[self.complete], self._answered_at) if self.complete else 0.0
                 wrong = deadline is None or deadline[0] != "_expire" or deadline[1] > since + HEAD_TIMEOUT + _EPSILON
@@ -139,6 +139,12 @@ class Watch:
     def _lingers(self) -> bool:
         """True if the application over ASGI has announced the close, and reads the rest of the body itself."""
         return self.answers[self.complete - 1].closes and self._server.deadline is None
+
+    def _resting_wrongly(self) -> bool:
+        deadline = self._server.deadline
+        if Event.READS_AGAIN in self.happened:  # the time begins when the client has read the answer
+            return deadline is None or deadline[0] != "abort" or deadline[1] > self._server.now + LINGER_SECONDS
+        return deadline != ("abort", self._answered_at + LINGER_SECONDS)
 
     def _idle_wrongly(self) -> bool:
         deadline, now = self._server.deadline, self._server.now
