@@ -30,7 +30,7 @@ _RULES = (
         ("BoundedHttpToolsProtocol.data_received", "CallbackProtocol.data_received"),
         Stage.READ,
     ),
-    ("app/web/server/connections.py", ("ConnectionLimits._end_iteration",), Stage.READ),
+    ("app/web/server/received.py", ("ReceivedBytes._end_iteration",), Stage.READ),
     ("starlette/requests.py", ("Request.body",), Stage.READ),
     ("app/web/callbacks.py", ("CallbackWebhook._count",), Stage.READ),
     (

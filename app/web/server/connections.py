@@ -1,4 +1,4 @@
-"""Limits open connections: by deadlines for each of them, and by the number of bytes that all together may store.
+"""Limits open connections by deadlines for each of them.
 
 uvicorn has a deadline only for idle kept-alive connections (https://github.com/Kludex/uvicorn/issues/157). In any other
 state, a client could keep a connection open for ever. The client could send nothing, send a head slowly, continue to
@@ -16,15 +16,12 @@ from typing import Protocol
 
 from loguru import logger
 
+from app.web.server.received import ReceivedBytes
+
 SWEEP_SECONDS = 0.5
 LOG_SECONDS = 1.0
 # Seconds after a response in which the client may still send the rest of its body, or may leave the response unread.
 LINGER_SECONDS = 5.0
-# Maximum bytes that the process stores for clients before it has checked their credentials. One limit applies to all
-# large heads together, the other to all bytes read in one iteration of the event loop. Above a limit, the process still
-# accepts heads of SMALL_HEAD bytes and reads of SMALL_READ bytes, because most webhooks need no more.
-MAX_HEAD_BYTES = MAX_ITERATION_BYTES = 32 * 1024 * 1024
-SMALL_HEAD, SMALL_READ = 4 * 1024, 16 * 1024
 # `make_room` checks at most this number of connections for unread bytes, in the order in which deadlines were set.
 _CHECKED = 64
 
@@ -36,11 +33,9 @@ class ServerConnection(Protocol):
 
 
 class ConnectionLimits:
-    """Stores deadlines, at most one for each connection and one for its body, and counts the bytes of large heads.
+    """Stores deadlines, at most one for each connection and one for its body, in the order in which they were set.
 
-    Only the event loop's thread may use it.
-
-    The deadlines are in the order in which they were set.
+    Only the event loop's thread may use it. `received`: the limits of all connections together.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, head_timeout: float, keep_alive_timeout: float) -> None:
@@ -50,9 +45,7 @@ class ConnectionLimits:
         self._deadlines: dict[ServerConnection, tuple[float, Callable[[], None]]] = {}
         self._body_deadlines: dict[ServerConnection, tuple[float, Callable[[], None]]] = {}
         self._half_closed: dict[ServerConnection, None] = {}
-        self._large_heads: dict[ServerConnection, int] = {}
-        self._head_bytes = 0
-        self._iteration_bytes = 0
+        self.received = ReceivedBytes(loop)
         self._refusals: Counter[str] = Counter()
         self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep)
 
@@ -85,7 +78,7 @@ class ConnectionLimits:
         """Removes everything that is stored about a closed connection."""
         self.clear_deadline(connection)
         self.clear_body_deadline(connection)
-        self.release_head(connection)
+        self.received.release_head(connection)
         self._half_closed.pop(connection, None)
 
     def make_room(self) -> bool:
@@ -102,34 +95,6 @@ class ConnectionLimits:
         connection.transport.abort()
         self.remove(connection)
         return True
-
-    def count_read(self, size: int) -> bool:
-        """Counts `size` bytes that the server has read from a client. Returns False if the caller must discard them.
-
-        The process must store all bytes that it reads in one iteration of the event loop, because the tasks that check
-        the credentials run in the next iteration. Therefore, the count covers one iteration, and then restarts at 0.
-        """
-        if self._iteration_bytes == 0:
-            self._loop.call_soon(self._end_iteration)  # runs in the same iteration as these tasks
-        self._iteration_bytes += size
-        return self._iteration_bytes <= MAX_ITERATION_BYTES or size <= SMALL_READ
-
-    def _end_iteration(self) -> None:
-        self._iteration_bytes = 0
-
-    def reserve_head(self, connection: ServerConnection, size: int) -> bool:
-        """Counts `size` bytes for the head of `connection`.
-
-        Returns False if the large heads of all connections exceed MAX_HEAD_BYTES in total.
-        """
-        self.release_head(connection)
-        self._large_heads[connection] = size
-        self._head_bytes += size
-        return self._head_bytes <= MAX_HEAD_BYTES
-
-    def release_head(self, connection: ServerConnection) -> None:
-        """Releases the bytes that `reserve_head` has counted for the connection, if any."""
-        self._head_bytes -= self._large_heads.pop(connection, 0)
 
     def count_refusal(self, reason: str) -> None:
         """Counts a rejected request. Logs one line per reason and second, so that clients cannot flood the log."""

@@ -7,8 +7,9 @@ response, cancel their keep-alive timer in `_unset_keepalive_if_required`, and s
 import asyncio
 from typing import Any
 
-from app.web.server.connections import LINGER_SECONDS, SMALL_HEAD, ConnectionLimits, has_unread
+from app.web.server.connections import LINGER_SECONDS, ConnectionLimits, has_unread
 from app.web.server.cycle import abandon, close_after, drop_body, drop_head
+from app.web.server.received import SMALL_HEAD
 from app.web.server.writer import Writer
 
 # This 408 is plain text, like uvicorn's own 400. The application, which sends JSON, does not receive the request.
@@ -33,7 +34,7 @@ class Deadlines:
 
     def __init__(self, *, limits: ConnectionLimits, **uvicorn: Any) -> None:
         super().__init__(**uvicorn)
-        self._limits = limits
+        self._limits, self._received = limits, limits.received
         self._head_begun = False  # at least one byte of a head has arrived
         self._between_requests = False  # the next byte begins the head of another request
         self._close_after_next = False  # the next response closes the connection
@@ -102,7 +103,7 @@ class Deadlines:
 
     def on_response_complete(self) -> None:
         self.transport.flush()
-        self._limits.release_head(self)  # before uvicorn's h11 protocol reads the next head, which may be large
+        self._received.release_head(self)  # before uvicorn's h11 protocol reads the next head, which may be large
         super().on_response_complete()  # type: ignore[misc]
         if self.cycle.response_complete:
             drop_body(self.cycle)
@@ -129,7 +130,7 @@ class Deadlines:
         Returns False for a large head if an earlier request waits for its response (pipelining), or if the large heads
         of all connections exceed MAX_HEAD_BYTES in total.
         """
-        return size <= SMALL_HEAD or (not self.busy() and self._limits.reserve_head(self, size))
+        return size <= SMALL_HEAD or (not self.busy() and self._received.reserve_head(self, size))
 
     def reset_deadline(self) -> None:
         """Sets or clears the deadline, depending on the connection's current state."""
@@ -149,7 +150,7 @@ class Deadlines:
         self.scope, self.headers = None, []  # an idle connection must not keep a large head
         drop_head(self.cycle)
         limits = self._limits
-        limits.release_head(self)
+        self._received.release_head(self)
         limits.set_deadline(self, limits.keep_alive_timeout, self._expire)
 
     def close_if_stopping(self) -> None:

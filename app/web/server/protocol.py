@@ -57,7 +57,7 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._stopped:
             return
-        if not self._limits.count_read(len(data)):
+        if not self._received.count_read(len(data)):
             self._refuse(heads.TOO_MUCH)
             return
         if self._upgrading:

@@ -99,7 +99,7 @@ class CallbackProtocol(BoundedHttpToolsProtocol):
         # These lines replace `on_response_complete`. They need no timer, because `_limits` has the keep-alive deadline.
         self.server_state.total_requests += 1
         if not self._in_body:  # a part of the next head has arrived, so `await_next` releases nothing
-            self._limits.release_head(self)
+            self._received.release_head(self)
         if exchange.more_body:
             self.reset_deadline()
         else:

@@ -47,7 +47,7 @@ class BoundedH11Protocol(Deadlines, H11Protocol):
     def data_received(self, data: bytes) -> None:
         if self.conn.their_state is h11.MUST_CLOSE:
             return  # ignores what follows a request with `Connection: close` (RFC 9112, 9.6)
-        if not self._limits.count_read(len(data)):
+        if not self._received.count_read(len(data)):
             self.send_400_response(heads.TOO_MUCH)
             return
         self._head_begun = True

@@ -27,6 +27,8 @@ _BEHIND: list[tuple[str, ...]] = [
 QUICK = (
     Part("one request", _ONE, Bound(cuts=1, events=0)),
     Part("two requests", _BEHIND, Bound(cuts=0, events=1)),
+)
+MORE = (
     Part("one typical request", [(name,) for name in TYPICAL], Bound(cuts=1, events=1, together=False)),
     Part("two typical requests", _TWO_TYPICAL, Bound(cuts=1, events=0, together=False)),
 )

@@ -164,7 +164,7 @@ class Server:
         found = {
             "webhooks in flight": admission.in_flight,
             "bytes of bodies": admission.buffered_bytes,
-            "bytes of heads": limits._head_bytes,
+            "bytes of heads": limits.received._head_bytes,
             "deadlines": len(limits._deadlines) + len(limits._body_deadlines),
             "half-closed connections": len(limits._half_closed),
             "connections": len(self.state.connections),

@@ -58,7 +58,7 @@ def check_ended(run: "PathRun", senders: "list[Sender]") -> None:
     """Raises Violation unless the connections have ended, and nothing is stored about connections that have ended."""
     if not all(sender.ended for sender in senders):
         raise Violation("a connection stays open beyond its deadline")
-    stored = {*run.limits._deadlines, *run.limits._half_closed, *run.limits._large_heads}
+    stored = {*run.limits._deadlines, *run.limits._half_closed, *run.limits.received._large_heads}
     if any(sender.ended and sender.protocol in stored for sender in run.senders):
         raise Violation("something is stored about a connection that has ended")
 

@@ -55,7 +55,7 @@ async def test_a_small_head_behind_another_one(connected: Connected, reads: tupl
     for read in reads[:-1]:
         protocol.data_received(read)
     await idle()
-    assert served.limits._head_bytes == 0
+    assert served.limits.received._head_bytes == 0
     protocol.data_received(reads[-1])
     await idle()
     assert transport.written.count(b"HTTP/1.1 200 ") == 2

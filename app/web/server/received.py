@@ -1,0 +1,46 @@
+"""Limits the bytes that the process stores for all clients before it has checked their credentials."""
+
+import asyncio
+
+# One limit applies to all large heads together, the other to all bytes read in one iteration of the event loop. Above a
+# limit, the process still accepts heads of SMALL_HEAD bytes and reads of SMALL_READ bytes: most webhooks need no more.
+MAX_HEAD_BYTES = MAX_ITERATION_BYTES = 32 * 1024 * 1024
+SMALL_HEAD, SMALL_READ = 4 * 1024, 16 * 1024
+
+
+class ReceivedBytes:
+    """Counts the bytes of large heads, and of all reads of an iteration. Only the event loop's thread may use it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._large_heads: dict[object, int] = {}
+        self._head_bytes = 0
+        self._iteration_bytes = 0
+
+    def count_read(self, size: int) -> bool:
+        """Counts `size` bytes that the server has read from a client. Returns False if the caller must discard them.
+
+        The process must store all bytes that it reads in one iteration of the event loop, because the tasks that check
+        the credentials run in the next iteration. Therefore, the count covers one iteration, and then restarts at 0.
+        """
+        if self._iteration_bytes == 0:
+            self._loop.call_soon(self._end_iteration)  # runs in the same iteration as these tasks
+        self._iteration_bytes += size
+        return self._iteration_bytes <= MAX_ITERATION_BYTES or size <= SMALL_READ
+
+    def _end_iteration(self) -> None:
+        self._iteration_bytes = 0
+
+    def reserve_head(self, connection: object, size: int) -> bool:
+        """Counts `size` bytes for the head of `connection`.
+
+        Returns False if the large heads of all connections exceed MAX_HEAD_BYTES in total.
+        """
+        self.release_head(connection)
+        self._large_heads[connection] = size
+        self._head_bytes += size
+        return self._head_bytes <= MAX_HEAD_BYTES
+
+    def release_head(self, connection: object) -> None:
+        """Releases the bytes that `reserve_head` has counted for the connection, if any."""
+        self._head_bytes -= self._large_heads.pop(connection, 0)
