@@ -23,7 +23,7 @@ SAME = {
     "CPU of Go ÷ v11": [
         ("loadtest/RESULTS.md", r"\| go \| [^|]+ ms \| (\d+\.\d+) \("),
         ("loadtest/RESULTS.md", r"Go takes (.+?) as much as v11 with one send"),
-        ("CHANGELOG.md", r"Go takes (.+?) as much as v11 with one call"),
+        ("CHANGELOG.md", r"one call for each webhook, Go takes (.+?) as much as v11"),
     ],
     "CPU of Go with group commit ÷ v11": [
         ("loadtest/RESULTS.md", r"\| go_group_commit \| [^|]+ ms \| (\d+\.\d+) \("),
