@@ -115,6 +115,8 @@ MUTATIONS = {
     network.needed: [
         _set("NetworkPolicy", "spec/egress/0/ports", [{"port": 53, "protocol": "UDP"}]),
         _set("NetworkPolicy", "spec/egress/0/to", [{"podSelector": {"matchLabels": {"k8s-app": "dns"}}}]),
+        _set("NetworkPolicy", "spec/egress/0/to/0/namespaceSelector", {"matchLabels": {"a": "default"}}),
+        _set("NetworkPolicy", "metadata/name", "web-2", "web-kind"),
         _set("NetworkPolicy", "spec/egress", [], "web-kind"),
         _set("NetworkPolicy", "spec/ingress/0/ports", [{"port": "metrics"}], "web-kind"),
         _set("NetworkPolicy", "spec/egress/2", ..., "worker-kind"),

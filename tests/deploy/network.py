@@ -61,13 +61,13 @@ def _peer(peer: Any, *, outside: bool) -> Iterator[str]:
         yield "names the service itself as a peer"
 
 
-# What a policy lets through: a pod by one of its labels, or addresses, and a port by its name or number.
-_DNS = {("kube-dns", 53), ("kube-dns", "dns"), ("kube-dns", "dns-tcp"), ("kube-dns", "53/TCP")}
+# What a policy lets through: addresses or labels of a namespace and of its pods, and a port by its name or number.
+_DNS = {("kube-system/kube-dns", 53), ("kube-system/kube-dns", "dns"), ("kube-system/kube-dns", "dns-tcp"), ("kube-system/kube-dns", "53/TCP")}
 _ENDPOINTS, _POD_IDENTITY = ("10.0.16.0/24", 443), ("169.254.170.23/32", 80)
 _SUBNETS = {(f"10.0.{number}.0/24", "http") for number in range(3)}
 NEEDED: dict[str, set[tuple[str, object]]] = {
-    "web": {*_DNS, ("loadtest", "http"), ("prometheus", "metrics")},
-    "worker": {*_DNS, ("0.0.0.0/0", 443), ("prometheus", "metrics")},
+    "web": {*_DNS, ("ingress", "http"), ("loadtest", "http"), ("monitoring/prometheus", "metrics")},
+    "worker": {*_DNS, ("0.0.0.0/0", 443), ("monitoring/prometheus", "metrics")},
     "web-kind": {("172.16.0.0/12", "http"), ("192.168.0.0/16", "http"), ("chargebee", "http"), ("toxiproxy", "sqs")},
     "worker-kind": {("toxiproxy", "sqs"), ("dynamodb", "dynamodb"), ("chargebee", "chargebee")},
     "web-aws": {*_SUBNETS, _ENDPOINTS, _POD_IDENTITY},
@@ -77,22 +77,24 @@ NEEDED: dict[str, set[tuple[str, object]]] = {
 
 def needed(objects: Objects) -> Iterator[str]:
     """Each policy lets through what its process needs: DNS, queue, table, Chargebee, load balancer and scrapes."""
-    for policy in of(objects, "NetworkPolicy"):
-        name, spec = policy["metadata"]["name"], policy["spec"]
+    found = {policy["metadata"]["name"]: policy["spec"] for policy in of(objects, "NetworkPolicy")}
+    if found.keys() not in [{"web", "worker", f"web-{overlay}", f"worker-{overlay}"} for overlay in ("kind", "aws")]:
+        yield f"the policies are {', '.join(sorted(found))}"
+    for name, spec in found.items():
         let_through: set[tuple[str, object]] = set()
         for rule in spec.get("ingress", []) + spec.get("egress", []):
             for peer, port in product(rule.get("from", []) + rule.get("to", []), rule.get("ports", [])):
                 number = f"{port['port']}/TCP" if port == {"port": 53, "protocol": "TCP"} else port["port"]
                 let_through.add((_named(peer), number))
-        yield from (f"{name} does not let through {what}" for what in sorted(NEEDED[name] - let_through, key=str))
+        yield from (f"{name} does not let through {what}" for what in sorted(NEEDED.get(name, set()) - let_through, key=str))
 
 
 def _named(peer: Any) -> str:
-    """Returns the addresses of the peer, or the value of a label of its pods or of their namespace."""
+    """Returns the peer's addresses, or the values of the labels of its namespace and of its pods."""
     if "ipBlock" in peer:
         return str(peer["ipBlock"]["cidr"])
-    selector = peer.get("podSelector") or peer["namespaceSelector"]
-    return str(next(iter(selector["matchLabels"].values())))
+    selectors = [peer[name]["matchLabels"] for name in ("namespaceSelector", "podSelector") if name in peer]
+    return "/".join(value for labels in selectors for value in labels.values())
 
 
 def ingress_of_a_worker(objects: Objects) -> Iterator[str]:
