@@ -9,7 +9,7 @@ Figures = dict[str, float]
 
 
 class CaseRun(Record):
-    """One repeat of one case. `doubts`: why the machine was too busy for its figures to be comparable."""
+    """One repeat of one case. `doubts`: why its figures are not comparable, such as a busy machine."""
 
     case: str
     repeat: int

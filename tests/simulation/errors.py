@@ -9,7 +9,7 @@ from loguru import logger
 
 @contextmanager
 def unexpected_errors() -> Iterator[list[str]]:
-    """Yields a list to which each error in the log is added. The service logs an unexpected exception and goes on."""
+    """Yields a list to which each error in the log is added. The service logs unexpected exceptions and continues."""
     errors: list[str] = []
     sink = logger.add(lambda message: errors.append(message.record["message"]), level="ERROR")
     uvicorn, handler = logging.getLogger("uvicorn.error"), logging.Handler(logging.ERROR)

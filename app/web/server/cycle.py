@@ -12,7 +12,7 @@ from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 def close_after(cycle: Any) -> None:
     """Makes uvicorn close the connection after the response of `cycle`.
 
-    The header makes h11 read no further request, and a response that comes before the body linger.
+    Because of the header, h11 reads no further request, and a response lingers if the body has not arrived.
     """
     cycle.keep_alive = False
     if hasattr(cycle, "scope"):  # an exchange has none

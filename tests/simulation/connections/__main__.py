@@ -7,7 +7,6 @@ from concurrent.futures import ProcessPoolExecutor
 import click
 from loguru import logger
 
-from tests.simulation.connections.orders import Bound, orders
 from tests.simulation.connections.plan import WHOLE, Part
 from tests.simulation.connections.search import Found, search
 
@@ -35,15 +34,15 @@ def main() -> None:
 
 def _searched(part: Part, pool: ProcessPoolExecutor) -> Found:
     found = Found()
-    for one in pool.map(_search_one, part.requests, [part.bound] * len(part.requests)):
+    for one in pool.map(_search_part, [part._replace(requests=[one]) for one in part.requests]):
         found.merge(one)
         if sys.stderr.isatty():
             click.echo(f"\r{found.runs:,} runs\r", nl=False, err=True)
     return found
 
 
-def _search_one(requests: tuple[str, ...], bound: Bound) -> Found:
-    return search(orders(requests, bound))
+def _search_part(part: Part) -> Found:
+    return search(part.orders())
 
 
 def _row(part: Part, found: Found, seconds: float) -> str:

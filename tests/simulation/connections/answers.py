@@ -19,7 +19,7 @@ class Answer(NamedTuple):
 
 
 def read(written: bytes, methods: Sequence[str]) -> Iterator[Answer]:
-    """Yields the answers to requests by `methods`, and to what is no request. Raises h11.RemoteProtocolError."""
+    """Yields the answers to requests with `methods`, then any further answers. Raises h11.RemoteProtocolError."""
     for method in chain(methods, repeat("GET")):
         if not written:
             return

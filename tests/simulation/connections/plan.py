@@ -1,25 +1,33 @@
 """What is searched: which requests, within which bounds."""
 
-from itertools import product
+from collections.abc import Iterator
+from itertools import chain, product
 from typing import NamedTuple
 
-from tests.simulation.connections.orders import Bound
+from tests.simulation.connections.events import Event
+from tests.simulation.connections.orders import Bound, Order, orders
 from tests.simulation.connections.requests import REQUESTS, TYPICAL
 
 
 class Part(NamedTuple):
-    """Each sequence of requests is searched within the bound. `what` describes the sequences."""
+    """Each sequence of requests is searched within the bound, with these events. `what` describes the sequences."""
 
     what: str
     requests: list[tuple[str, ...]]
     bound: Bound
+    events: tuple[Event, ...] = tuple(Event)
+
+    def orders(self) -> Iterator[Order]:
+        return chain.from_iterable(orders(requests, self.bound, self.events) for requests in self.requests)
 
 
 _ONE: list[tuple[str, ...]] = [(name,) for name in REQUESTS]
+_TYPICAL: list[tuple[str, ...]] = [(name,) for name in TYPICAL]
+_LATE = (Event.STOPS_READING, Event.READS_AGAIN, Event.STOPS)
 _TWO: list[tuple[str, ...]] = list(product(REQUESTS, TYPICAL))
 _TWO_TYPICAL: list[tuple[str, ...]] = list(product(TYPICAL, TYPICAL))
 
-# The second request meets a connection that waits, works, closes or ends.
+# The first request has no body, waits for SQS, closes the connection, or ends with trailers.
 _BEHIND: list[tuple[str, ...]] = [
     (name, "probe") for name in ("probe", "webhook", "last webhook", "webhook with trailers")
 ]
@@ -29,8 +37,10 @@ QUICK = (
     Part("two requests", _BEHIND, Bound(cuts=0, events=1)),
 )
 MORE = (
-    Part("one typical request", [(name,) for name in TYPICAL], Bound(cuts=1, events=1, together=False)),
+    Part("one typical request", _TYPICAL, Bound(cuts=1, events=1, together=False)),
     Part("two typical requests", _TWO_TYPICAL, Bound(cuts=1, events=0, together=False)),
+    Part("two requests", _BEHIND, Bound(cuts=1, events=1, together=False)),
+    Part("one request, read late", _TYPICAL, Bound(cuts=0, events=3, together=False), _LATE),
 )
 WHOLE = (
     Part("one request", _ONE, Bound(cuts=2, events=1)),

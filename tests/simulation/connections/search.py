@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tests.harness.service import READERS
+from tests.simulation.connections.answers import Answer
 from tests.simulation.connections.events import Event
 from tests.simulation.connections.layout import Layout
-from tests.simulation.connections.orders import Order, orders
+from tests.simulation.connections.orders import Order
 from tests.simulation.connections.plan import MORE, QUICK
 from tests.simulation.connections.requests import REQUESTS
 from tests.simulation.connections.server import HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, Server
@@ -17,6 +18,7 @@ from tests.simulation.steps import Violation
 # Seconds between two steps, and between two checks of the time after which every connection has ended.
 _STEP, _PAUSE = 0.25, 5.0
 _END = HEAD_TIMEOUT + KEEP_ALIVE_TIMEOUT + 10
+_TOO_LATE = Answer(408, closes=True, complete=True)
 
 
 @dataclass
@@ -39,8 +41,8 @@ class Found:
             self.add(violation, order, number)
 
 
-def search(some: Iterable[Order]) -> Found:
-    """Runs each of the orders on each parser."""
+def search(some: Iterable[Order], *, stop: bool = False) -> Found:
+    """Runs each of the orders on each parser. `stop`: no further one after a violation."""
     found = Found()
     with unexpected_errors() as errors:
         for order in some:
@@ -49,13 +51,15 @@ def search(some: Iterable[Order]) -> Found:
             for reader, other in seen.items():
                 if _comparable(order, reader) and None not in seen.values() and other != seen["callbacks"]:
                     found.add(f"{reader} differs from callbacks", order)
+            if stop and found.violations:
+                break
     return found
 
 
 def _comparable(order: Order, reader: str) -> bool:
-    """True unless it depends on the parser when something happens: with a client that does not read, or at once.
+    """Returns False if parsers may differ: if the client does not read, or if an event shares an iteration.
 
-    After a stop, h11 does not answer a request that waits behind another one (RFC 9112, 9.6, allows both).
+    After a stop, h11 does not answer a request that waits behind another one, which RFC 9112, 9.6, allows.
     """
     events = {step.what for step in order.steps if isinstance(step.what, Event)}
     if reader == "h11" and Event.STOPS in events and len(order.requests) > 1:
@@ -94,29 +98,35 @@ def _follow(server: Server, order: Order) -> list[Seen]:
     for _ in order.requests:
         server.do(server.event(Event.FAILED if Event.FAILED in watch.happened else Event.ACKNOWLEDGED))
     seen.append(watch.look())
-    _send_next(server, watch)
-    _outlast(server, watch)
+    state = seen[-1].state
+    if state is State.IDLE:
+        _send_next(server, watch)
+    _outlast(server, watch, late=state in (State.HEAD, State.BODY))
     return seen
 
 
 def _send_next(server: Server, watch: Watch) -> None:
     """Raises Violation if a connection that is kept alive does not answer another request."""
-    if (
-        watch.look().state is not State.IDLE
-        or not watch.answers
-        or {Event.STOPS_READING, Event.DRAINS} & set(watch.happened)
-    ):
+    if not watch.answers or {Event.STOPS_READING, Event.DRAINS} & set(watch.happened):
         return
     server.send(REQUESTS["probe"].head)
     if [(answer.status, answer.complete) for answer in watch.read()[len(watch.answers) :]] != [(200, True)]:
         raise Violation("a connection that is kept alive does not answer")
 
 
-def _outlast(server: Server, watch: Watch) -> None:
-    """Raises Violation unless the connection ends at its deadline, and the process stores nothing about it then."""
+def _outlast(server: Server, watch: Watch, *, late: bool) -> None:
+    """Raises Violation unless the connection ends at its deadline, and the process stores nothing about it then.
+
+    `late`: a head or a body is incomplete. The client gets 408 if it reads.
+    """
+    late = late and Event.STOPS_READING not in watch.happened
+    began = server.now
     while not server.client.ended and server.now < _END:
         server.skip_time(_PAUSE)
         server.do(server.event(Event.ACKNOWLEDGED))
+        overdue = late and server.now > began + HEAD_TIMEOUT
+        if overdue and watch.read()[-1:] != [_TOO_LATE]:
+            raise Violation("what is late gets no 408")
     if not server.client.ended:
         raise Violation("the connection stays open beyond its deadline")
     if left := server.left():
@@ -131,9 +141,8 @@ def first_violation() -> tuple[str | None, int]:
     """Returns the first violation in the smaller parts of the plan, and the number of runs."""
     runs = 0
     for part in (*QUICK, *MORE):
-        for requests in part.requests:
-            found = search(orders(requests, part.bound))
-            runs += found.runs
-            if found.violations:
-                return next(iter(found.violations)), runs
+        found = search(part.orders(), stop=True)
+        runs += found.runs
+        if found.violations:
+            return next(iter(found.violations)), runs
     return None, runs

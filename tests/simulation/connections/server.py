@@ -58,7 +58,7 @@ class _Admission(Admission):
 
 
 class _Queue:
-    """Settles the oldest message when it is told to. `waiting`: what it calls with the outcome of each message."""
+    """Stands in for SQS: `settle` ends the oldest message. `waiting`: the callback of each message, oldest first."""
 
     fifo = False
 
@@ -159,7 +159,7 @@ class Server:
         return None if found is None else found[0]
 
     def left(self) -> dict[str, int]:
-        """Returns what the process still stores after the end of the connection, by name, without what is empty."""
+        """Returns the counters that are not 0 after the end of the connection, by name."""
         limits, admission = self.limits, self.admission
         found = {
             "webhooks in flight": admission.in_flight,
@@ -174,7 +174,7 @@ class Server:
         return {name: number for name, number in found.items() if number}
 
     def close(self) -> None:
-        """Ends what would be left of a run."""
+        """Cancels the tasks, resets the connection and closes the event loop."""
         self.limits.close()
         for task in list(self.state.tasks):
             task.cancel()

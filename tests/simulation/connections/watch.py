@@ -13,8 +13,10 @@ from tests.simulation.connections.server import HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT
 from tests.simulation.steps import Violation
 
 _EPSILON = 0.01
-# After a head or a chunk that is malformed or late, the server reads nothing. A probe (200) should have no body.
-_NEED_NOT_LINGER = (200, 400, 408)
+# After a malformed head (400), the server reads nothing. A probe (200) should have no body.
+_NEED_NOT_LINGER = (200, 400)
+# After one of these events, an answer is as usual.
+_HARMLESS = {Event.ACKNOWLEDGED, Event.STOPS_READING, Event.READS_AGAIN, Event.RECOVERED}
 
 
 class State(StrEnum):
@@ -51,7 +53,7 @@ class Watch:
         self._closed = False
 
     def look(self) -> Seen:
-        """Returns what is seen of the connection now. Raises Violation if its deadline is wrong, among other faults."""
+        """Returns the connection's state and answers. Raises Violation if its deadline is wrong, among other faults."""
         server, client = self._server, self._server.client
         if server.errors:
             raise Violation(f"logged: {server.errors[0]}")
@@ -63,6 +65,7 @@ class Watch:
         if state is not State.IDLE:
             self._idle_since = None
         self._check(state)
+        self._check_statuses()
         if state in (State.ENDED, State.CLOSING) and not self._closed:
             self._closed = True
             self._check_close()
@@ -129,12 +132,19 @@ class Watch:
                 wrong = not self._lingers() and self._resting_wrongly()
             case State.HEAD:
                 since = max(self._begun_at[self.complete], self._answered_at) if self.complete else 0.0
-                wrong = deadline is None or deadline[0] != "_expire" or deadline[1] > since + HEAD_TIMEOUT + _EPSILON
+                wrong = deadline != ("_expire", since + HEAD_TIMEOUT)
                 wrong = wrong or not self._server.protocol._head_begun
             case State.IDLE:
                 wrong = self._idle_wrongly()
         if wrong:
             raise Violation(f"while the connection waits for {state}, its deadline is {deadline and deadline[0]}")
+
+    def _check_statuses(self) -> None:
+        """Raises Violation if an answer has another status than its request should get."""
+        if set(self.happened) <= _HARMLESS:
+            for answer, placed in zip(self.answers, self.layout.placed, strict=False):
+                if answer.status != placed.request.status:
+                    raise Violation(f"the answer is {answer.status} instead of {placed.request.status}")
 
     def _lingers(self) -> bool:
         """True if the application over ASGI has announced the close, and reads the rest of the body itself."""
