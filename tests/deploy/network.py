@@ -62,7 +62,7 @@ def _peer(peer: Any, *, outside: bool) -> Iterator[str]:
 
 
 # What a policy lets through: addresses or labels of a namespace and of its pods, and a port by its name or number.
-_DNS = {("kube-system/kube-dns", 53), ("kube-system/kube-dns", "dns"), ("kube-system/kube-dns", "dns-tcp"), ("kube-system/kube-dns", "53/TCP")}
+_DNS = {("kube-system/kube-dns", port) for port in (53, "53/TCP", "dns", "dns-tcp")}
 _ENDPOINTS, _POD_IDENTITY = ("10.0.16.0/24", 443), ("169.254.170.23/32", 80)
 _SUBNETS = {(f"10.0.{number}.0/24", "http") for number in range(3)}
 NEEDED: dict[str, set[tuple[str, object]]] = {
@@ -86,7 +86,8 @@ def needed(objects: Objects) -> Iterator[str]:
             for peer, port in product(rule.get("from", []) + rule.get("to", []), rule.get("ports", [])):
                 number = f"{port['port']}/TCP" if port == {"port": 53, "protocol": "TCP"} else port["port"]
                 let_through.add((_named(peer), number))
-        yield from (f"{name} does not let through {what}" for what in sorted(NEEDED.get(name, set()) - let_through, key=str))
+        missing = NEEDED.get(name, set()) - let_through
+        yield from (f"{name} does not let through {what}" for what in sorted(missing, key=str))
 
 
 def _named(peer: Any) -> str:
