@@ -140,8 +140,8 @@ PATH_MUTANTS = (
     Mutant(
         "a stop closes connections whose webhooks have no answer",
         "web/server/deadlines.py",
-        "            super().shutdown()  # type: ignore[misc]\n",
-        "            self.transport.close()\n",
+        "        if self.busy():\n            close_after(self.cycle)\n",
+        "        if self.busy():\n            self.transport.close()\n",
         PATH,
     ),
     *CONNECTION_MUTANTS,
