@@ -1,5 +1,6 @@
 """Documents: shell blocks are run in a copy of the tree, and print what the text blocks show."""
 
+import importlib
 import json
 import os
 import re
@@ -400,9 +401,16 @@ def test_the_course_is_complete() -> None:
         assert name == anchor
         parts = re.findall(r"^### (.*)$", section, re.MULTILINE)
         start = rf"\n[^\n#!](?:[^\n]|\n(?!\n))+\n\n!\[[^]]+\]\(profiles/{anchor}\.svg\)\n\n\*Where to look:\*"
-        assert re.match(start, section), f"{anchor} does not begin with its sentence and its picture"
+        assert re.match(start, section), f"{anchor} does not begin with its sentence, its picture and *Where to look:*"
         assert parts == PARTS
     assert text.index("<a id=") == text.index(f'<a id="{NEWEST}"></a>')
+
+
+@pytest.mark.parametrize("release", list(Release), ids=str)
+def test_a_release_says_what_it_is(release: Release) -> None:
+    """The docstring of a release begins with its version, and has a problem, a change and a cost."""
+    text = importlib.import_module(f"app.web.releases.{release.value}").__doc__ or ""
+    assert re.match(rf"{re.escape(release.version)}: .+\.\n\nProblem: .+\nChange: .+\nCost: ", text, re.DOTALL), text
 
 
 def written(text: str) -> str:

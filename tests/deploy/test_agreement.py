@@ -47,12 +47,16 @@ def test_the_stand_ins_know_the_names_that_they_are_asked_by() -> None:
 
 
 def test_the_image_is_of_this_version() -> None:
-    """The overlay for AWS names the tag that its documentation builds and pushes."""
+    """Base and overlay for AWS name the tag that the documentation builds and pushes."""
     objects = rendered("aws", ())
     pods = [found["spec"]["template"]["spec"] for found in policy.of(objects, "Deployment")]
     tags = {container["image"].rpartition(":")[2] for pod in pods for container in pod["containers"]}
     assert tags == {__version__}
-    assert f"/invoice-webhook:{__version__}\n" in (ROOT / "deploy" / "k8s" / "README.md").read_text()
+    base = [file.read_text() for file in (ROOT / "deploy" / "k8s" / "base").rglob("kustomization.yaml")]
+    assert re.findall(r"newTag: (.+)", "".join(base)) == [f'"{__version__}"'] * 2
+    text = (ROOT / "deploy" / "k8s" / "README.md").read_text()
+    assert f"/invoice-webhook:{__version__}\n" in text
+    assert f"--build-arg VERSION={__version__} " in text
 
 
 def test_the_published_ports_are_on_loopback() -> None:
