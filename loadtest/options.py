@@ -1,6 +1,7 @@
 """The command line of attack.sh: standard library only, so that --help works with nothing installed."""
 
 import argparse
+import math
 import re
 from pathlib import Path
 
@@ -25,6 +26,14 @@ def _duration(text: str) -> float:
     """Returns `seconds(text)`, but not 0, with which vegeta would attack forever."""
     if (result := seconds(text)) == 0:
         raise argparse.ArgumentTypeError(f"{text!r}: allowed is a duration above 0, such as 500ms, 5s or 4m")
+    return result
+
+
+def _whole_ms(text: str) -> float:
+    """Returns `seconds(text)`, but not with a part of a millisecond, which toxiproxy would leave out."""
+    result = seconds(text)
+    if not math.isclose(1000 * result, round(1000 * result)):
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed are whole milliseconds, such as 8ms")
     return result
 
 
@@ -93,8 +102,8 @@ def _here(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--plain", action="store_true", help="SQS without TLS")
     bundles = "openssl-1.1: as many CAs as load in the time that all took under OpenSSL 1.1.1"
     group.add_argument("--bundle", choices=("full", "openssl-1.1"), default="full", help=bundles)
-    group.add_argument("--sqs-latency", type=seconds, default=0.008, metavar="D", help="added to each answer (8ms)")
-    group.add_argument("--sqs-jitter", type=seconds, default=0, metavar="D", help="of that latency, up or down (0ms)")
+    group.add_argument("--sqs-latency", type=_whole_ms, default=0.008, metavar="D", help="added to each answer (8ms)")
+    group.add_argument("--sqs-jitter", type=_whole_ms, default=0, metavar="D", help="of that latency, up or down (0ms)")
     group.add_argument("--toxic", type=toxic, action="append", default=[], metavar="T", help=toxics)
 
 

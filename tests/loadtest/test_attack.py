@@ -244,6 +244,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sig: signal.Signals) -> No
         (("--release", "v99"), "--release=v99: allowed is v01_inline, "),
         (("--duration", "5"), "'5': allowed is a duration such as 500ms, 5s or 4m"),
         (("--duration", "0s"), "'0s': allowed is a duration above 0, such as 500ms, 5s or 4m"),
+        (("--sqs-latency", "0.4ms"), "'0.4ms': allowed are whole milliseconds, such as 8ms"),
         (("--rate", "0"), "'0': allowed is a whole number of 1 or more"),
         (("--budget", "huge"), "invalid choice: 'huge'"),
         (("--queue-url", "http://q"), "--queue-url and --sqs-endpoint belong to --url"),
