@@ -19,6 +19,7 @@ from loadtest.fire.deliveries import PLAIN, deliveries
 from loadtest.record import folders, meta
 from loadtest.record.worker import WorkerBench, WorkerRun
 from loadtest.stage.budget import LIMITS, Budget, open_budget
+from loadtest.stage.budget import doubts as unlimited
 from loadtest.stage.budget.limits import MIB
 from loadtest.stage.worker import require_running, started
 from loadtest.stage.worker_stack import Rules, WorkerStack, open_worker_stack
@@ -31,7 +32,7 @@ STANDSTILL_SECONDS = 120
 
 
 @click.command(help=__doc__)
-@click.option("--events", type=click.IntRange(20), default=1000, show_default=True)
+@click.option("--events", type=click.IntRange(100), default=1000, show_default=True)
 @click.option("--repeats", type=click.IntRange(1, 50), default=3, show_default=True)
 def main(events: int, repeats: int) -> None:
     with exit_on_failure():
@@ -57,7 +58,7 @@ def bench(events: int, repeats: int) -> WorkerBench:
                 cpus = LIMITS[BUDGET].cpus if budget.limited else None
                 run = _run(budget, events, Path(folder) / "worker.log", partial(_add, shown, repeat * events))
             runs.append(run)
-            doubts.update(watch.busy.doubts())
+            doubts.update(watch.busy.doubts() + unlimited(BUDGET, budget))
     return WorkerBench(
         environment=meta.environment(),
         command=interleaved.called(),
