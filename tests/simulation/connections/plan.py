@@ -37,10 +37,10 @@ QUICK = (
     Part("two requests", _BEHIND, Bound(cuts=0, events=1)),
 )
 MORE = (
-    Part("one typical request", _TYPICAL, Bound(cuts=1, events=1, together=False)),
-    Part("two typical requests", _TWO_TYPICAL, Bound(cuts=1, events=0, together=False)),
     Part("two requests", _BEHIND, Bound(cuts=1, events=1, together=False)),
     Part("one request, read late", _TYPICAL, Bound(cuts=0, events=3, together=False), _LATE),
+    Part("one typical request", _TYPICAL, Bound(cuts=1, events=1, together=False)),
+    Part("two typical requests", _TWO_TYPICAL, Bound(cuts=1, events=0, together=False)),
 )
 WHOLE = (
     Part("one request", _ONE, Bound(cuts=2, events=1)),
