@@ -1,4 +1,4 @@
-"""Limits open connections by deadlines for each of them.
+"""Stores the deadlines of open connections, and closes a connection whose deadline has passed.
 
 uvicorn has a deadline only for idle kept-alive connections (https://github.com/Kludex/uvicorn/issues/157). In any other
 state, a client could keep a connection open for ever. The client could send nothing, send a head slowly, continue to

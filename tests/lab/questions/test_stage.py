@@ -9,7 +9,7 @@ from lab.measurement.stage import Stage, uvicorn
 def test_a_limit_that_does_not_hold_is_a_doubt(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, within: str, doubtful: bool
 ) -> None:
-    """Without the doubt, figures of whole cores would look like those of a quarter of a core."""
+    """Otherwise, figures of whole cores would look like those of a quarter of a core."""
     monkeypatch.setenv("LOADTEST_BUDGET", "process tree")
     with stage.serve(uvicorn("workers"), within):
         pass

@@ -1,8 +1,10 @@
 """`python -m tests.simulation.connections`: searches the states of one connection within a bound."""
 
+import multiprocessing
+import signal
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.pool import Pool
 
 import click
 from loguru import logger
@@ -18,10 +20,11 @@ def main() -> None:
     """Search every order of segments and events on one connection, with each of the server's parsers.
 
     A line shows the progress, if standard error is a terminal. The exit code is 1 after a violation.
+    Ctrl-C ends all processes.
     """
     click.echo(f"| {_HEAD} |\n|---" + "|---:" * _HEAD.count("|") + "|")
     whole = Found()
-    with ProcessPoolExecutor(initializer=logger.remove) as pool:
+    with multiprocessing.Pool(initializer=_prepare) as pool:
         for part in WHOLE:
             began = time.perf_counter()
             found = _searched(part, pool)
@@ -32,9 +35,14 @@ def main() -> None:
     sys.exit(bool(whole.violations))
 
 
-def _searched(part: Part, pool: ProcessPoolExecutor) -> Found:
+def _prepare() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Ctrl-C, the parent ends its pool
+    logger.remove()
+
+
+def _searched(part: Part, pool: Pool) -> Found:
     found = Found()
-    for one in pool.map(_search_part, [part._replace(requests=[one]) for one in part.requests]):
+    for one in pool.imap_unordered(_search_part, [part._replace(requests=[one]) for one in part.requests]):
         found.merge(one)
         if sys.stderr.isatty():
             click.echo(f"\r{found.runs:,} runs\r", nl=False, err=True)

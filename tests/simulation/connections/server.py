@@ -149,7 +149,7 @@ class Server:
 
     @property
     def deadline(self) -> tuple[str, float] | None:
-        """What happens at the connection's deadline, and when."""
+        """The name of the action at the connection's deadline, and its time."""
         found = self.limits._deadlines.get(self.protocol)
         return None if found is None else (found[1].__name__, found[0])
 

@@ -20,7 +20,7 @@ _HARMLESS = {Event.ACKNOWLEDGED, Event.STOPS_READING, Event.READS_AGAIN, Event.R
 
 
 class State(StrEnum):
-    """What the connection waits for."""
+    """Names what a connection waits for."""
 
     ENDED = "nothing any more"
     CLOSING = "the end of the connection"
