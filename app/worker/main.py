@@ -96,7 +96,8 @@ def _on_signals(worker: Worker) -> None:
             task.cancel()
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, on_signal, number)
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # as nohup sets it
+            loop.add_signal_handler(number, on_signal, number)
 
 
 def _measure(worker: Worker, observers: Observers[MessageRecord]) -> None:

@@ -6,6 +6,7 @@ This server drains first: for APP_DRAIN_DELAY seconds, it continues to listen, a
 
 import asyncio
 import gc
+import logging
 import signal
 import socket
 import time
@@ -49,6 +50,7 @@ class GracefulServer(uvicorn.Server):
         self._arguments = {} if door is None else {"door": door}  # of the protocol
         self._loop: asyncio.AbstractEventLoop | None = None
         self._signalled = False
+        self._closing: asyncio.Task[None] | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Passes a signal to the event loop. If it arrives before `startup`, the server stops right after `startup`."""
@@ -60,7 +62,8 @@ class GracefulServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Runs the application's start-up. Then accepts connections with `Acceptor` instead of asyncio's servers."""
         self._loop = asyncio.get_running_loop()
-        signal.signal(signal.SIGHUP, self.handle_exit)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup sets it
+            signal.signal(signal.SIGHUP, self.handle_exit)
         await super().startup(sockets=[])
         if not self.started:
             return
@@ -101,6 +104,9 @@ class GracefulServer(uvicorn.Server):
             self.should_exit = self.force_exit = True
             for connection in list(self.server_state.connections):
                 connection.transport.abort()
+            if self._closing is not None:
+                self.lifespan.logger.setLevel(logging.CRITICAL)  # a cancelled lifespan would log a traceback
+                self._closing.cancel()
             return
         self._signalled = True
         self._drain()
@@ -124,7 +130,11 @@ class GracefulServer(uvicorn.Server):
         # uvicorn would immediately close a connection that has had no request, although a request may be on its way.
         while self._silent() and time.monotonic() < last_call and not self.force_exit:  # noqa: ASYNC110  # no event
             await asyncio.sleep(0.01)
-        await super().shutdown(sockets=[])
+        # A task, because uvicorn does not notice a second signal while it waits for the application's shutdown.
+        self._closing = asyncio.create_task(super().shutdown(sockets=[]))
+        await asyncio.wait([self._closing])
+        if not self._closing.cancelled():
+            self._closing.result()
         self._limits.close()
 
     def _silent(self) -> bool:

@@ -2,6 +2,7 @@
 
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.load import SENT_TOO_LATE, Load, can_drop_new
 from tests.harness.raw import RawSender
-from tests.harness.service import ASGI, READERS, Service
+from tests.harness.service import ASGI, READERS, Service, Web, environment
 from tests.harness.sqs_stand_in import SqsStandIn
 
 if TYPE_CHECKING:
@@ -181,3 +182,13 @@ def test_a_terminal_that_closes(stand_in: SqsStandIn, event: bytes) -> None:
         load.join(30)
         assert service.process.wait(30) == 0
     assert statuses == [200]
+
+
+def test_nohup(stand_in: SqsStandIn, event: bytes) -> None:
+    """A service that has been started with SIGHUP ignored, as by nohup, ignores it."""
+    command = ["bash", "-c", "trap '' HUP && exec \"$@\"", "bash", sys.executable, "-m", "app", "web"]
+    with Web(environment(stand_in.endpoint, stand_in.queue_url, drain_delay=0.1), command=command) as service:
+        service.process.send_signal(signal.SIGHUP)
+        assert service.post(event).status_code == 200
+        assert service.stop() == 0
+    assert [line["message"] for line in service.lines if "Draining" in line["message"]] == ["Draining for 0.1 s"]

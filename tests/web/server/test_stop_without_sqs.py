@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.settings import NEWEST, Release
+from tests.harness.raw import RawSender
 from tests.harness.service import Service
 from tests.harness.sqs_stand_in import SqsStandIn
 
@@ -38,3 +39,18 @@ def test_a_second_signal(silent: SqsStandIn, second: signal.Signals) -> None:
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
         assert service.stop(second, STOP_SECONDS) == 0
+
+
+def test_a_second_signal_during_the_shutdown(stand_in: SqsStandIn, event: bytes) -> None:
+    """The process does not wait for a call to SQS any more whose sender has gone."""
+    stand_in.hold("SendMessageBatch")
+    settings = {"drain_delay": 0, "graceful_timeout": 1, "sqs_timeout": SQS_SECONDS}
+    with Service(stand_in.endpoint, stand_in.queue_url, **settings) as service:
+        with RawSender(service.address) as sender:
+            sender.head(f"Content-Length: {len(event)}")
+            sender.send(event)
+            stand_in.wait_for("SendMessageBatch", 1)
+        service.process.send_signal(signal.SIGTERM)
+        service.wait_for("Waiting for application shutdown")
+        assert service.stop(signal.SIGINT, STOP_SECONDS) == 0
+    assert not any("lifespan" in line["message"] for line in service.lines)
