@@ -15,25 +15,26 @@ CREDENTIALS = (
     "basic_auth_previous_username",
     "basic_auth_previous_password",
 )
-_PAIR: JsonDict = {"allowed": "any text, neither empty nor only spaces"}
+_PASSWORD: JsonDict = {"allowed": "any text, neither empty nor only spaces"}
+_USERNAME: JsonDict = {"allowed": "any text without a colon, neither empty nor only spaces"}
 
 
 class GateSettings(BaseModel):
     basic_auth_username: str | None = Field(
-        None, description="User name that Chargebee sends with each webhook.", json_schema_extra=_PAIR
+        None, description="User name that Chargebee sends with each webhook.", json_schema_extra=_USERNAME
     )
     basic_auth_password: SecretStr | None = Field(
-        None, description="Password that Chargebee sends with each webhook.", json_schema_extra=_PAIR
+        None, description="Password that Chargebee sends with each webhook.", json_schema_extra=_PASSWORD
     )
     basic_auth_previous_username: str | None = Field(
         None,
         description="User name of the previous credentials, which the service also accepts during a rotation.",
-        json_schema_extra=_PAIR,
+        json_schema_extra=_USERNAME,
     )
     basic_auth_previous_password: SecretStr | None = Field(
         None,
         description="Password of the previous credentials, which the service also accepts during a rotation.",
-        json_schema_extra=_PAIR,
+        json_schema_extra=_PASSWORD,
     )
 
     event_types: Annotated[
