@@ -9,7 +9,6 @@ from tests.simulation.webhooks.bound import Bound
 from tests.simulation.webhooks.choices import Step, steps
 from tests.simulation.webhooks.path import PathRun
 
-
 # The fastest to search come first.
 _SMALL = (
     *(Bound(1, 0, 1, webhooks, long_lived) for webhooks, long_lived in ((1, False), (1, True), (2, True))),
