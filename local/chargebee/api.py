@@ -125,12 +125,15 @@ class Api:
         match call.operation:
             case "retrieve":
                 return self.site.retrieve(call.invoice_id, call.params)
+            case "list_invoices":
+                return self.site.list_invoices(call.params)
             case "list_events":
                 return self.site.events.page(call.params)
             case "add_charge":
                 return self.site.add_charge(call.invoice_id, call.params, call.key, self.clock())
             case "close":
-                return self.site.close(call.invoice_id, call.key, self.clock())
+                renumber = self.behaviour.renumber
+                return self.site.close(call.invoice_id, call.key, self.clock(), renumber=renumber)
             case "wrong_method":
                 raise api_errors.wrong_method()
             case _:
@@ -142,11 +145,13 @@ def _operation(request: Request) -> tuple[str, str]:
     match request.method, request.path_params["path"].split("/"):
         case "GET" | "HEAD", ["events"]:
             return "list_events", ""
+        case "GET" | "HEAD", ["invoices"]:
+            return "list_invoices", ""
         case "GET" | "HEAD", ["invoices", invoice_id]:
             return "retrieve", invoice_id
         case "POST", ["invoices", invoice_id, ("add_charge" | "close") as operation]:
             return operation, invoice_id
-        case _, ["events"] | ["invoices", _] | ["invoices", _, "add_charge" | "close"]:
+        case _, ["events"] | ["invoices"] | ["invoices", _] | ["invoices", _, "add_charge" | "close"]:
             return "wrong_method", ""
     return "unknown", ""
 

@@ -43,6 +43,9 @@ class Behaviour(BaseModel):
         description="Value of Retry-After in the answer to every Nth call, where N is the value of `rests`. If empty,"
         " the stand-in chooses random values, of which a few are absurdly high.",
     )
+    renumber: bool = Field(
+        False, description="Give an invoice the next number as its id when it is closed, as Chargebee does."
+    )
     idempotency_seconds: float = Field(1800.0, gt=0, description="Seconds for which an idempotency key is stored.")
 
 

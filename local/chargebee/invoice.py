@@ -32,7 +32,7 @@ class Charge:
 
 @dataclass
 class StoredInvoice:
-    """An invoice of the stand-in.
+    """An invoice of the stand-in. `number`: its id at Chargebee since it was closed, or None if it has kept its id.
 
     `document` is the invoice without line items, and never changes. It is JSON text, because ten thousand invoices as
     dicts would take 300 MB. The method `page` returns `document` with one page of the line
@@ -48,6 +48,7 @@ class StoredInvoice:
     status: str = PENDING
     updated_at: float = 0.0
     revision: int = 0
+    number: str | None = None
     charges: list[Charge] = field(default_factory=list)
     closes: list[dict[str, Any]] = field(default_factory=list)
 
@@ -99,6 +100,7 @@ class StoredInvoice:
         shown: dict[str, Any] = orjson.loads(self.document)
         for name in _AMOUNTS:
             shown[name] = shown.get(name, 0) + self.charged
+        shown["id"] = self.number or self.id
         shown["status"] = self.status
         shown["updated_at"] = int(self.updated_at)
         shown["resource_version"] = int(self.updated_at * 1000)

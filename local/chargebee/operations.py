@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from local.chargebee import api_errors
 from local.chargebee.invoice import PENDING, Charge, StoredInvoice
 from local.chargebee.list_events import Events
@@ -27,6 +29,7 @@ class Site:
 
     def __init__(self) -> None:
         self.invoices: dict[str, StoredInvoice] = {}
+        self._numbered: dict[str, StoredInvoice] = {}
         self.events = Events()
         self.revision = 0
         self._counted = (0, {"pending": 0, "charging": 0, "closed": 0})
@@ -83,7 +86,25 @@ class Site:
         invoice.add(charge, _line_item(charge, invoice.customer_id, date_from, date_to))
         return invoice.page(0, _MOST_LINE_ITEMS)
 
-    def close(self, invoice_id: str, key: str | None, at: float) -> bytes:
+    def list_invoices(self, params: Mapping[str, str]) -> bytes:
+        """Returns a page of the customer's invoices that have changed after a time, the one that changed last first."""
+        limit = number(params, "limit", 1, 100, 10)
+        customer = text(params, "customer_id[is]", 50)
+        after = number(params, "updated_at[after]", 0, 10**11, 0)
+        position = offset(params, "offset")
+        start = int(position[-1]) if position else 0
+        found = [
+            invoice
+            for invoice in reversed(self.invoices.values())
+            if invoice.customer_id == customer and invoice.updated_at > after
+        ]
+        shown = [orjson.Fragment(invoice.page(0, _MOST_LINE_ITEMS)) for invoice in found[start : start + limit]]
+        page: dict[str, Any] = {"list": shown}
+        if start + limit < len(found):
+            page["next_offset"] = orjson.dumps([customer, str(start + limit)]).decode()
+        return orjson.dumps(page)
+
+    def close(self, invoice_id: str, key: str | None, at: float, *, renumber: bool = False) -> bytes:
         invoice = self._invoice(invoice_id)
         if invoice.status != PENDING:
             raise api_errors.invalid_state(
@@ -93,6 +114,9 @@ class Site:
             raise api_errors.invalid_request(f"The invoice {invoice_id} has no line items: it cannot be closed")
         self._changed(invoice)
         invoice.close(key, at)
+        if renumber:
+            invoice.number = str(len(self._numbered) + 1)
+            self._numbered[invoice.number] = invoice
         return invoice.page(0, _MOST_LINE_ITEMS)
 
     def _changed(self, invoice: StoredInvoice) -> None:
@@ -102,7 +126,8 @@ class Site:
         self.invoices[invoice.id] = invoice
 
     def _invoice(self, invoice_id: str) -> StoredInvoice:
-        if (invoice := self.invoices.get(invoice_id)) is None:
+        invoice = self._numbered.get(invoice_id) or self.invoices.get(invoice_id)
+        if invoice is None or invoice.number not in (None, invoice_id):
             raise api_errors.not_found(invoice_id)
         return invoice
 
