@@ -45,6 +45,7 @@ class FoundInvoice(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
     id: str
+    customer_id: str = ""
     status: str
     line_items: Annotated[list[FoundLine], Field(default_factory=list)]
     line_items_next_offset: str | None = None
@@ -68,15 +69,12 @@ def content_of(answer: ApiAnswer) -> Mapping[str, Any]:
     raise _failure(answer, content or {})
 
 
-def invoice_of(content: Mapping[str, Any], invoice_id: str) -> FoundInvoice:
-    """Returns the invoice in an answer. Raises ChargebeeUnavailable if the answer does not contain this invoice."""
+def invoice_of(content: Mapping[str, Any]) -> FoundInvoice:
+    """Returns the invoice in an answer, or in an entry of a list. Raises ChargebeeUnavailable if there is none."""
     try:
-        found = FoundInvoice.model_validate(content.get("invoice"))
+        return FoundInvoice.model_validate(content.get("invoice"))
     except ValidationError:
         raise unreadable() from None
-    if found.id != invoice_id:
-        raise unreadable()
-    return found
 
 
 def unreadable() -> ChargebeeUnavailable:

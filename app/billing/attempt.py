@@ -8,13 +8,16 @@ from collections.abc import Iterable, Sequence
 from app.billing.answers import VOIDED, FoundInvoice, InvalidState
 from app.billing.billables import Billables
 from app.billing.chargebee import Chargebee
-from app.billing.charges import Billable, charged, without
+from app.billing.charges import Billable, charged, refers_to, without
 from app.billing.dynamodb import Table
 from app.billing.items import Update
 from app.billing.leases import Lease
 from app.billing.line_items import Line, added, period
 from app.errors import ChargebeeUnavailable, Unprocessable
 from app.events import Invoice
+
+# How many seconds a worker's clock may be ahead of Chargebee's.
+CLOCKS = 3600
 
 
 class BillingAttempt:
@@ -24,6 +27,8 @@ class BillingAttempt:
         self._chargebee, self._lease, self._invoice = chargebee, lease, invoice
         self._occurred_at = occurred_at
         self._billables = Billables(table, invoice.customer_id, invoice.id)
+        self._reserved: list[Billable] = []  # by this attempt
+        self._charges = False  # this attempt has added a charge
 
     async def bill(self) -> tuple[bool, list[Update]]:
         """Charges the billable events and closes the invoice. Raises BillingFailed.
@@ -33,11 +38,26 @@ class BillingAttempt:
         try:
             return await self._bill()
         except Unprocessable as error:
-            if error.code == "invoice_not_found":
-                # The invoice does not exist, so none of the billable events that were reserved for it was charged.
-                # Without the reservations, another invoice may charge these billable events.
-                await self._billables.free_all()
-            raise
+            if error.code != "invoice_not_found":
+                raise
+            return await self._without_draft(error)
+
+    async def _without_draft(self, error: Unprocessable) -> tuple[bool, list[Update]]:
+        """Returns the same values as `bill`, for an invoice whose id Chargebee does not know.
+
+        Either the invoice was closed, which gives it another id, or it was deleted, or it never existed. Raises `error`
+        if no closed invoice of the customer has a charge of a billable event that is reserved for this invoice.
+        """
+        own = await self._billables.reserved()
+        if not self._charges and len(own) == len(self._reserved):
+            # No attempt has added a charge, so another invoice may charge these billable events.
+            await self._billables.free(own)
+            raise error
+        since = min((billable.reserved_at or 0 for billable in own), default=0) - CLOCKS
+        async for found in self._chargebee.closed_invoices(self._lease, self._invoice.customer_id, max(0, since)):
+            if refers_to(found.line_items, own):
+                return await self._finish_closed(found, own)
+        raise error  # The reservations stay, because a charge may be on an invoice that was not found.
 
     async def _bill(self) -> tuple[bool, list[Update]]:
         found = await self._retrieve() if self._invoice.is_truncated else None
@@ -51,7 +71,8 @@ class BillingAttempt:
             # are reserved, the others came later and do not belong to this invoice. If none is reserved, the invoice
             # was closed without charges, so all billable events of the period are missing from the invoice.
             return await self._finish_closed(found, reserved or billables)
-        own = reserved + await self._billables.reserve(without(billables, reserved))
+        self._reserved = await self._billables.reserve(without(billables, reserved))
+        own = reserved + self._reserved
         try:
             return await self._charge(own, self._charged(reserved, found) if found else [])
         except InvalidState:
@@ -68,11 +89,12 @@ class BillingAttempt:
         """
         for billable in without(own, on_invoice):
             await self._chargebee.add_charge(self._lease, self._invoice.id, billable)
+            self._charges = True
         if not own and not self._invoice.line_items:
             found = await self._retrieve()
             if found.is_pending and not found.line_items:
                 return False, []  # Chargebee does not close an invoice that has no line item
-        await self._chargebee.close(self._lease, self._invoice.id)
+        await self._chargebee.close(self._lease, self._invoice.id, self._invoice.customer_id)
         return True, self._billables.billed(own)
 
     async def _finish_closed(self, found: FoundInvoice, own: list[Billable]) -> tuple[bool, list[Update]]:

@@ -81,22 +81,22 @@ class Billables:
             except ConditionFailed:
                 continue  # the billable event is already billed, or not reserved for this invoice
 
-    async def free_all(self) -> None:
-        """Removes all reservations for the invoice, except those of billable events that are already billed.
+    async def reserved(self) -> list[Billable]:
+        """Returns all billable events that are reserved for the invoice, whatever their time.
 
         Raises TableUnavailable, or Unprocessable if an item of a billable event is invalid.
         """
         items = self._table.query(
             KeyConditionExpression="#pk = :customer AND begins_with(#sk, :billable)",
-            FilterExpression="#invoice_id = :invoice AND attribute_not_exists(#billed_at)",
-            ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id", "#billed_at": "billed_at"},
+            FilterExpression="#invoice_id = :invoice",
+            ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
             ExpressionAttributeValues={
                 ":customer": typed(f"customer#{self._customer}"),
                 ":billable": typed("billable#"),
                 ":invoice": typed(self._invoice),
             },
         )
-        await self.free([chargeable(self._customer, item) async for item in items])
+        return [chargeable(self._customer, item) async for item in items]
 
     def billed(self, billables: Sequence[Billable]) -> list[Update]:
         """Returns the updates that mark the billable events as billed.

@@ -34,12 +34,16 @@ class Chargebee:
     async def add_charge(self, caller: Caller, invoice_id: str, billable: Billable) -> None:
         """Adds the charge for `billable` to the invoice. Raises InvalidState, BillingFailed."""
         data = {"amount": str(billable.amount), "description": described(billable)}
-        await self._write(caller, invoice_id, "add_charge", data, billable)
+        found = await self._write(caller, invoice_id, "add_charge", data, billable)
+        _require(caller, found.id == invoice_id)
 
-    async def close(self, caller: Caller, invoice_id: str) -> None:
-        """Closes the invoice. Raises InvalidState, BillingFailed."""
-        if (await self._write(caller, invoice_id, "close", {})).is_pending:
-            raise unreadable()
+    async def close(self, caller: Caller, invoice_id: str, customer_id: str) -> None:
+        """Closes the customer's invoice. Raises InvalidState, BillingFailed.
+
+        Chargebee then replaces the draft by an invoice whose id is the next number, and no longer knows the draft's id.
+        """
+        found = await self._write(caller, invoice_id, "close", {})
+        _require(caller, found.customer_id == customer_id and not found.is_pending)
 
     async def retrieve(self, caller: Caller, invoice_id: str) -> FoundInvoice:
         """Returns the invoice with the line items of all pages. Raises BillingFailed."""
@@ -47,7 +51,9 @@ class Chargebee:
         lines = []
         for _ in range(MAX_PAGES):
             answer = await self._calls.make(caller, "retrieve", f"/invoices/{_segment(invoice_id)}", params=query)
-            page = invoice_of(answer, invoice_id)
+            page = invoice_of(answer)
+            if page.id != invoice_id:
+                break
             lines += page.line_items
             if page.line_items_next_offset is None:
                 return page.model_copy(update={"line_items": lines})
@@ -61,12 +67,30 @@ class Chargebee:
 
         `filters`: query parameters of List Events, for example `**{"occurred_at[after]": "1785535409"}`.
         """
+        async for entry in self._list(Caller(), "list_events", "/events", filters):
+            yield entry["event"]
+
+    async def closed_invoices(self, caller: Caller, customer_id: str, since: int) -> AsyncIterator[FoundInvoice]:
+        """Yields the customer's invoices that are not pending and have changed after `since`, in unix seconds.
+
+        Each invoice has the line items of all pages. Raises BillingFailed.
+        """
+        filters = {"customer_id[is]": customer_id, "updated_at[after]": str(since)}
+        async for entry in self._list(caller, "list_invoices", "/invoices", filters):
+            found = invoice_of(entry)
+            if not found.is_pending:
+                yield found if found.line_items_next_offset is None else await self.retrieve(caller, found.id)
+
+    async def _list(
+        self, caller: Caller, operation: str, path: str, filters: Mapping[str, str]
+    ) -> AsyncIterator[Mapping[str, Any]]:
+        """Yields the entries of all pages of a list."""
         query = {"limit": str(PAGE), **filters}
         offset = None
         while True:
-            answer = await self._calls.make(Caller(), "list_events", "/events", params=query)
+            answer = await self._calls.make(caller, operation, path, params=query)
             for entry in answer.get("list", ()):
-                yield entry["event"]
+                yield entry
             if not answer.get("next_offset"):
                 return
             if answer["next_offset"] == offset:
@@ -78,17 +102,24 @@ class Chargebee:
     ) -> FoundInvoice:
         """Makes a call that changes the invoice, and returns the invoice in the answer.
 
-        Raises InvalidState, BillingFailed. If an answer with status 200 lacks the invoice, the answer is not from
+        Raises InvalidState, BillingFailed. If an answer with status 200 lacks an invoice, the answer is not from
         Chargebee, and the error is ChargebeeUnavailable.
         """
         headers = {IDEMPOTENCY_HEADER: idempotency_key(caller.event_id, operation, billable)}
         path = f"/invoices/{_segment(invoice_id)}/{operation}"
         answer = await self._calls.make(caller, operation, path, data=data, headers=headers)
         try:
-            return invoice_of(answer, invoice_id)
+            return invoice_of(answer)
         except ChargebeeUnavailable:
             caller.miss_answer()
             raise
+
+
+def _require(caller: Caller, expected: bool) -> None:
+    """Raises ChargebeeUnavailable if the invoice in an answer is not the expected one. Such an answer is foreign."""
+    if not expected:
+        caller.miss_answer()
+        raise unreadable()
 
 
 def _segment(text: str) -> str:

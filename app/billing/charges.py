@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.billing.items import Item, Key, number, text
-from app.billing.line_items import Line, Period
+from app.billing.line_items import ADHOC, Line, Period
 from app.errors import Unprocessable
 
 # Chargebee's maximum: https://apidocs.chargebee.com/docs/api/invoices, "Add one-time charge to a pending invoice"
@@ -153,6 +153,12 @@ def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billabl
                 missing.remove(billable)
                 found.append(billable)
     return found
+
+
+def refers_to(lines: Iterable[Line], billables: Iterable[Billable]) -> bool:
+    """Returns True if an ad-hoc line ends with the reference of one of the billable events."""
+    ends = {f"[billable:{billable.reference}]" for billable in billables}
+    return any(line.entity_type == ADHOC and line.description.rpartition(" ")[2] in ends for line in lines)
 
 
 def without(billables: Iterable[Billable], others: Iterable[Billable]) -> list[Billable]:

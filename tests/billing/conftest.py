@@ -46,7 +46,7 @@ def stage(embedded: EmbeddedAws, api: ChargebeeApi, monkeypatch: pytest.MonkeyPa
     set_up(name)
     client = boto3.client("dynamodb")
     made = Stage(client, name, api)
-    made.behave(rate=FAST, latency=0, errors=0, seed=0, idempotency_seconds=1800)
+    made.behave(rate=FAST, latency=0, errors=0, seed=0, idempotency_seconds=1800, renumber=False)
     yield made
     client.close()
 

@@ -62,7 +62,7 @@ async def test_a_kill_at_any_step_charges_everything_once(
     stage: Stage, billing: OpenBilling, step: int, after: bool
 ) -> None:
     """The lease keeps the next worker away. After the lease's end, the next worker finishes."""
-    stage.behave(idempotency_seconds=1e-6)
+    stage.behave(idempotency_seconds=1e-6, renumber=True)
     body = _prepared(stage)
     assert await _attempt(billing, "killed", body, step, after) is None
     done = step == STEPS - 1 and after
@@ -84,7 +84,7 @@ def test_any_number_of_kills_charges_everything_once(
     stage: Stage, billing: OpenBilling, kills: list[tuple[int, bool]]
 ) -> None:
     """The attempts that finish the work of others may be killed as well."""
-    stage.behave(idempotency_seconds=1e-6)
+    stage.behave(idempotency_seconds=1e-6, renumber=True)
     body = _prepared(stage)
 
     async def run() -> None:
