@@ -46,6 +46,7 @@ class Lease(Caller):
         self.token = f"{owner}/{CLOCK.get().token(8)}"
         self.seconds = seconds
         self._invoice_id: str | None = None
+        self._first = True  # no earlier attempt has claimed the event
         self._ends = 0.0
         self._renewing = asyncio.Lock()
 
@@ -69,12 +70,14 @@ class Lease(Caller):
         sent = monotonic()
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
-            await self._table.update(items.claim(self.event_id, self.token, **times))
+            claimed = await self._table.update(items.claim(self.event_id, self.token, **times))
+            self._first = number(claimed, "attempts") == 1
         except ConditionFailed as failed:
             item = failed.items[0] or {}
             if text(item, "status") == "done":
                 raise AlreadyDone from None
             self._require_owner(item, "Another worker works on this event")
+            self._first = number(item, "attempts") == 1
         self._ends = sent + self.seconds
 
     async def take_invoice(self, invoice_id: str, version: int | None) -> None:
@@ -138,9 +141,10 @@ class Lease(Caller):
     async def release(self, code: str) -> None:
         """Ends the lease, because the attempt has failed with `code`. Raises TableUnavailable, Unprocessable.
 
-        If a call got no answer, Chargebee may still execute it. Then the invoice stays leased until the lease ends.
+        If a call got no answer, Chargebee may still execute it. Then the invoice stays leased until the lease ends. The
+        call may be one of an earlier attempt, of which this attempt knows nothing.
         """
-        invoice_id = None if self.unanswered else self._invoice_id
+        invoice_id = self._invoice_id if self._first and not self.unanswered else None
         try:
             await self._table.write(items.released(self.event_id, invoice_id, self.token, code))
         except ConditionFailed:

@@ -80,8 +80,11 @@ async def test_a_done_event_stays_done(table: Table, stage: Stage) -> None:
         await late.finish("closed")
 
 
-async def test_an_invoice_is_held_by_one_event(table: Table) -> None:
-    """Another event of the invoice waits, and an unanswered call keeps it waiting; the same event may continue."""
+async def test_an_invoice_is_held_by_one_event(table: Table, stage: Stage) -> None:
+    """Another event of the invoice waits, and an unanswered call keeps it waiting; the same event may continue.
+
+    An attempt that continues, and fails before its first call, leaves the invoice leased as well.
+    """
     first, other = _lease(table), _lease(table, event_id="ev_2")
     await first.claim()
     await first.take_invoice("inv_1", 5)
@@ -96,6 +99,9 @@ async def test_an_invoice_is_held_by_one_event(table: Table) -> None:
     await again.claim()
     await again.take_invoice("inv_1", 5)
     await again.release("code")
+    with pytest.raises(ClaimedElsewhere):
+        await other.take_invoice("inv_1", 6)
+    stage.set(invoice_key("inv_1"), "lease_until", {"N": "1"})
     await other.take_invoice("inv_1", 6)
     await other.finish("closed", 6)
     last = _lease(table, event_id="ev_3")
