@@ -83,6 +83,8 @@ class ApiCalls:
                 patience = min(patience, began + self._lease - self._timeout - monotonic())
             seconds = await self._admit(caller, patience)
             began = began or monotonic()
+            if attempt and monotonic() > began + self._lease:
+                raise ChargebeeUnavailable("The process was halted between two tries of a call", "halted")
             try:
                 return await self._attempt(caller, operation, path, seconds, request)
             except ChargebeeUnavailable as error:

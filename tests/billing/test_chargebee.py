@@ -6,9 +6,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from app.billing import api_calls, leases, rate, slots
 from app.billing.answers import InvalidState
 from app.billing.charges import Billable
 from app.billing.leases import Lease
+from app.clock import monotonic, now_ms
 from app.errors import BillingFailed, ChargebeeUnavailable
 from tests.billing.conftest import OpenBilling
 from tests.billing.stage import START, Stage, event_body, line
@@ -111,7 +113,7 @@ async def test_which_answers_settle_an_earlier_try(
         lease = Lease(worker.table, event_body()["id"], "worker", 60)
         await lease.claim()
         with pytest.raises((InvalidState, BillingFailed)):
-            await worker.chargebee.close(lease, "inv_1")
+            await worker.chargebee.close(lease, "inv_1", "cus_1")
         assert lease.unanswered is unanswered
 
 
@@ -123,7 +125,7 @@ async def test_a_gateways_200_is_no_answer(stage: Stage, billing: OpenBilling, b
         lease = Lease(worker.table, event_body()["id"], "worker", 60)
         await lease.claim()
         with pytest.raises(BillingFailed):
-            await worker.chargebee.close(lease, "inv_1")
+            await worker.chargebee.close(lease, "inv_1", "cus_1")
         assert lease.unanswered
 
 
@@ -135,6 +137,27 @@ async def test_repetitions_end_within_a_lease(stage: Stage, billing: OpenBilling
         lease = Lease(worker.table, body["id"], "worker", 60)
         await lease.claim()
         with pytest.raises(ChargebeeUnavailable):
-            await worker.chargebee.close(lease, body["content"]["invoice"]["id"])
+            await worker.chargebee.close(lease, body["content"]["invoice"]["id"], "cus_1")
         assert worker.chargebee.calls["close"] == 1
     stage.behave(latency=0)
+
+
+async def test_no_repetition_after_a_halt(stage: Stage, billing: OpenBilling, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 40 minutes, Chargebee has forgotten the idempotency key of the first try."""
+    halt = 0.0
+
+    def halted(*_: float) -> float:
+        nonlocal halt
+        halt = 2400.0
+        return 0.0
+
+    async with answering((502, ""), (200, "{}")) as url, billing(chargebee_url=url) as worker:
+        lease = Lease(worker.table, event_body()["id"], "worker", 60)
+        await lease.claim()
+        monkeypatch.setattr(api_calls, "uniform", halted)  # of the pause before the next try
+        for module in (api_calls, leases, rate, slots):
+            monkeypatch.setattr(module, "monotonic", lambda: monotonic() + halt, raising=False)
+            monkeypatch.setattr(module, "now_ms", lambda: now_ms() + round(1000 * halt), raising=False)
+        with pytest.raises(ChargebeeUnavailable):
+            await worker.chargebee.close(lease, "inv_1", "cus_1")
+        assert worker.chargebee.calls["close"] == 1
