@@ -56,7 +56,9 @@ class Consumer:
         log = logger.bind(message_id=message.received.message_id, cause=code)
         log.warning("Another worker may have received the message")
         if message.task is not None:
-            message.task.cancel()
+            # After the task's first step. In a task that is cancelled before, `_work` does not begin, so it cannot give
+            # the message up.
+            asyncio.get_running_loop().call_soon(message.task.cancel)
         else:
             self._handler.release(self._handler.order.give_up(message))
 

@@ -51,3 +51,22 @@ async def test_a_task_that_fails_gives_its_message_up() -> None:
         logger.remove(sink)
         worker.stop(patient=False)
         await running
+
+
+class Fifo:
+    """A FIFO queue without messages."""
+
+    fifo = True
+
+
+async def test_a_message_that_is_lost_before_its_task_begins() -> None:
+    """Its FIFO group is free for the next receive."""
+    queue: Any = Fifo()
+    limits = WorkerLimits(2, 10, 30, 30.0, 60, 5)
+    worker = Worker(limits, (queue, queue), None, frozenset(), Observers())  # type: ignore[arg-type]
+    worker.consumer.take([ReceivedMessage("id", "handle", "{}", {}, group="g")])
+    [message] = worker.in_flight._messages.values()
+    worker.in_flight._lose(message, "ReceiptHandleIsInvalid")
+    while worker.consumer.working:  # noqa: ASYNC110  # no event
+        await asyncio.sleep(0)
+    assert worker.consumer._handler.order._behind == {}
