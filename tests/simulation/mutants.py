@@ -81,7 +81,7 @@ MUTANTS = (
     Mutant(
         "an unanswered call does not keep the invoice leased",
         "billing/leases.py",
-        "None if self.unanswered else self._invoice_id",
+        "self._invoice_id if self._first and not self.unanswered else None",
         "self._invoice_id",
         LATER,
     ),
@@ -109,9 +109,23 @@ MUTANTS = (
     Mutant(
         "charges without a reservation",
         "billing/attempt.py",
-        "own = reserved + await self._billables.reserve(without(billables, reserved))",
+        "own = reserved + self._reserved",
         "own = billables",
         OVERLAPPING,
+    ),
+    Mutant(
+        "the reservations of a closed draft are taken back",
+        "billing/attempt.py",
+        "if not self._charges and len(own) == len(self._reserved):",
+        "if own:",
+        OVERLAPPING,
+    ),
+    Mutant(
+        "an invoice that was closed under another id is not found",
+        "billing/attempt.py",
+        "if refers_to(found.line_items, own):",
+        "if False:",
+        TWICE,
     ),
     Mutant(
         "close before the last charge",
@@ -123,7 +137,7 @@ MUTANTS = (
     Mutant(
         "no close",
         "billing/attempt.py",
-        "        await self._chargebee.close(self._lease, self._invoice.id)\n",
+        "        await self._chargebee.close(self._lease, self._invoice.id, self._invoice.customer_id)\n",
         "",
         TWICE,
     ),

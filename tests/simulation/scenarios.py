@@ -53,6 +53,7 @@ class Scenario:
     - `delay`: seconds until SQS delivers an invoice's second event.
     - `visibility`: the visibility timeout of a received message, which the heartbeat extends.
     - `late_billable`: when Chargebee closes an invoice, another billable event of its period is stored.
+    - `renumber`: a closed invoice has another id than its draft.
     - `poison`: Chargebee has no invoice, and SQS has a body that is no event; `extra_poison`: only the latter.
     """
 
@@ -68,6 +69,7 @@ class Scenario:
     delay: float = 0.0
     visibility: int = VISIBILITY
     late_billable: bool = False
+    renumber: bool = True
     poison: bool = False
     extra_poison: bool = False
 
@@ -83,7 +85,8 @@ class Run:
         source = MemoryQueue(SOURCE, dead)
         expected = [_expected(number, len(events), scenario) for number, events in enumerate(scenario.invoices)]
         self.audit = Audit(world, {one.invoice_id: one for one in expected}, source, dead)
-        world.site = MemorySite(scenario.rate, world.unix, self._changed, self.audit.limited, scenario.key_seconds)
+        notified = (self._changed, self.audit.limited)
+        world.site = MemorySite(scenario.rate, world.unix, *notified, scenario.key_seconds, renumber=scenario.renumber)
         world.sqs = MemorySqs(lambda: world.now, self.audit.deleted, choose)
         self.source, self.dead = world.sqs.add(source), world.sqs.add(dead)
         for one, versions in zip(expected, scenario.invoices, strict=True):
@@ -242,7 +245,7 @@ SCENARIOS = (
         key_seconds=1e-6,
         visibility=300,
     ),
-    Scenario("a late billable event", late_billable=True),
+    Scenario("a late billable event", late_billable=True, renumber=False),
     Scenario("two versions of an invoice", ((1, 2),), copies=1, faults=SAFE_WITH_OTHER_KEYS),
     Scenario("a second version, later", ((1, 2),), copies=1, delay=12.0, faults=SAFE_WITH_OTHER_KEYS),
     Scenario("two invoices, one period", ((1,), (1,)), copies=1, overlapping=True),

@@ -17,7 +17,7 @@ from local.chargebee.limits import IdempotencyKeys, RateLimit
 from local.chargebee.operations import Site
 
 KEY_SECONDS = 1800.0
-_PATH = re.compile(r"/api/v2/(?:invoices/(?P<invoice>[^/]+)(?:/(?P<operation>add_charge|close))?|events)")
+_PATH = re.compile(r"/api/v2/(?:invoices(?:/(?P<invoice>[^/]+)(?:/(?P<operation>add_charge|close))?)?|events)")
 
 
 class Request(NamedTuple):
@@ -37,7 +37,9 @@ class Request(NamedTuple):
     def operation(self) -> str:
         found = _PATH.fullmatch(self.path)
         assert found, self.path
-        return found["operation"] or ("retrieve" if found["invoice"] else "list_events")
+        if found["invoice"]:
+            return found["operation"] or "retrieve"
+        return "list_" + self.path.rpartition("/")[2]
 
     @property
     def changes(self) -> bool:
@@ -66,6 +68,8 @@ class MemorySite:
         on_change: Callable[[Request, StoredInvoice], None],
         on_limit: Callable[[], None],
         key_seconds: float = KEY_SECONDS,
+        *,
+        renumber: bool,
     ) -> None:
         self.site = Site()
         self.limit = RateLimit(rate)
@@ -73,12 +77,14 @@ class MemorySite:
         self._keys = IdempotencyKeys()
         self._until: dict[str, float] = {}
         self._unix, self._on_change, self._on_limit = unix, on_change, on_limit
-        self._key_seconds = key_seconds
+        self._key_seconds, self._renumber = key_seconds, renumber
 
     def answer(self, request: Request) -> Answer:
         try:
             self._count()
-            return Answer(200, {}, self._perform(request), self._digest(request.invoice_id))
+            body = self._perform(request)
+            digest = self._invoices() if request.operation == "list_invoices" else self._digest(request.invoice_id)
+            return Answer(200, {}, body, digest)
         except ApiError as error:
             return Answer(
                 error.status, error.headers, orjson.dumps(error.body()), (error.code, *error.headers.values())
@@ -93,13 +99,14 @@ class MemorySite:
 
     def key(self) -> object:
         """Returns everything that later answers depend on."""
-        invoices = sorted((name, self._digest(name)) for name in self.site.invoices)
-        return invoices, sorted(self._until.items()), list(self.limit._taken), sorted(self.locked)
+        return self._invoices(), sorted(self._until.items()), list(self.limit._taken), sorted(self.locked)
 
     def _perform(self, request: Request) -> bytes:
         if not request.changes:
             if request.operation == "list_events":
                 return self.site.events.page(request.params)
+            if request.operation == "list_invoices":
+                return self.site.list_invoices(request.params)
             return self.site.retrieve(request.invoice_id, request.params)
         if request.invoice_id in self.locked:
             raise api_errors.lock_timeout()
@@ -110,13 +117,16 @@ class MemorySite:
             return earlier
         at = self._unix()
         if request.operation == "close":
-            done = self.site.close(request.invoice_id, request.key, at)
+            done = self.site.close(request.invoice_id, request.key, at, renumber=self._renumber)
         else:
             done = self.site.add_charge(request.invoice_id, request.params, request.key, at)
         self._keys.store(request.key, same, done, at, self._key_seconds)
         self._until[request.key] = at + self._key_seconds
         self._on_change(request, self.site.invoices[request.invoice_id])
         return done
+
+    def _invoices(self) -> object:
+        return sorted((name, self._digest(name)) for name in self.site.invoices)
 
     def _digest(self, invoice_id: str) -> object:
         invoice = self.site.invoices.get(invoice_id)
