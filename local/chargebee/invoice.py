@@ -86,8 +86,10 @@ class StoredInvoice:
         self.line_items.append(orjson.dumps(line_item))
         self.updated_at = charge.at
 
-    def close(self, idempotency_key: str | None, at: float) -> None:
+    def close(self, idempotency_key: str | None, at: float, number: str | None = None) -> None:
+        """Closes the invoice at the unix time `at`. With a `number`, that is its id from now on."""
         self.status = "payment_due" if self.total + self.charged > 0 else "paid"
+        self.number = number
         self.closes.append({"idempotency_key": idempotency_key, "at": round(at, 3)})
         self.updated_at = at
 

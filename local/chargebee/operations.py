@@ -113,10 +113,10 @@ class Site:
         if not invoice.line_items:
             raise api_errors.invalid_request(f"The invoice {invoice_id} has no line items: it cannot be closed")
         self._changed(invoice)
-        invoice.close(key, at)
-        if renumber:
-            invoice.number = str(len(self._numbered) + 1)
-            self._numbered[invoice.number] = invoice
+        next_number = str(len(self._numbered) + 1) if renumber else None
+        invoice.close(key, at, next_number)
+        if next_number is not None:
+            self._numbered[next_number] = invoice
         return invoice.page(0, _MOST_LINE_ITEMS)
 
     def _changed(self, invoice: StoredInvoice) -> None:
