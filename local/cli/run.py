@@ -16,6 +16,7 @@ from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.telemetry.logging import configure_logging
 from local import ctrl_c, exposure, seeding
+from local.child import LAST_SECONDS
 from local.cli.shown_services import page_config
 from local.launch import changed_environment, start_web, start_worker
 from local.live.start import start as start_page
@@ -80,10 +81,20 @@ def _report(worker: "subprocess.Popen[bytes]", stopping: threading.Event) -> Non
 
 
 def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
-    """Passes signals on to the service from now on."""
+    """Passes signals on to the service from now on. Kills the service if it still runs LAST_SECONDS after the second.
+
+    While a webhook blocks the service's event loop, the service handles no signal.
+    """
+    passed = 0
 
     def pass_on(number: int, frame: FrameType | None) -> None:
+        nonlocal passed
         web.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)
+        passed += number != signal.SIGHUP
+        if passed > 1:
+            killing = threading.Timer(LAST_SECONDS, web.kill)
+            killing.daemon = True
+            killing.start()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP

@@ -1,12 +1,13 @@
 """Runs `python -m local` as separate processes, and tests output, errors and exit codes."""
 
+import base64
 import json
 import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,9 +24,12 @@ from local.demo.output import Output
 from local.local_run import LocalRun
 from local.sample_events import SAMPLES
 from tests.harness.commands import LocalRunProcess, run_local
+from tests.harness.raw import RawSender
 from tests.harness.service import Web, clean_environment, without_coverage
 
 DEFAULT = SAMPLES / "default.json"
+
+DEMO = "Basic " + base64.b64encode(b"demo:demo").decode()
 
 
 @pytest.fixture
@@ -281,6 +285,19 @@ def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
     ended = run_local("queue", run_dir=tmp_path)
     assert ended.returncode == 2
     assert "does not exist; start one with `make run`" in ended.stderr
+
+
+@pytest.mark.slow
+def test_a_second_ctrl_c_while_the_loop_is_blocked(tmp_path: Path, event: bytes) -> None:
+    """The service can handle no signal meanwhile, so the command kills it."""
+    settings = {"release": "v02_blocking", "local_sqs_delay": 4, "block_warn": 0.1}
+    with LocalRunProcess(tmp_path, **settings) as run, RawSender(run.address) as sender:
+        sender.head(f"Content-Length: {len(event)}", authorization=DEMO, body=event)
+        run.wait_for("Event loop blocked")
+        while run.process.poll() is None:  # two signals at once may count as one
+            with suppress(subprocess.TimeoutExpired):
+                run.stop(signal.SIGINT, 0.5)
+    assert run.process.returncode != 0
 
 
 @pytest.mark.slow
