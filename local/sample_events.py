@@ -41,8 +41,15 @@ def default_file() -> Path:
 
 def fresh_events_of(files: list[Path], count: int) -> Iterator[bytes]:
     """Returns `count` events, generated from the files in turn. Raises the errors of `fresh_events`."""
-    shares = [fresh_events(file.read_bytes(), count // len(files) + 1) for file in files]
+    shares = [_fresh_events(str(file), file.read_bytes(), count // len(files) + 1) for file in files]
     return (next(shares[number % len(shares)]) for number in range(count))
+
+
+def _fresh_events(name: str, template: bytes, count: int) -> Iterator[bytes]:
+    try:
+        yield from fresh_events(template, count)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{name}: {error}") from None
 
 
 def fresh_events(template: bytes, count: int) -> Iterator[bytes]:
@@ -69,8 +76,10 @@ def _ids(template: bytes) -> list[str]:
         # The customer's id is replaced, too, so that each invoice has its own customer. Otherwise, two pending invoices
         # would compete for the billable events of one customer.
         customer = invoice.get("customer_id", "")
+        if not all(isinstance(old, str) for old in ids):
+            raise TypeError("an id is no text")
         return ids + ([customer] if _RENAMABLE.fullmatch(customer) else [])
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ConfigurationError("the file is not a Chargebee event in JSON with the fields id and content") from None
 
 

@@ -60,24 +60,24 @@ def send(files: tuple[Path, ...], count: int | None, concurrency: int, url: str 
     run = configured_stand_ins(settings) if seeded else local
     if count is None:
         files_ = list(files) or sample_files()
-        _seed(run, (file.read_bytes() for file in files_))
-        statuses = ctrl_c.run(_send_each(target, settings, files_))
+        bodies = [(file, file.read_bytes()) for file in files_]  # once, because a FILE may be a pipe
+        _seed(run, [body for _, body in bodies])
+        statuses = ctrl_c.run(_send_each(target, settings, bodies))
         click.echo(", ".join(f"{status or 'no answer'}: {number:,}" for status, number in sorted(statuses.items())))
     else:
-        bodies = list(fresh_events_of(list(files) or [default_file()], count))
-        _seed(run, bodies)
-        result = ctrl_c.run(_send_many(target, settings, bodies, concurrency))
+        fresh = list(fresh_events_of(list(files) or [default_file()], count))
+        _seed(run, fresh)
+        result = ctrl_c.run(_send_many(target, settings, fresh, concurrency))
         statuses = result.statuses
         click.echo(result.report())
     if set(statuses) != {HTTPStatus.OK}:
         raise click.exceptions.Exit(1)
 
 
-async def _send_each(url: str, settings: Settings, files: list[Path]) -> Counter[int]:
+async def _send_each(url: str, settings: Settings, bodies: list[tuple[Path, bytes]]) -> Counter[int]:
     statuses: Counter[int] = Counter()
     async with open_session(url, settings) as client:
-        for file in files:
-            body = file.read_bytes()
+        for file, body in bodies:
             reply = await post(client, body)
             statuses[reply.status] += 1
             click.echo(f"{file.name} ({len(body):,} bytes) → {reply.status or ''} {reply.text}")

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from app.errors import ConfigurationError
 from app.settings import Release, Settings
 from local import ctrl_c
 from local.chargebee.sender import open_session, post
@@ -83,7 +84,11 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
                 seed(run, bodies)
             with Watch() as watch:
                 sent = ctrl_c.run(_post(run.url, settings, bodies))
-        return Recording(name, sent, state_spans.read(file), watch.busy.doubts())
+        try:
+            return Recording(name, sent, state_spans.read(file), watch.busy.doubts())
+        except ValueError:
+            cure = "use fewer webhooks (--count), a shorter APP_LOCAL_SQS_DELAY, or a longer APP_GRACEFUL_TIMEOUT"
+            raise ConfigurationError(f"{name}: the service ended before it wrote its timeline: {cure}") from None
 
 
 def delay() -> float:

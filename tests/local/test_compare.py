@@ -1,5 +1,6 @@
 """Tests that timelines of real releases show what waits for what."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +12,10 @@ from click.testing import CliRunner
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
 from local.cli.compare import compare
-from local.compare import rows, terminal
+from local.compare import rows, state_spans, terminal
 from local.compare.recording import Recording, record
 from local.compare.rows import groups, total
-from local.compare.state_spans import StateSpan, merged
+from local.compare.state_spans import StateSpan, TimelineRow, merged
 from local.compare.states import State
 
 WEBHOOKS = 6
@@ -152,3 +153,16 @@ def test_a_column_has_its_longest_state() -> None:
     spans = [StateSpan(0, 1, State.IDLE), StateSpan(1, 1.2, State.RUNNING), StateSpan(1.2, 3, State.SQS)]
     assert terminal._columns(spans, 1, 4) == [State.IDLE, State.SQS, State.SQS, None]
     assert rows.total(spans, State.SQS, State.IDLE) == pytest.approx(2.8)
+
+
+def test_a_service_that_is_killed_before_its_timeline(
+    recorded: Callable[..., Recording], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says what to change. The service has made the file at its start."""
+
+    def empty(_: Path) -> list[TimelineRow]:
+        raise json.JSONDecodeError("Expecting value", "", 0)
+
+    monkeypatch.setattr(state_spans, "read", empty)
+    with pytest.raises(ConfigurationError, match=r"v08_native_async: .*: use fewer webhooks \(--count\)"):
+        recorded(Release.V08_NATIVE_ASYNC)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.errors import ConfigurationError
-from local.sample_events import SAMPLES, fresh_events
+from local.sample_events import SAMPLES, fresh_events, fresh_events_of
 
 
 @pytest.mark.parametrize("file", sorted(SAMPLES.glob("*.json")), ids=lambda file: file.stem)
@@ -62,8 +62,18 @@ def test_a_quarter_of_a_million() -> None:
     assert len(late) == len(template)
 
 
-@pytest.mark.parametrize("template", [b"", b"[]", b"{}", b'{"id": "ev_1", "content": {}}'])
-def test_what_is_no_template(template: bytes) -> None:
-    """A body from which no fresh events can be made is rejected."""
-    with pytest.raises(ConfigurationError):
-        next(fresh_events(template, 1))
+@pytest.mark.parametrize(
+    "template",
+    [
+        *(b"", b"[]", b"{}", b'{"id": "ev_1", "content": {}}', b'{"id": 5, "content": {}}'),
+        b'{"id": "ev_0123456789", "content": {"invoice": {"id": 5}}}',
+        b"[" * 100_000,
+    ],
+    ids=lambda template: template[:60].decode(),
+)
+def test_what_is_no_template(template: bytes, tmp_path: Path) -> None:
+    """A file from which no fresh events can be made is rejected by its name."""
+    file = tmp_path / "template.json"
+    file.write_bytes(template)
+    with pytest.raises(ConfigurationError, match=f"^{file}: the "):
+        next(fresh_events_of([file], 1))
