@@ -89,7 +89,7 @@ function redrawSoon() {
 
 async function press(path, refusal) {
   const answer = await fetch(path, { method: "POST" }).catch(() => null)
-  byId("reply").textContent = answer?.ok ? "" : refusal
+  byId("reply").textContent = answer?.ok ? "" : answer ? refusal : "The live page’s process does not answer."
 }
 
 function control(place, label, action, properties = {}) {

@@ -101,7 +101,7 @@ def test_by_keyboard(page: Page, api: ChargebeeApi) -> None:
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Being charged 0")).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("#more")).to_contain_text("No invoices yet")
+    expect(page.locator("#more")).to_have_text("No invoice is being charged.")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(375, "dark"), (1200, "light")])
