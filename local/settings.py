@@ -23,7 +23,9 @@ class LocalSettings(BaseSettings):
     )
     tls: bool = Field(False, description="1: the embedded AWS uses HTTPS, with a certificate of its own CA.")
     worker: bool = Field(True, description="1: `run` also starts a worker, which closes the invoices.")
-    live_port: int = Field(8001, ge=0, le=65535, description="Port of the live page; 0 picks a free port.")
+    live_port: int = Field(
+        8001, ge=0, le=65535, description="Port of the live page; 0 picks a free port (default of `race`)."
+    )
     run_dir: Path = Field(
         Path(".run"),
         description="Folder into which a local run writes its addresses (`local.json`).",
