@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -290,7 +291,7 @@ def test_a_run_that_ends(local: Web, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_second_ctrl_c_while_the_loop_is_blocked(tmp_path: Path, event: bytes) -> None:
     """The service can handle no signal meanwhile, so the command kills it."""
-    settings = {"release": "v02_blocking", "local_sqs_delay": 4, "block_warn": 0.1}
+    settings: dict[str, Any] = {"release": "v02_blocking", "local_sqs_delay": 4, "block_warn": 0.1}
     with LocalRunProcess(tmp_path, **settings) as run, RawSender(run.address) as sender:
         sender.head(f"Content-Length: {len(event)}", authorization=DEMO, body=event)
         run.wait_for("Event loop blocked")
