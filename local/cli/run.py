@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import ExitStack
 from types import FrameType
 
@@ -80,6 +81,11 @@ def _report(worker: "subprocess.Popen[bytes]", stopping: threading.Event) -> Non
         logger.error("The worker ended with exit code {}; invoices will stay pending", code)
 
 
+def _kill_later(web: "subprocess.Popen[bytes]") -> None:
+    time.sleep(LAST_SECONDS)
+    web.kill()
+
+
 def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
     """Passes signals on to the service from now on. Kills the service if it still runs LAST_SECONDS after the second.
 
@@ -92,9 +98,7 @@ def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
         web.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)
         passed += number != signal.SIGHUP
         if passed > 1:
-            killing = threading.Timer(LAST_SECONDS, web.kill)
-            killing.daemon = True
-            killing.start()
+            threading.Thread(target=_kill_later, args=(web,), daemon=True).start()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
