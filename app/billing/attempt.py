@@ -28,7 +28,6 @@ class BillingAttempt:
         self._occurred_at = occurred_at
         self._billables = Billables(table, invoice.customer_id, invoice.id)
         self._reserved: list[Billable] = []  # by this attempt
-        self._charges = False  # this attempt has added a charge
 
     async def bill(self) -> tuple[bool, list[Update]]:
         """Charges the billable events and closes the invoice. Raises BillingFailed.
@@ -49,8 +48,8 @@ class BillingAttempt:
         if no closed invoice of the customer has a charge of a billable event that is reserved for this invoice.
         """
         own = await self._billables.reserved()
-        if not self._charges and len(own) == len(self._reserved):
-            # No attempt has added a charge, so another invoice may charge these billable events.
+        if not self._lease.may_have_changed and len(own) == len(self._reserved):
+            # No attempt can have added a charge, so another invoice may charge these billable events.
             await self._billables.free(own)
             raise error
         since = min((billable.reserved_at or 0 for billable in own), default=0) - CLOCKS
@@ -89,7 +88,6 @@ class BillingAttempt:
         """
         for billable in without(own, on_invoice):
             await self._chargebee.add_charge(self._lease, self._invoice.id, billable)
-            self._charges = True
         if not own and not self._invoice.line_items:
             found = await self._retrieve()
             if found.is_pending and not found.line_items:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from app.billing.answers import ApiAnswer
 from app.errors import Unprocessable
 from tests.billing.conftest import OpenBilling
 from tests.billing.mortal import Killed, Mortal
@@ -85,6 +86,28 @@ async def test_a_person_closes_it_before_all_charges(stage: Stage, billing: Open
         assert worker.chargebee.calls == {"add_charge": 1}
     assert failed.value.code == "invoice_not_found"
     assert [one.invoice_id for one in stage.billables(invoice["customer_id"])] == [None] * CHARGES
+
+
+async def test_a_charge_whose_answer_was_lost(
+    stage: Stage, billing: OpenBilling, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first try adds the charge, a person closes the invoice, and the second try gets 404."""
+    invoice = body["content"]["invoice"]
+    async with billing() as worker:
+        send = worker.chargebee._calls._send
+
+        async def lost(*request: Any) -> ApiAnswer:
+            answer = await send(*request)
+            if worker.chargebee.calls["add_charge"] > 1:
+                return answer
+            stage.close(invoice["id"])
+            return ApiAnswer(502, {}, b"")
+
+        monkeypatch.setattr(worker.chargebee._calls, "_send", lost)
+        with pytest.raises(Unprocessable) as failed:
+            await worker.process(event_of(body))
+    assert failed.value.code == "closed_without_charges"
+    assert [one.invoice_id for one in stage.billables(invoice["customer_id"])] == [invoice["id"], None, None]
 
 
 async def test_a_charge_that_is_nowhere(stage: Stage, billing: OpenBilling, body: dict[str, Any]) -> None:
