@@ -85,10 +85,11 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
             with Watch() as watch:
                 sent = ctrl_c.run(_post(run.url, settings, bodies))
         try:
-            return Recording(name, sent, state_spans.read(file), watch.busy.doubts())
+            timeline = state_spans.read(file)
         except ValueError:
             cure = "use fewer webhooks (--count), a shorter APP_LOCAL_SQS_DELAY, or a longer APP_GRACEFUL_TIMEOUT"
             raise ConfigurationError(f"{name}: the service ended before it wrote its timeline: {cure}") from None
+        return Recording(name, sent, timeline, watch.busy.doubts())
 
 
 def delay() -> float:

@@ -76,14 +76,14 @@ def test_threads_wait_instead(recorded: Callable[..., Recording]) -> None:
 
 @pytest.mark.slow
 def test_waiting_for_a_token(recorded: Callable[..., Recording]) -> None:
-    """With two tokens, four of six webhooks wait for one."""
+    """If there are two tokens, four of six webhooks wait for one."""
     one = recorded(Release.V07_SYNC_HANDLER, APP_THREADPOOL_TOKENS="2")
     assert _seconds(one, "webhooks", State.TOKEN) > (WEBHOOKS - 2) * DELAY
 
 
 @pytest.mark.slow
 def test_a_new_connection_loads_the_bundle(recorded: Callable[..., Recording]) -> None:
-    """With TLS, a new connection loads the CAs; building a client is visible, too."""
+    """A new connection over TLS loads the CAs. Building a client is visible, too."""
     one = recorded(Release.V05_ASYNC_DEPENDENCY, APP_LOCAL_TLS="1")
     assert _seconds(one, "event loop", State.CAS) > 0
     assert _seconds(one, "event loop", State.CLIENT) > 0

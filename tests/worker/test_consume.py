@@ -60,7 +60,7 @@ class Fifo:
 
 
 async def test_a_message_that_is_lost_before_its_task_begins() -> None:
-    """Its FIFO group is free for the next receive."""
+    """The message's FIFO group is free for the next receive."""
     queue: Any = Fifo()
     limits = WorkerLimits(2, 10, 30, 30.0, 60, 5)
     worker = Worker(limits, (queue, queue), None, frozenset(), Observers())  # type: ignore[arg-type]
