@@ -8,16 +8,14 @@ from collections.abc import Iterable, Sequence
 from app.billing.answers import VOIDED, FoundInvoice, InvalidState
 from app.billing.billables import Billables
 from app.billing.chargebee import Chargebee
-from app.billing.charges import Billable, charged, refers_to, without
+from app.billing.charges import Billable, changed_after, without
 from app.billing.dynamodb import Table
 from app.billing.items import Update
 from app.billing.leases import Lease
 from app.billing.line_items import Line, added, period
+from app.billing.references import charged, refers_to
 from app.errors import ChargebeeUnavailable, Unprocessable
 from app.events import Invoice
-
-# How many seconds a worker's clock may be ahead of Chargebee's.
-CLOCKS = 3600
 
 
 class BillingAttempt:
@@ -52,8 +50,8 @@ class BillingAttempt:
             # No attempt can have added a charge, so another invoice may charge these billable events.
             await self._billables.free(own)
             raise error
-        since = min((billable.reserved_at or 0 for billable in own), default=0) - CLOCKS
-        async for found in self._chargebee.closed_invoices(self._lease, self._invoice.customer_id, max(0, since)):
+        since = changed_after(own)
+        async for found in self._chargebee.closed_invoices(self._lease, self._invoice.customer_id, since):
             if refers_to(found.line_items, own):
                 return await self._finish_closed(found, own)
         raise error  # The reservations stay, because a charge may be on an invoice that was not found.

@@ -5,39 +5,26 @@ first step. Every step may be repeated, because each charge has an idempotency k
 key for 30 minutes. The reference is in the description of the charge's line item, and stays on the invoice.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import boto3
-from botocore.config import Config
+from typing import TYPE_CHECKING, Any
 
 from app.billing import charges
 from app.billing.access import BillingAccess
+from app.billing.blocking_invoices import BlockingInvoices, InvoiceState
+from app.billing.blocking_table import BlockingTable, open_table
 from app.billing.chargebee_sdk import IDEMPOTENCY_KEY, failing, open_site
 from app.billing.charges import Billable
-from app.billing.items import Update
-from app.billing.line_items import Line, added, period
+from app.billing.line_items import LATEST_SECOND, Period, added, period
+from app.billing.references import charged, described, refers_to
 from app.errors import BillingUnavailable
 from app.events import Event, Invoice
 
 if TYPE_CHECKING:
     import chargebee
-    from types_boto3_dynamodb import DynamoDBClient
 
-CONFLICT = "invalid_state_for_request"  # Chargebee's error code; most likely, the invoice is closed already
-PENDING = "pending"
-FREE_OR_OWN = "attribute_exists(#pk) AND (attribute_not_exists(#invoice_id) OR #invoice_id = :invoice)"
-ATTEMPTS = 2
-TABLE_SECONDS = 10.0
-
-
-class InvoiceState(NamedTuple):
-    """An invoice's state at Chargebee: `pending` is True if its status is pending, and `lines` has all line items."""
-
-    pending: bool
-    lines: list[Line]
+# Error codes of Chargebee: it does not know the invoice's id; most likely, the invoice is closed already.
+NOT_FOUND, CONFLICT = "resource_not_found", "invalid_state_for_request"
 
 
 class BlockingBilling:
@@ -47,10 +34,10 @@ class BlockingBilling:
     charges of billable events without a reservation.
     """
 
-    def __init__(self, dynamodb: "DynamoDBClient", table: str, site: "chargebee.Chargebee") -> None:
-        self._dynamodb = dynamodb
+    def __init__(self, table: BlockingTable, site: "chargebee.Chargebee") -> None:
         self._table = table
         self._invoices: Any = site.Invoice
+        self._read = BlockingInvoices(site)
 
     def read(self, event: Event) -> InvoiceState:
         """Retrieves the state of the invoice from Chargebee.
@@ -58,16 +45,27 @@ class BlockingBilling:
         The state in the event is not enough: an earlier attempt may have changed the invoice since then, and the event
         may lack some line items of a long invoice.
         """
-        lines: list[Line] = []
-        page: dict[str, Any] = {}
-        while True:
-            with failing("Chargebee"):
-                invoice = self._invoices.retrieve(_invoice(event).id, page).invoice
-            lines += invoice.line_items or []
-            offset = getattr(invoice, "line_items_next_offset", None)
-            if offset is None:
-                return InvoiceState(invoice.status == PENDING, lines)
-            page = {"line_items_offset": offset}
+        try:
+            return self._read.retrieve(_invoice(event).id)
+        except BillingUnavailable as error:
+            closed = self._closed(_invoice(event)) if NOT_FOUND in error.cause else None
+            if closed is None:
+                raise
+            return closed
+
+    def _closed(self, invoice: Invoice) -> InvoiceState | None:
+        """Finds an invoice that has another id since it was closed, by its charges.
+
+        Returns None if no closed invoice has a charge of a billable event that is reserved for `invoice`.
+        """
+        with failing("DynamoDB"):
+            items = self._table.items(invoice.customer_id, *charges.between(Period(0, LATEST_SECOND)))
+            own = [item for item in items if item.get("invoice_id", {}).get("S") == invoice.id]
+            reserved = [charges.chargeable(invoice.customer_id, item) for item in own]
+        if not reserved:
+            return None
+        found = self._read.closed(invoice.customer_id, charges.changed_after(reserved))
+        return next((state for state in found if refers_to(state.lines, reserved)), None)
 
     def unbilled(self, event: Event, state: InvoiceState) -> list[Billable]:
         """Returns the billable events of the invoice's period, without those that are reserved for another invoice.
@@ -78,34 +76,23 @@ class BlockingBilling:
         invoice = _invoice(event)
         with failing("DynamoDB"):
             first, last = charges.between(period(state.lines, invoice.line_items, event.occurred_at))
-            customer = f"customer#{invoice.customer_id}"
-            values: Any = {":pk": {"S": customer}, ":first": {"S": first}, ":last": {"S": last}}
-            pages = self._dynamodb.get_paginator("query").paginate(
-                TableName=self._table,
-                ConsistentRead=True,
-                KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
-                ExpressionAttributeValues=values,
-            )
-            free = [item for page in pages for item in page["Items"] if not charges.is_of_another(item, invoice.id)]
+            items = self._table.items(invoice.customer_id, first, last)
+            free = [item for item in items if not charges.is_of_another(item, invoice.id)]
             free_or_own = [charges.chargeable(invoice.customer_id, item) for item in free]
-        return free_or_own if state.pending else charges.charged(free_or_own, added(state.lines, invoice.line_items))
+        return free_or_own if state.pending else charged(free_or_own, added(state.lines, invoice.line_items))
 
     def add(self, event: Event, state: InvoiceState, billables: Sequence[Billable]) -> None:
         """Reserves and charges each billable event that has no charge on the invoice, with one API call per charge."""
-        on_invoice = charges.charged(billables, added(state.lines, _invoice(event).line_items))
+        invoice = _invoice(event)
+        on_invoice = charged(billables, added(state.lines, invoice.line_items))
         for billable in charges.without(billables, on_invoice):
-            reserved = self._reserved(event, billable)
-            charge = {"amount": billable.amount, "description": charges.described(billable)}
+            reserved = billable
+            if billable.invoice_id is None:
+                reserved_at = self._table.set(invoice.customer_id, billable, invoice.id, "reserved_at")
+                reserved = replace(billable, reserved_at=reserved_at)
+            charge = {"amount": billable.amount, "description": described(billable)}
             with failing("Chargebee"):
-                self._invoices.add_charge(_invoice(event).id, charge, _key(event, "add_charge", reserved))
-
-    def _reserved(self, event: Event, billable: Billable) -> Billable:
-        """Reserves the billable event, unless an earlier attempt has done so. Returns the reserved billable event."""
-        if billable.invoice_id is not None:
-            return billable
-        now = int(time.time())
-        self._update(event, billable, "SET #invoice_id = :invoice, #reserved_at = :now", now)
-        return replace(billable, reserved_at=now)
+                self._invoices.add_charge(invoice.id, charge, _key(event, "add_charge", reserved))
 
     def close(self, event: Event, state: InvoiceState) -> None:
         """Closes the invoice, unless it is already closed."""
@@ -119,14 +106,9 @@ class BlockingBilling:
 
     def mark(self, event: Event, billables: Sequence[Billable]) -> None:
         """Marks each billable event in the table as billed on the invoice, with one call for each."""
+        invoice = _invoice(event)
         for billable in billables:
-            self._update(event, billable, "SET #invoice_id = :invoice, #billed_at = :now", int(time.time()))
-
-    def _update(self, event: Event, billable: Billable, change: str, now: int) -> None:
-        key = charges.billable_key(_invoice(event).customer_id, billable)
-        update = Update(key, change, FREE_OR_OWN, invoice=_invoice(event).id, now=now)
-        with failing("DynamoDB"):
-            self._dynamodb.update_item(**update.parameters(self._table))
+            self._table.set(invoice.customer_id, billable, invoice.id, "billed_at")
 
 
 def build_billing(access: BillingAccess) -> BlockingBilling:
@@ -136,12 +118,7 @@ def build_billing(access: BillingAccess) -> BlockingBilling:
     that arrives slowly, piece by piece, may take longer. boto3 retries a failed call once. The SDK's own retries are
     off, because the SDK would sleep for the whole Retry-After, and retry a call without limit after status 429.
     """
-    config = Config(
-        connect_timeout=TABLE_SECONDS / ATTEMPTS,
-        read_timeout=TABLE_SECONDS / ATTEMPTS,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-    )
-    return BlockingBilling(boto3.client("dynamodb", config=config), access.table, open_site(access))
+    return BlockingBilling(open_table(access.table), open_site(access))
 
 
 def _invoice(event: Event) -> Invoice:

@@ -15,8 +15,9 @@ import aiohttp
 from app.billing.access import BillingAccess
 from app.billing.answers import FoundInvoice, invoice_of, unreadable
 from app.billing.api_calls import ApiCalls, Caller
-from app.billing.charges import Billable, described, idempotency_key
+from app.billing.charges import Billable, idempotency_key
 from app.billing.rate import SharedRateLimit
+from app.billing.references import described
 from app.errors import ChargebeeUnavailable
 
 IDEMPOTENCY_HEADER = "chargebee-idempotency-key"

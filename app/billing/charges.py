@@ -1,17 +1,4 @@
-"""Defines billable events, makes the charges for them, and recognises these charges on an invoice, without I/O.
-
-Chargebee redelivers an event for 3 days 7 hours, but keeps an idempotency key for only 30 minutes. After 30 minutes,
-only the invoice shows which billable events were charged. So the description of each charge ends with the reference of
-the billable event: ` [billable:<id>@<occurred_at>]`.
-
-A plan or an add-on may have any name, even one that ends like a reference. So a line counts as a charge of this service
-only if all of these conditions are met:
-
-- The line is an ad-hoc line that Chargebee's event did not contain.
-- The line has the amount of a billable event that was reserved for this invoice before. (In release v01, it is enough
-  that the billable event is not reserved for another invoice.)
-- The line's description ends with the reference of that billable event.
-"""
+"""Defines billable events, their keys in the table, and the idempotency keys of their charges, without I/O."""
 
 import hashlib
 import re
@@ -19,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.billing.items import Item, Key, number, text
-from app.billing.line_items import ADHOC, Line, Period
+from app.billing.line_items import Period
 from app.errors import Unprocessable
 
-# Chargebee's maximum: https://apidocs.chargebee.com/docs/api/invoices, "Add one-time charge to a pending invoice"
-DESCRIPTION_LENGTH = 250
 # Chargebee's maximum: https://apidocs.chargebee.com/docs/api/idempotency
 KEY_LENGTH = 100
+# How many seconds the clock of a worker or of the service may be ahead of Chargebee's.
+CLOCKS = 3600
 # The id of a billable event has no brackets or spaces, so that a reference can be read in only one way.
 _ID = re.compile(r"[^\s\[\]]{1,100}")
 _IN_A_HEADER = re.compile(r"[A-Za-z0-9_.:@-]+")
@@ -63,6 +50,11 @@ class Billable:
 
 def billable_key(customer_id: str, billable: Billable) -> Key:
     return {"pk": {"S": f"customer#{customer_id}"}, "sk": {"S": f"{_from(billable.occurred_at)}#{billable.id}"}}
+
+
+def changed_after(reserved: Iterable[Billable]) -> int:
+    """Returns a unix time after which each invoice has changed that has a charge of one of the billable events."""
+    return max(0, min((billable.reserved_at or 0 for billable in reserved), default=0) - CLOCKS)
 
 
 def between(period: Period) -> tuple[str, str]:
@@ -130,49 +122,7 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
     return f"{start}-{hashlib.sha256(billable.id.encode()).hexdigest()[:32]}"
 
 
-def described(billable: Billable) -> str:
-    """Returns the charge's description: the billable event's description, shortened if necessary, and its reference."""
-    reference = f" [billable:{billable.reference}]"
-    return _cut(billable.description, DESCRIPTION_LENGTH - _length(reference)) + reference
-
-
-def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billable]:
-    """Returns the billable events of `reserved` (in v01: not reserved elsewhere) that have a charge on the invoice.
-
-    `lines`: the invoice's ad-hoc lines that Chargebee's event did not contain. A line is the charge of a billable event
-    if their amounts are equal and the line's description ends with the event's reference. Up to version 1.3.0, the
-    reference was ` [<id>]`, without the time. Each line matches at most one billable event.
-    """
-    ends = [(line.description.rpartition(" ")[2], line.unit_amount) for line in lines]
-    found: list[Billable] = []
-    missing = list(reserved)
-    for form in ("[billable:{0.reference}]", "[{0.id}]"):
-        for billable in tuple(missing):
-            if (end := (form.format(billable), billable.amount)) in ends:
-                ends.remove(end)
-                missing.remove(billable)
-                found.append(billable)
-    return found
-
-
-def refers_to(lines: Iterable[Line], billables: Iterable[Billable]) -> bool:
-    """Returns True if an ad-hoc line ends with the reference of one of the billable events."""
-    ends = {f"[billable:{billable.reference}]" for billable in billables}
-    return any(line.entity_type == ADHOC and line.description.rpartition(" ")[2] in ends for line in lines)
-
-
 def without(billables: Iterable[Billable], others: Iterable[Billable]) -> list[Billable]:
     """Returns the billable events that are not among `others`."""
     references = {other.reference for other in others}
     return [billable for billable in billables if billable.reference not in references]
-
-
-def _length(text: str) -> int:
-    """Returns the number of UTF-16 code units in `text`, as Java counts: never less than the number of characters."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _cut(text: str, length: int) -> str:
-    if _length(text) <= length:
-        return text
-    return text.encode("utf-16-le", "surrogatepass")[: 2 * length].decode("utf-16-le", "ignore")

@@ -1,6 +1,6 @@
 """Names, ids and descriptions that imitate the references of charges, and usage outside the period.
 
-None of them may change what is charged: see `app.billing.charges`.
+None of them may change what is charged: see `app.billing.references`.
 """
 
 import random

@@ -8,18 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.billing.charges import (
-    DESCRIPTION_LENGTH,
     KEY_LENGTH,
     Billable,
     between,
     billable_key,
     chargeable,
-    charged,
-    described,
     idempotency_key,
     without,
 )
 from app.billing.line_items import ADHOC, LATEST_SECOND, Period, added, period
+from app.billing.references import DESCRIPTION_LENGTH, charged, described
 from app.errors import Unprocessable
 from tests.billing.stage import item_of
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from app.billing.charges import Billable, billable_key, described
+from app.billing.charges import Billable, billable_key
 from app.billing.items import claim_key, invoice_key, number, text
+from app.billing.references import described
 from local.chargebee.invoice import PENDING, StoredInvoice
 from tests.simulation.queues import MemoryQueue, StoredMessage
 from tests.simulation.site import Request

@@ -150,7 +150,7 @@ MUTANTS = (
     ),
     Mutant(
         "charges on the invoice are not recognised",
-        "billing/charges.py",
+        "billing/references.py",
         '"[billable:{0.reference}]", "[{0.id}]"',
         '"[billable:{0.id}]", "[{0.id}]"',
         KEYLESS,

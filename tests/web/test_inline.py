@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from app.billing.blocking_invoices import PAGE
 from app.errors import ConfigurationError
 from app.settings import Release, Settings
 from app.web.main import create_app
@@ -65,14 +66,26 @@ def test_200_after_the_invoice_is_closed(service: InlineService, file: Path) -> 
     assert sorted(charged(invoice)) == sorted(expected(body))
 
 
-def test_a_repeated_webhook_charges_nothing_twice(service: InlineService, body: bytes) -> None:
-    """Each delivery gets 200, even if Chargebee has forgotten the idempotency keys."""
-    service.inline.behave(idempotency_seconds=0.001)
+@pytest.mark.parametrize("renumber", [True, False])
+def test_a_repeated_webhook_charges_nothing_twice(service: InlineService, body: bytes, renumber: bool) -> None:
+    """Each delivery gets 200, even if Chargebee has forgotten the idempotency keys, and the id of the draft."""
+    service.inline.behave(idempotency_seconds=0.001, renumber=renumber)
     assert [service.post(body).status_code for _ in range(3)] == [200] * 3
-    service.inline.behave(idempotency_seconds=1800)
+    service.inline.behave(idempotency_seconds=1800, renumber=True)
     invoice = service.inline.invoice(body)
     assert sorted(charged(invoice)) == sorted(expected(body))
     assert len(invoice["closes"]) == 1
+
+
+def test_a_customer_with_many_closed_invoices(service: InlineService, body: bytes) -> None:
+    """v01 finds the invoice that it has closed on the second page of List Invoices."""
+    assert service.post(body).status_code == 200
+    invoice = json.loads(body)["content"]["invoice"]
+    later = [invoice | {"id": f"{invoice['id']}_{number}", "status": "paid"} for number in range(PAGE)]
+    httpx.put(f"{service.inline.run.chargebee}/_/invoices", json=later, timeout=60).raise_for_status()
+    lists = service.inline.calls("list_invoices")
+    assert service.post(body).status_code == 200
+    assert service.inline.calls("list_invoices") == lists + 2
 
 
 def test_a_plan_with_brackets_and_a_period_backwards(service: InlineService, body: bytes) -> None:
