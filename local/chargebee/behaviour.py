@@ -44,7 +44,7 @@ class Behaviour(BaseModel):
         " the stand-in chooses random values, of which a few are absurdly high.",
     )
     renumber: bool = Field(
-        False, description="Give an invoice the next number as its id when it is closed, as Chargebee does."
+        True, description="Give an invoice the next number as its id when it is closed, as Chargebee does."
     )
     idempotency_seconds: float = Field(1800.0, gt=0, description="Seconds for which an idempotency key is stored.")
 

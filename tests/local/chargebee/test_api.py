@@ -35,13 +35,18 @@ def test_a_charge_is_a_line_item(stand_in: StandIn) -> None:
 
 
 def test_closing(stand_in: StandIn) -> None:
-    """An invoice closes once; then it takes no charges and cannot be closed again."""
+    """An invoice closes once, and the next number becomes its id. Then it takes no charges."""
     stand_in.time += 5
-    assert stand_in.close().json()["invoice"]["status"] == "payment_due"
-    assert code(stand_in.close()) == (409, "invalid_state_for_request")
-    assert code(stand_in.add()) == (409, "invalid_state_for_request")
-    [audited] = stand_in.audit()["invoices"]
-    assert (audited["closes"], audited["charges"]) == ([{"idempotency_key": None, "at": START + 5}], [])
+    closed = stand_in.close().json()["invoice"]
+    assert (closed["status"], closed["id"]) == ("payment_due", "1")
+    assert code(stand_in.close()) == code(stand_in.add()) == (404, "resource_not_found")
+    stand_in.behave(renumber=False)
+    stand_in.register(invoice(2))
+    assert stand_in.close(2).json()["invoice"]["id"] == "draft_inv_2"
+    assert code(stand_in.close(2)) == code(stand_in.add(2)) == (409, "invalid_state_for_request")
+    audited = stand_in.audit()["invoices"]
+    assert [one["closes"] for one in audited] == [[{"idempotency_key": None, "at": START + 5}]] * 2
+    assert [one["charges"] for one in audited] == [[], []]
 
 
 def test_closing_an_invoice_of_nothing() -> None:

@@ -93,7 +93,7 @@ def test_behaviour() -> None:
         "seed": 0,
         "rests": 0,
         "retry_after": "",
-        "renumber": False,
+        "renumber": True,
         "idempotency_seconds": 1800,
     }
     assert stand_in.behave(rate=0).status_code == 400

@@ -48,9 +48,9 @@ def test_add_charge_and_close(sdk: Chargebee) -> None:
     again = sdk.Invoice.add_charge("draft_inv_1", charge, KEY)
     assert (again.is_idempotency_replayed, again.invoice.line_items[-1].id) == (True, line.id)
     closed = sdk.Invoice.close("draft_inv_1", {"invoice_note": "Thanks"})
-    assert (closed.invoice.status, closed.invoice.id) == ("payment_due", "draft_inv_1")
+    assert (closed.invoice.status, closed.invoice.id) == ("payment_due", "1")
     assert closed.invoice.total == added.invoice.total
-    assert sdk.Invoice.retrieve("draft_inv_1").invoice.raw_data == closed.invoice.raw_data
+    assert sdk.Invoice.retrieve("1").invoice.raw_data == closed.invoice.raw_data
 
 
 def test_retrieve_with_pages(sdk: Chargebee) -> None:
@@ -91,7 +91,7 @@ CHARGE = {"amount": 5, "description": "x"}
         (lambda invoices: invoices.close("missing"), 404, "resource_not_found"),
         (lambda invoices: invoices.close("draft_inv_2"), 400, "invalid_request"),
         (lambda invoices: invoices.add_charge("draft_inv_1", CHARGE | {"amount": 0}), 400, "param_wrong_value"),
-        (lambda invoices: [invoices.close("draft_inv_1") for _ in "ab"], 409, "invalid_state_for_request"),
+        (lambda invoices: [invoices.close(each) for each in ("draft_inv_1", "1")], 409, "invalid_state_for_request"),
         (lambda invoices: [invoices.add_charge(f"draft_inv_{n}", CHARGE, KEY) for n in (1, 2)], 400, "invalid_request"),
     ],
 )
