@@ -108,16 +108,18 @@ class SharedRateLimit:
             slots = len(batch) + ahead
             first = await self._slots.take(slots, max(waiting.patience for waiting in batch))
             if first is not None:
+                if self._spare and first < self._spare[-1]:
+                    self._spare.clear()  # the system clock was set back, so these slots are far ahead
                 self._spare.extend(first + 1000 * number * self.interval for number in range(slots))
         # In every try, another worker updated the item first, or the time of the reserved slots had already passed.
         _fail(batch, TableUnavailable("The rate limit's item in the table could not be updated", "budget_contended"))
 
     def _without_served(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Assigns the reserved slots to the callers in order, and returns the callers for which no slot is left."""
+        """Assigns the reserved slots to the callers in order, and returns the callers without a slot that is near."""
         for number, waiting in enumerate(batch):
             while self._spare and not self.is_valid(self._spare[0]):
                 self._spare.popleft()
-            if not self._spare:
+            if not self._spare or self._spare[0] - now_ms() > 1000 * waiting.patience:
                 return batch[number:]
             if not waiting.slot.done():  # the caller may have been cancelled meanwhile
                 waiting.slot.set_result(self._spare.popleft())

@@ -202,6 +202,15 @@ async def test_a_clock_that_was_ahead_at_a_429(table: Table, monkeypatch: pytest
     assert await asyncio.wait_for(rate_limit.slot(30), 60) < now_ms() + 1000
 
 
+async def test_a_clock_that_is_set_back(table: Table) -> None:
+    """Spare slots that were reserved before are far ahead then: no caller sleeps until their time."""
+    rate_limit = SharedRateLimit(table, PER_MINUTE)
+    rate_limit._spare.extend(now_ms() + 86_400_000 + number for number in range(10))
+    slots = await asyncio.wait_for(asyncio.gather(*(rate_limit.slot(30) for _ in range(5))), 60)
+    assert max(slots) < now_ms() + 1000
+    assert not rate_limit._spare
+
+
 async def test_an_answer_of_429_is_waited_for(stage: Stage, billing: OpenBilling) -> None:
     """If Chargebee's limit is lower than the setting, its Retry-After counts, and no repetition outlives the lease."""
     body = event_body()
