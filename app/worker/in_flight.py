@@ -120,13 +120,15 @@ class InFlight:
     async def _extend(self, batch: list[InFlightMessage]) -> bool:
         began = asyncio.get_running_loop().time()
         seconds = [min(self._visibility, longest_visibility(message.age())) for message in batch]
-        changes = [(message.received.receipt_handle, time) for message, time in zip(batch, seconds, strict=True)]
+        handles = [message.received.receipt_handle for message in batch]
         try:
-            failures = await self._queue.change_visibility(changes)
+            failures = await self._queue.change_visibility(list(zip(handles, seconds, strict=True)))
         except Exception as error:
             logger.debug("The visibility timeouts were not extended: {!r}", error)
             return False
-        for message, time, failed in zip(batch, seconds, failures, strict=True):
+        for message, handle, time, failed in zip(batch, handles, seconds, failures, strict=True):
+            if message.received.receipt_handle != handle:
+                continue  # received again during the call: the newest handle is valid, and its time-out is new
             if failed is None:
                 message.extend(began, time)
             elif failed.final:

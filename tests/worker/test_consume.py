@@ -7,6 +7,7 @@ import pytest
 from loguru import logger
 
 from app.telemetry.observers import Observers
+from app.worker.consumed_queue import FailedEntry
 from app.worker.received_message import ReceivedMessage
 from app.worker.work import Worker, WorkerLimits
 
@@ -70,3 +71,20 @@ async def test_a_message_that_is_lost_before_its_task_begins() -> None:
     while worker.consumer.working:  # noqa: ASYNC110  # no event
         await asyncio.sleep(0)
     assert worker.consumer._handler.order._behind == {}
+
+
+async def test_a_message_that_is_received_again_while_sqs_refuses_its_old_handle() -> None:
+    """The newest receipt handle is valid, so the message stays in flight."""
+
+    class Redelivering(Fifo):
+        async def change_visibility(self, _: object) -> list[FailedEntry]:
+            worker.consumer.take([ReceivedMessage("id", "new", "{}", {}, group="g")])
+            return [FailedEntry("ReceiptHandleIsInvalid", final=True)]
+
+    queue: Any = Redelivering()
+    limits = WorkerLimits(2, 10, 30, 30.0, 60, 5)
+    worker = Worker(limits, (queue, queue), None, frozenset(), Observers())  # type: ignore[arg-type]
+    message = worker.in_flight.add(ReceivedMessage("id", "old", "{}", {}, group="g"))
+    assert await worker.in_flight.extend_all()
+    assert message is not None
+    assert (message.lost, message.received.receipt_handle, len(worker.in_flight)) == (False, "new", 1)
