@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ATTEMPTS = 3
 CALL_SECONDS = 5.0
 CONFLICT_PAUSES = (0.05, 0.2)  # seconds before the second and the third try of a transaction, after a conflict
+UNPROCESSED_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before further tries for keys that DynamoDB has left out
 TRANSACTION = 100  # maximum number of actions in one TransactWriteItems
 
 # DynamoDB's error codes for a value that it can never store. If the message says "does not match the schema", the event
@@ -95,13 +96,21 @@ class Table:
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     async def get_all(self, keys: Sequence[dict[str, Any]]) -> list[Item]:
-        """Returns the items that exist for these keys (at most 100 keys). Raises TableUnavailable, Unprocessable."""
+        """Returns the items that exist for these keys (at most 100 keys). Raises TableUnavailable, Unprocessable.
+
+        DynamoDB leaves out some keys if the table's capacity is used up. Then the call is repeated for these keys.
+        """
         found: list[Item] = []
         request: Any = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
-        while request:
+        for pause in (*UNPROCESSED_PAUSES, None):
             answer = await self._call("BatchGetItem", RequestItems=request)
             found += answer["Responses"].get(self.name, [])
             request = answer.get("UnprocessedKeys")
+            if not request:
+                break
+            if pause is None:
+                raise TableUnavailable("DynamoDB left out items of a batch again and again", "unprocessed_keys")
+            await asyncio.sleep(pause)
         return found
 
     async def _call(self, operation: str, **parameters: Any) -> Any:

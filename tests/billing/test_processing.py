@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 
+from app.billing import dynamodb
 from app.billing.items import claim_key, invoice_key
-from app.errors import BillingFailed, ChargebeeUnavailable, ClaimedElsewhere, Postponed, Unprocessable
+from app.errors import BillingFailed, ChargebeeUnavailable, ClaimedElsewhere, Postponed, TableUnavailable, Unprocessable
 from tests.billing.conftest import OpenBilling
 from tests.billing.mortal import Killed, Mortal
 from tests.billing.stage import END, START, Stage, again, event_body, event_of, has_begun, line, some
@@ -34,6 +36,33 @@ async def test_an_invoice_gets_its_charges_and_is_closed(stage: Stage, billing: 
     ]
     billed = [one.billed_at is not None for one in stage.billables(invoice["customer_id"])]
     assert billed == [False, True, True, True, False]
+
+
+@pytest.mark.parametrize("refusals", [1, 5, 6])
+async def test_keys_that_dynamodb_leaves_out(
+    stage: Stage, billing: OpenBilling, monkeypatch: pytest.MonkeyPatch, refusals: int
+) -> None:
+    """They are asked for again, at most five times."""
+    body, asked = event_body(), 0
+    stage.register(body)
+    async with billing() as worker:
+        await worker.process(event_of(body))
+        call = worker.table._call
+
+        async def reluctant(operation: str, **request: Any) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked > refusals:
+                return await call(operation, **request)
+            return {"Responses": {}, "UnprocessedKeys": request["RequestItems"]}
+
+        monkeypatch.setattr(worker.table, "_call", reluctant)
+        monkeypatch.setattr(dynamodb, "UNPROCESSED_PAUSES", [0.0] * 5)
+        if refusals > 5:
+            with pytest.raises(TableUnavailable, match="again and again"):
+                await worker.done([body["id"]])
+        else:
+            assert await worker.done([body["id"]]) == {body["id"]}
 
 
 async def test_a_claim_is_kept_for_longer_than_a_message(stage: Stage, billing: OpenBilling) -> None:
