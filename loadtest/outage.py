@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import psutil
 
+from app import open_files
 from app.settings import NEWEST
 from loadtest import interleaved
 from loadtest.failures import exit_on_failure
@@ -26,7 +27,6 @@ from loadtest.record.outage import Outage, Part
 from loadtest.record.shapes import Load
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.budget import open_budget
-from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.stack import PASSWORD, USER, Stack, open_stack
 
 MIB = 1024 * 1024
@@ -60,7 +60,7 @@ def outage(rate: int, seconds: float) -> Outage:
     around = max(seconds / 3, 2 * CLOSE_S)
     load = Load(rate=rate, duration_s=seconds + 2 * around, timeout_s=30)
     where = interleaved.environment()
-    raise_as_far_as_possible()
+    open_files.raise_limit()
     with (
         tempfile.TemporaryDirectory() as folder,
         open_stack("stand-in", [toxiproxy.latency(SQS_LATENCY_S)]) as stack,

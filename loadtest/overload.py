@@ -8,6 +8,7 @@ to loadtest/results/<date>-<commit>.
 
 import click
 
+from app import open_files
 from app.settings import NEWEST
 from loadtest import interleaved
 from loadtest.failures import exit_on_failure
@@ -19,7 +20,6 @@ from loadtest.record.comparison import Run
 from loadtest.record.shapes import Load, Measurement
 from loadtest.report import overload as report
 from loadtest.stage import subject, toxiproxy
-from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.peers import floor
 from loadtest.stage.stack import open_stack
 from loadtest.stage.subject import AttackSubject
@@ -41,7 +41,7 @@ class Overload:
     ) -> Measurement:
         """Measures `what` and adds its row; `latency_s` is SQS's."""
         print(f"{kind}: {what.name} …", flush=True)
-        raise_as_far_as_possible()  # not the worst case: a service that rejects early has few open
+        open_files.raise_limit()  # not the worst case: a service that rejects early has few open
         raw = folders.raw(self.file, kind.replace(" ", "_"), what.name, 0)
         with open_stack("auto", [toxiproxy.latency(latency_s)]) as stack:
             measured = measure(stack, what, budget, load, out=raw)

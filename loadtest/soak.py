@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from app import open_files
 from app.settings import NEWEST
 from loadtest import interleaved
 from loadtest.failures import exit_on_failure
@@ -26,7 +27,6 @@ from loadtest.record.shapes import Load
 from loadtest.record.soak import Soak
 from loadtest.report import soak as report
 from loadtest.stage import subject, toxiproxy
-from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.stack import PASSWORD, USER, open_stack
 
 
@@ -55,7 +55,7 @@ def soak(webhooks: int, rate: int, seed: int, raw: Path) -> Soak:
     load = Load(rate=rate, duration_s=webhooks / rate, timeout_s=30)
     where = interleaved.environment()
     raw.mkdir(parents=True, exist_ok=True)
-    raise_as_far_as_possible()  # most webhooks are answered before the last one is sent
+    open_files.raise_limit()  # most webhooks are answered before the last one is sent
     with open_stack("stand-in", [toxiproxy.latency(SQS_LATENCY_S)]) as stack:
         queue_url = stack.new_queue()
         service = Supervised(

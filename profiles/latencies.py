@@ -13,6 +13,7 @@ from typing import NamedTuple
 import altair as alt
 import click
 
+from app import open_files
 from app.settings import Release
 from loadtest import interleaved
 from loadtest.failures import exit_on_failure
@@ -23,7 +24,6 @@ from loadtest.report import over_time, overload, request_charts
 from loadtest.report.charts import Spec
 from loadtest.report.request_charts import Deadline, Requests
 from loadtest.stage import subject, tools, toxiproxy
-from loadtest.stage.open_files import raise_as_far_as_possible
 from loadtest.stage.stack import open_stack
 
 HERE = Path(__file__).parent
@@ -102,7 +102,7 @@ def main(names: tuple[str, ...]) -> None:
 def _drawn(picture: Picture) -> Spec:
     attacks: dict[str, Requests] = {}
     rows = []
-    raise_as_far_as_possible()  # not the worst case: most webhooks are answered before the last one is sent
+    open_files.raise_limit()  # not the worst case: most webhooks are answered before the last one is sent
     for name, variables in picture.variables.items():
         click.echo(f"{picture.title.text}: {name} …")
         with TemporaryDirectory() as raw, open_stack("auto", [toxiproxy.latency(interleaved.SQS_LATENCY_S)]) as stack:

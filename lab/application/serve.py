@@ -5,11 +5,11 @@ that was killed leaves its temporary files behind, so `serve` gives them a folde
 """
 
 import os
-import resource
 import socket
 import tempfile
 from collections.abc import Callable
 
+from app import open_files
 from app.errors import ConfigurationError
 from app.settings.text import http_url
 from lab.settings import LabSettings
@@ -30,8 +30,7 @@ def serve(settings: LabSettings, listening: Callable[[str], None]) -> None:
     Raises ConfigurationError if the port is taken, if uvicorn does not listen in time, or if it ends by itself.
     """
     # A waiting request is an open connection, and one more where it waits for the upstream.
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    open_files.raise_limit()
     port = _free_port(settings)
     with (
         tempfile.TemporaryDirectory(prefix="lab-", ignore_cleanup_errors=True) as folder,

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
+from app import open_files
 from lab.measurement.answers import Answer, Answers, CaseRun
 from lab.measurement.beside import Beside, open_beside
 from lab.measurement.question import Case, NotHere
@@ -14,7 +15,6 @@ from lab.measurement.stage import Stage
 from loadtest.fire import progress
 from loadtest.record import folders
 from loadtest.record.comparison import Environment
-from loadtest.stage.open_files import raise_as_far_as_possible
 from local.machine import Watch
 
 
@@ -24,7 +24,7 @@ def ask(names: Collection[str], plan: Plan, file: Path, where: Environment) -> A
     Raises what `loadtest.stage.subject.start`, `open_beside` and the questions' cases raise.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    raise_as_far_as_possible()
+    open_files.raise_limit()
     kept = Answers.model_validate_json(file.read_text()).answers if file.exists() else []
     answers = {answer.name: answer for answer in kept}
     for name in (name for name in QUESTIONS if name in names):

@@ -7,7 +7,6 @@ uses no framework, so that it never limits a measurement: thousands of requests 
 import argparse
 import asyncio
 import json
-import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from urllib.parse import parse_qs
 
 import uvicorn
 
+from app import open_files
 from app.errors import ConfigurationError
 from local import child
 from local.guard import SameOriginGuard
@@ -66,8 +66,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the address as JSON")
     options = parser.parse_args()
     # Each request that waits is an open connection.
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    open_files.raise_limit()
     try:
         listener = listen("127.0.0.1", options.port, "the lab's upstream", _BACKLOG)
     except ConfigurationError as error:

@@ -1,7 +1,6 @@
 """Each request in flight is an open file, both in vegeta and in the service."""
 
-import resource
-
+from app import open_files
 from app.errors import ConfigurationError
 from loadtest.record.shapes import Load
 
@@ -16,21 +15,12 @@ def needed(load: Load) -> int:
     return BESIDES + (load.users or round(load.rate * min(load.duration_s, load.timeout_s)))
 
 
-def raise_as_far_as_possible() -> None:
-    """Raises the soft limit to the hard one."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
 def raise_limit(load: Load) -> None:
     """Raises the soft limit of this process and its children. Raises ConfigurationError if the hard one is too low."""
     wanted = needed(load)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < allowed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    if allowed < wanted:
+    allowed = open_files.raise_limit(wanted)
+    if allowed is not None and allowed < wanted:
         raise ConfigurationError(
-            f"this attack may require {wanted:,} open files, {hard:,} are allowed: raise `ulimit -Hn`,"
+            f"this attack may require {wanted:,} open files, {allowed:,} are allowed: raise `ulimit -Hn`,"
             " or lower --rate, --duration or --users"
         )

@@ -1,12 +1,12 @@
 """Runs inside the live page's process: reads the configuration from standard input, and serves the page."""
 
-import resource
 import sys
 from collections.abc import Callable
 
 import uvicorn
 from starlette.applications import Starlette
 
+from app import open_files
 from local.child import end_with_parent
 from local.live.page_config import PageConfig, parse
 from local.ports import listen
@@ -28,10 +28,8 @@ def run(config: PageConfig, create: Create, listening: Callable[[str], None]) ->
     cannot listen on the port.
     """
     end_with_parent()
-    # Raises the limit of open files. Each webhook without an answer keeps a connection open, and a blocked service can
-    # leave thousands of webhooks without an answer.
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    # Each webhook without an answer keeps a connection open, and a blocked service can leave thousands of them.
+    open_files.raise_limit()
     door = listen("127.0.0.1", config.port, f"APP_LOCAL_LIVE_PORT={config.port}: the live page")
     port = door.getsockname()[1]
     options = uvicorn.Config(create(config, port), log_config=None, log_level="error", access_log=False, ws="none")

@@ -1,12 +1,12 @@
 """Opens the listening socket, and lets the server close the socket without resetting connections in its backlog."""
 
 import ctypes
-import resource
 import socket
 import struct
 import sys
 from contextlib import suppress
 
+from app import open_files
 from app.errors import ConfigurationError
 from app.settings import Settings
 from app.settings.text import http_url
@@ -28,9 +28,6 @@ _DROP_SYN = b"".join(
     )
 )
 
-# The process raises its limit of open files to this number. Each connection needs a file descriptor, and the usual soft
-# limit (1,024, or 256 on macOS) is below APP_MAX_CONNECTIONS.
-_OPEN_FILES = 65_536
 # Number of file descriptors for everything except connections (from clients and to SQS), for example for the log.
 _RESERVED_FILES = 100
 
@@ -93,17 +90,6 @@ def max_connections(settings: Settings) -> int | None:
 
     The maximum is APP_MAX_CONNECTIONS, or less if the process may open fewer files.
     """
-    files = _raise_open_files_limit()
+    files = open_files.raise_limit()
     possible = max(files - _RESERVED_FILES - max(settings.sqs_max_connections or 0, 64), 1) if files else None
     return min(filter(None, (settings.max_connections, possible)), default=None)
-
-
-def _raise_open_files_limit() -> int | None:
-    """Raises the soft limit of open files, up to the hard limit. Returns the new soft limit, or None for no limit."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(ValueError):  # on macOS, the kernel's own limit is lower than `hard`
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return None if soft == resource.RLIM_INFINITY else soft
