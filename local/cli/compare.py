@@ -8,7 +8,7 @@ import click
 
 from app.errors import ConfigurationError
 from app.settings import Release, load_settings
-from local import ctrl_c, lessons
+from local import ctrl_c, exposure, lessons
 from local.compare import svg, terminal
 from local.compare.recording import Recording, delay, record
 from local.compare.states import State
@@ -44,6 +44,7 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
         raise ConfigurationError(f"--svg {file}: allowed is a file in a folder that this process can write to")
     ctrl_c.end_like_ctrl_c()  # so that its processes and its folder do not stay
     settings = load_settings()
+    exposure.warn(settings)
     seconds = delay()
     click.echo(f"Each call to SQS takes {seconds * 1000:g} ms longer (APP_LOCAL_SQS_DELAY={seconds:g}).")
     # The bar shows no remaining time, because some releases take many times as long as others.
@@ -55,7 +56,10 @@ def compare(releases: tuple[str, ...], count: int, file: Path | None) -> None:
     for one in recorded:
         _show(one, longest)
     if file is not None:
-        file.write_text(svg.draw(recorded))
+        try:
+            file.write_text(svg.draw(recorded))
+        except OSError as error:
+            raise ConfigurationError(f"--svg {file}: cannot be written: {error.strerror}") from None
         click.echo(f"picture: {file}")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from app.settings import load_settings
-from local import ctrl_c
+from local import ctrl_c, exposure
 from local.cli import given
 from local.demo.burst import burst
 from local.demo.closed_invoices import bill_samples, calls_a_minute
@@ -53,6 +53,7 @@ def demo(count: int | None, concurrency: int, rate: float | None) -> None:
     _check(count, rate)
     ctrl_c.end_like_ctrl_c()  # so that its processes and its folder do not stay
     settings = load_settings()
+    exposure.warn(settings)
     click.echo(f"Starting the queue and {settings.release.value}", err=True)
     variables = {"APP_CHARGEBEE_RATE": str(calls_a_minute(settings))}
     with tempfile.TemporaryDirectory() as folder, start_service(Path(folder), variables) as run:

@@ -15,7 +15,14 @@ from local.settings import load_local_settings
 _SECONDS = 1.0
 _COLUMNS = ("id", "customer", "status", "charges", "total", "closed at")
 _NUMBERS = ("charges", "total")
-_WITHOUT_DECIMALS = {"JPY", "KRW", "VND", "CLP"}
+# The currencies that do not have two decimals (ISO 4217).
+_NO_DECIMALS = frozenset(
+    {
+        *("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW"),
+        *("PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"),
+    }
+)
+_THREE_DECIMALS = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
 # The words that the table shows for each stage of an invoice. The stand-in's web page shows the same words.
 _STAGES = {"pending": "pending", "charging": "being charged", "closed": "closed"}
 _CLEAR = "\x1b[H\x1b[2J"
@@ -59,7 +66,8 @@ def _table(found: list[dict[str, Any]], limit: int) -> str:
 
 def _row(invoice: dict[str, Any]) -> tuple[str, ...]:
     currency, closed = invoice["currency_code"] or "", invoice["closed_at"]
-    total = f"{invoice['total']:,}" if currency in _WITHOUT_DECIMALS else f"{invoice['total'] / 100:,.2f}"
+    decimals = 0 if currency in _NO_DECIMALS else 3 if currency in _THREE_DECIMALS else 2
+    total = f"{invoice['total'] / 10**decimals:,.{decimals}f}"
     when = datetime.fromtimestamp(closed).astimezone().strftime("%H:%M:%S") if closed else ""
     customer = "".join(letter if letter.isprintable() else "?" for letter in invoice["customer_id"])
     status = _STAGES[invoice["stage"]] + (f" ({invoice['status']})" if invoice["stage"] == "closed" else "")

@@ -70,7 +70,7 @@ function redraw() {
   }
   readouts()
   headings.forEach(({ place, health: state, totals: sums, sentHere: sentHereText }, at) => {
-    place.classList.toggle("no-answer", secondsUnanswered(at) != null)
+    place.classList.toggle("no-answer", unansweredSince(at) != null)
     state.textContent = health(at)
     sums.replaceChildren(...totals(at))
     sentHereText.replaceChildren(...sentHere(at))

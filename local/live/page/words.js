@@ -10,14 +10,17 @@ const highest = (at, name) => moments.reduce((most, moment) => Math.max(most, mo
 // Returns true if the chart shows what this page's buttons measure, and nobody has pressed one of the buttons.
 const unsent = (chart, at) => Boolean(chart.sender) && !moments.at(-1)?.sent_here[at].sent
 
-function secondsUnanswered(at) {
+// Returns the index of the first moment since when the service has not answered, or null if it answers.
+function unansweredSince(at) {
   const since = moments.findLastIndex(moment => !moment.services[at].timed_out) + 1
-  return since < moments.length ? moments.at(-1).t - moments[since].t : null
+  return since < moments.length ? since : null
 }
 
 function health(at) {
-  const unanswered = secondsUnanswered(at)
-  return unanswered == null ? `answers in ${duration(latest(at, "probe"))}` : `no answer for ${number(unanswered + 1)} s`
+  const since = unansweredSince(at)
+  if (since == null) return `answers in ${duration(latest(at, "probe"))}`
+  const seconds = moments.at(-1).t - moments[since].t + 1
+  return `no answer for ${since ? "" : "at least "}${number(seconds)} s` // the page keeps no earlier moments
 }
 
 const strong = value => element("b", { textContent: number(value) })
@@ -68,7 +71,7 @@ function throughput(at) {
 
 // Tells screen readers at once if a service stops answering or answers again, and every 15 s while webhooks are queued.
 function announce() {
-  const states = services.map((service, at) => `${service.name}: ${secondsUnanswered(at) == null ? "answers" : "does not answer"}`).join(". ")
+  const states = services.map((service, at) => `${service.name}: ${unansweredSince(at) == null ? "answers" : "does not answer"}`).join(". ")
   const busy = services.some((_, at) => latest(at, "queued") > 0)
   const now = performance.now() / 1000
   if (states === announced && !(busy && now - announcedAt > SUMMARY_SECONDS)) return

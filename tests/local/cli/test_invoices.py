@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from local.audit import audit
+from local.cli import invoices
 from local.local_run import LocalRun, read_run
 from local.sample_events import default_file, sample_files
 from local.seeding import charges, pending
@@ -39,6 +40,15 @@ def bill(run: LocalRun, event: dict[str, Any]) -> None:
     for one in charges(event):
         post(run, f"{invoice_id}/add_charge", amount=one.amount, description=f"{one.description} [billable:{one.id}@1]")
     post(run, f"{invoice_id}/close")
+
+
+@pytest.mark.parametrize(
+    ("currency", "shown"), [("EUR", "1,234.56 EUR"), ("ISK", "123,456 ISK"), ("KWD", "123.456 KWD"), (None, "1,234.56")]
+)
+def test_minor_units(currency: str | None, shown: str) -> None:
+    """The total has as many decimals as the currency."""
+    invoice = {"id": "i", "customer_id": "c", "stage": "pending", "charges": 0, "total": 123456, "closed_at": None}
+    assert invoices._row(invoice | {"currency_code": currency})[4] == shown
 
 
 @pytest.mark.slow
