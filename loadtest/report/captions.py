@@ -4,6 +4,7 @@ from statistics import median
 from typing import Any
 
 from loadtest.record.comparison import Comparison, Environment
+from loadtest.report.tables import label
 
 _CHARGEBEE = "chargebee"  # a measurement of v01 has it in place of the queue
 
@@ -21,10 +22,11 @@ def repeats(comparison: Comparison) -> str:
 
 
 def conditions(comparison: Comparison) -> str:
-    """Returns the command, the commit, the machine, the queue and its latency."""
+    """Returns the command, the commit, the machine, the queue and its latency, and marks as those of a table."""
     sqs = behind(comparison)
     queue, latency = sqs.get("queue", ""), sum(attributes["latency"] for _, attributes in sqs.get("toxics", []))
-    return f"{measured_by(comparison.command, comparison.environment)}, {queue} with {latency:g} ms of added latency"
+    added = label(f"{latency:g} ms of added latency", [run.measurement for run in comparison.runs])
+    return f"{measured_by(comparison.command, comparison.environment)}, {queue} with {added}"
 
 
 def behind(comparison: Comparison) -> dict[str, Any]:

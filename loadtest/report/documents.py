@@ -116,7 +116,8 @@ def shares() -> str:
     """Returns a table of the stages in which the CPU time of a webhook is spent, from the newest run."""
     runs = [Shares.model_validate_json(file.read_text()) for file in _whole("shares")]
     last = max(runs, key=lambda run: run.environment.started)
-    return f"{table(last)}\n\n{measured_by(last.command, last.environment)}, once; {last.samples:,} samples."
+    doubts = _doubtful(last.conditions.doubts if last.conditions else [])
+    return f"{table(last)}\n\n{measured_by(last.command, last.environment)}, once; {last.samples:,} samples.{doubts}"
 
 
 def billing() -> str:
@@ -133,8 +134,13 @@ def worker() -> str:
     return (
         f"{last.table()}\n\n{measured_by(last.command, last.environment)}; {last.events:,} events,"
         f" {last.concurrency} at the same time, calls of Chargebee of {last.latency_ms:g} ms;"
-        f" {len(last.runs)} repeats: median (interval)."
+        f" {len(last.runs)} repeats: median (interval).{_doubtful(last.doubts)}"
     )
+
+
+def _doubtful(doubts: list[str]) -> str:
+    """Returns the doubts as the last sentence of a caption; empty if there are none."""
+    return f" DOUBTFUL: {'; '.join(doubts)}." if doubts else ""
 
 
 def stale_pictures() -> list[str]:

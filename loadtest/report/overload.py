@@ -14,13 +14,18 @@ def table(rows: list[list[str]]) -> str:
     return markdown(HEAD, rows)
 
 
+def per_second(measured: Measurement) -> float:
+    """Returns the number of 200s for each second of sending. vegeta divides by the time until the last answer."""
+    return measured.accepted / measured.load.duration_s
+
+
 def row(name: str, measured: Measurement, hits: list[Hit]) -> list[str]:
     """`hits` in the order of sending; the first wave of a closed loop is one request per user."""
     wave = measured.load.users or 0
     probes = measured.probes
     return [
         name,
-        f"{measured.accepted / measured.load.duration_s:.0f}/s",
+        f"{per_second(measured):.0f}/s",
         ", ".join(f"{code}: {number:,}" for code, number in sorted(measured.statuses.items())),
         _percentile([hit for hit in hits if hit.code == HTTPStatus.OK], 0.99),
         _percentile(hits, 1),

@@ -4,7 +4,7 @@ from app.settings import Release
 from loadtest.record.comparison import Comparison
 from loadtest.record.shapes import Measurement
 from loadtest.report.figures import CPU, PUBLISHED
-from loadtest.report.tables import markdown, milliseconds, of, short
+from loadtest.report.tables import known, label, markdown, milliseconds, of, short
 
 HEAD = [
     "release",
@@ -27,12 +27,12 @@ def _row(release: Release, history: Comparison, bench: Comparison) -> list[str]:
     attacks, saturated = history.of("published", release), _saturated(bench, release)
     published = PUBLISHED.get(release)
     return [
-        release.value,
+        label(release.value, [*attacks, *saturated]),
         f"{of(saturated, CPU).text('.3f')} ms" if saturated else _UNKNOWN,
         of(saturated, "rps").text(",.0f") if saturated else _UNKNOWN,
         short(**{key: value for key, value in published.items() if key != "rps"}) if published else _UNKNOWN,
         _attack(attacks) if attacks else _UNKNOWN,
-        f"{of(attacks, 'used.peak_mib').median:.0f} MiB" if attacks else _UNKNOWN,
+        known(of(attacks, "used.peak_mib").median, ".0f", "MiB"),
         milliseconds(1000 * of(attacks, "used.ready_s").median) if attacks else _UNKNOWN,
     ]
 

@@ -1,5 +1,7 @@
 """Markdown tables of a comparison, for a terminal, README and CHANGELOG."""
 
+from math import isnan
+
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import MedianEstimate, estimate
 from loadtest.record.shapes import Measurement
@@ -23,9 +25,20 @@ def of(measured: list[Measurement], value: str) -> MedianEstimate:
 
 
 def label(name: str, measured: list[Measurement]) -> str:
-    """The name, marked where repeats may have measured something else (see `loadtest.fire.conditions`)."""
+    """Returns the name, marked if repeats may have measured something else or if their audit does not hold.
+
+    `loadtest.fire.conditions` finds out the former.
+    """
     doubtful = sum(bool(run.conditions and run.conditions.doubts) for run in measured)
-    return f"{name} (DOUBTFUL: {doubtful} of {len(measured)})" if doubtful else name
+    failed = sum(run.audit is not None and not run.audit.holds for run in measured)
+    found = {"DOUBTFUL": doubtful, "AUDIT FAILED": failed}
+    marks = [f"{what}: {number} of {len(measured)}" for what, number in found.items() if number]
+    return f"{name} ({'; '.join(marks)})" if marks else name
+
+
+def known(value: float, form: str, unit: str) -> str:
+    """Formats the value with its unit, or returns `–` for NaN: no repeat has measured it."""
+    return "–" if isnan(value) else f"{value:{form}} {unit}"
 
 
 def milliseconds(value: float) -> str:
@@ -66,8 +79,8 @@ def published(comparison: Comparison) -> str:
                 *_pair(name, "success", f"{of(runs, 'success').text('.1f')} %", " %"),
                 *_pair(name, "rps", f"{of(runs, 'rps').text('.0f')}/s", "/s"),
                 *(cell for key, time in times.items() for cell in _pair(name, f"{key}_ms", time)),
-                f"{of(runs, CPU).median:.2f} ms",
-                f"{of(runs, 'used.peak_mib').median:.0f} MiB",
+                known(of(runs, CPU).median, ".2f", "ms"),
+                known(of(runs, "used.peak_mib").median, ".0f", "MiB"),
             ]
         )
     return markdown(head, rows)
@@ -87,15 +100,15 @@ def calibrated(comparison: Comparison) -> str:
 def _calibrated(comparison: Comparison, kind: str, release: str) -> list[str]:
     runs, factor, name = comparison.of(kind, release), comparison.factor, release + _CALIBRATED[kind]
     rate = estimate(run.rps * factor for run in runs)
-    known = PUBLISHED.get(name, {}).get("rps")
+    published = PUBLISHED.get(name, {}).get("rps")
     times = {key: milliseconds(of(runs, f"latencies.{key}").median / factor) for key in ("p50", "p99")}
     return [
         label(name, runs),
         *_pair(name, "rps", f"{rate.text('.0f')}/s", "/s"),
-        f"{rate.median / known:.2f} ({rate.low / known:.2f}–{rate.high / known:.2f})" if known else "–",
+        MedianEstimate(*(value / published for value in rate)).text(".2f") if published else "–",
         *_pair(name, "success", f"{of(runs, 'success').text('.1f')} %", " %"),
         *(cell for key, time in times.items() for cell in _pair(name, f"{key}_ms", time)),
-        f"{of(runs, CPU).median / factor:.2f} ms",
+        known(of(runs, CPU).median / factor, ".2f", "ms"),
     ]
 
 
@@ -109,8 +122,8 @@ def calibrated_short(comparison: Comparison, name: str) -> str:
         return NOT_IN_THIS_RUN
     rps, p50, p99 = (of(runs, value).median for value in ("rps", "latencies.p50", "latencies.p99"))
     shown = short(of(runs, "success").median, rps * factor, p50 / factor, p99 / factor)
-    known = PUBLISHED.get(name)
-    return shown if known is None else f"{shown}; {rps * factor / known['rps']:.2f} ×"
+    published = PUBLISHED.get(name)
+    return shown if published is None else f"{shown}; {rps * factor / published['rps']:.2f} ×"
 
 
 def inline_short(history: Comparison, name: str) -> str:
@@ -133,7 +146,7 @@ def saturated(comparison: Comparison) -> str:
                 f"{of(runs, 'rps').text(',.0f')}/s",
                 *(milliseconds(of(runs, f"latencies.{key}").median) for key in ("p50", "p99")),
                 f"{of(runs, CPU).text('.2f')} ms",
-                f"{of(runs, 'used.peak_mib').median:.0f} MiB",
+                known(of(runs, "used.peak_mib").median, ".0f", "MiB"),
             ]
         )
     return markdown(["release", "throughput", "p50", "p99", "CPU a webhook", "memory"], rows)

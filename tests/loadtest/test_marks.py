@@ -1,0 +1,83 @@
+"""Documents mark figures that may be of something else, and show no figure that was not measured."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loadtest.record.comparison import Comparison
+from loadtest.record.shapes import Measurement
+from loadtest.report import captions, documents, overview, tables
+
+RELEASE = "v07_sync_handler"
+
+
+def changed(kind: str, change: Callable[[Measurement], object]) -> Comparison:
+    """Returns the newest complete run, in which `change` has changed every measurement of RELEASE."""
+    comparison = documents.newest(kind)[0].model_copy(deep=True)
+    for run in comparison.runs:
+        if run.measurement.name == RELEASE:
+            change(run.measurement)
+    return comparison
+
+
+def doubt(measured: Measurement) -> None:
+    assert measured.conditions is not None
+    measured.conditions.doubts.append("other processes used 1.0 of 2 cores")
+
+
+def lose(measured: Measurement) -> None:
+    assert measured.audit is not None
+    measured.audit.lost.append("ev_lost")
+
+
+def forget(measured: Measurement) -> None:
+    assert measured.used is not None
+    measured.used.peak_mib = measured.used.cpu_ms_per_accepted = None
+
+
+@pytest.mark.parametrize("kind", ["history", "bench"])
+def test_the_overview_marks_a_release(kind: str) -> None:
+    """A doubtful attack of either run marks the release, and no other."""
+    runs = {name: documents.newest(name)[0] for name in ("history", "bench")} | {kind: changed(kind, doubt)}
+    marked = [line for line in overview.overview(runs["history"], runs["bench"]).splitlines() if "DOUBTFUL" in line]
+    assert [line.partition(" (")[0] for line in marked] == [f"| {RELEASE}"]
+
+
+def test_captions_count_the_doubts() -> None:
+    """README's picture and its figures have no column for them."""
+    bench = changed("bench", doubt)
+    assert f"(DOUBTFUL: {bench.repeats} of {len(bench.runs)})" in captions.conditions(bench)
+    assert "DOUBTFUL" not in captions.conditions(documents.newest("bench")[0])
+
+
+def test_a_failed_audit_is_marked() -> None:
+    """A run whose audit fails is written, too, and may be the newest."""
+    marked = [line for line in tables.published(changed("history", lose)).splitlines() if "AUDIT FAILED" in line]
+    assert [line.partition(" (")[0] for line in marked] == [f"| {RELEASE}"]
+
+
+def test_the_doubts_of_a_worker_are_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """They are the caption's last sentence."""
+    (file,) = documents._whole("worker")
+    copy = tmp_path / file.name
+    copy.write_text(file.read_text().replace('"doubts": []', '"doubts": ["the processor was slow"]'))
+    monkeypatch.setattr(documents, "_whole", lambda kind: [copy])
+    assert documents.worker().endswith(" DOUBTFUL: the processor was slow.")
+
+
+def test_what_was_not_measured_is_a_dash() -> None:
+    """Linux reports no peak of memory before 5.19. A release without a 200 has no CPU for each."""
+    history = changed("history", forget)
+    bench = documents.newest("bench")[0]
+    assert "nan" not in "".join(
+        [tables.published(history), tables.saturated(history), overview.overview(history, bench)]
+    )
+
+
+def test_a_single_attack_has_no_interval() -> None:
+    """The sustained attack is made once."""
+    sustained = [
+        line for line in tables.calibrated(documents.newest("calibrated")[0]).splitlines() if "sustained" in line
+    ]
+    assert ["(" in line for line in sustained] == [False]
