@@ -22,7 +22,7 @@ from loadtest.fire.vegeta import Hit
 from loadtest.record.shapes import Audit, Conditions, Load, Measurement, Used
 from loadtest.stage import subject
 from loadtest.stage.billing import BillingStack
-from loadtest.stage.budget import open_budget
+from loadtest.stage.budget import doubts, open_budget
 from loadtest.stage.stack import Stack
 from loadtest.stage.subject import AttackSubject, Running
 
@@ -33,6 +33,13 @@ class Fired(NamedTuple):
     hits: list[Hit]
     report: dict[str, Any]
     audit: Audit | None
+
+
+class _Sent(NamedTuple):
+    """The probes during an attack, and the CPU seconds of the service from vegeta's start to vegeta's end."""
+
+    prober: Prober
+    cpu_s: float
 
 
 def measure(
@@ -60,14 +67,14 @@ def measure(
         traffic = far.traffic(running.url)
         check_one(traffic, arrived)
         begin(running)
-        before = limits.cpu_seconds()
         observer = Observer(stack)
-        prober = _send(load, what.name, traffic, out, observer=observer, progress=progress)
-        # Before the drain: what the service still does after the attack, for clients that have gone, does not count.
-        spent = used_of(budget, limits, running, limits.cpu_seconds() - before)
+        sent = _send(load, what.name, traffic, out, observer=observer, progress=progress, cpu=limits.cpu_seconds)
+        spent = used_of(budget, limits, running, sent.cpu_s)
         fired = look(traffic, arrived, out)
-    measurement = _measurement(what.name, load, traffic, fired, prober)
-    return _with_ours(measurement, far.described, what, spent, observer.conditions(load, fired.hits))
+    measurement = _measurement(what.name, load, traffic, fired, sent.prober)
+    conditions = observer.conditions(load, fired.hits)
+    conditions.doubts.extend(doubts(budget, limits))
+    return _with_ours(measurement, far.described, what, spent, conditions)
 
 
 def _with_ours(
@@ -88,20 +95,35 @@ def measure_elsewhere(
     with arrived or nullcontext():
         check_one(traffic, arrived)
         observer = Observer()
-        prober = _send(load, name, traffic, out, observer=observer, progress=progress)
+        sent = _send(load, name, traffic, out, observer=observer, progress=progress)
         fired = look(traffic, arrived, out)
-        measurement = _measurement(name, load, traffic, fired, prober)
+        measurement = _measurement(name, load, traffic, fired, sent.prober)
     return measurement.model_copy(update={"conditions": observer.conditions(load, fired.hits)})
 
 
-def _send(load: Load, name: str, traffic: Traffic, out: Path, *, observer: Observer, progress: Progress) -> Prober:
-    """The attack itself, observed and with probes."""
+def _send(
+    load: Load,
+    name: str,
+    traffic: Traffic,
+    out: Path,
+    *,
+    observer: Observer,
+    progress: Progress,
+    cpu: Callable[[], float] = lambda: 0.0,
+) -> _Sent:
+    """Sends the attack, observed and with probes. `cpu` returns the CPU seconds that the service has used so far.
+
+    The last probe can wait for half a minute after vegeta's end. Meanwhile the service still works for clients that
+    have gone, so neither its CPU nor the conditions of that time count.
+    """
     progress.phase("sending")
-    with observer, Prober(traffic.url) as prober:
+    with Prober(traffic.url) as prober, observer:
+        before = cpu()
         vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress.sent(len(traffic.sent)))
+        spent = cpu() - before
     (out / "probes.json").write_text(json.dumps(prober.sequence) + "\n")
     progress.phase("waiting for the queue, auditing")
-    return prober
+    return _Sent(prober, spent)
 
 
 def look(traffic: Traffic, arrived: Arrivals | None, out: Path) -> Fired:
