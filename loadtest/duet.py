@@ -6,13 +6,16 @@ Duet benchmarking (Bulej et al., ICPE 2020, https://doi.org/10.1145/3358960.3379
 machines that were 2 to 12 times smaller than those of sequential runs.
 """
 
+import os
 import shutil
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError, Event
+
+import psutil
 
 from loadtest import interleaved
 from loadtest.fire import progress
@@ -21,7 +24,7 @@ from loadtest.interleaved import AWS, Sqs
 from loadtest.record import folders
 from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Load, Measurement
-from loadtest.stage import cores
+from loadtest.stage import cores, subject
 from loadtest.stage.open_files import raise_limit
 from loadtest.stage.subject import START_SECONDS, AttackSubject, Running
 
@@ -30,7 +33,13 @@ Attack = Callable[[AttackSubject, Path, Callable[[Running], object]], Measuremen
 
 AGAIN = "again"  # ends the name of the copy that runs beside its original in an A/A duet
 Pair = tuple[AttackSubject, AttackSubject]  # a subject, and the reference beside it
-CORES = (0, 1)
+POLL_SECONDS = 0.1
+
+
+def two_cores() -> tuple[int, int]:
+    """Returns the first two cores that this process may use; if there is only one, that one twice."""
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0, 1]
+    return allowed[0], allowed[1 % len(allowed)]
 
 
 def pairs(reference: AttackSubject, others: list[AttackSubject]) -> list[Pair]:
@@ -56,6 +65,7 @@ def run(
     raises.
     """
     raise_limit(load)
+    subject.print_inherited()
     with interleaved.stacks(file, sqs, [who for pair in pairs for who in pair]) as stack_of:
 
         def attack(who: AttackSubject, raw: Path, begin: Callable[[Running], object]) -> Measurement:
@@ -80,7 +90,8 @@ def duets(what: str, *, pairs: list[Pair], repeats: int, file: Path, attack: Att
 
 
 def _cores(repeat: int) -> tuple[int, int]:
-    return CORES if repeat % 2 == 0 else (CORES[1], CORES[0])
+    first, second = two_cores()
+    return (first, second) if repeat % 2 == 0 else (second, first)
 
 
 def _duet(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measurement]:
@@ -105,7 +116,36 @@ def _duet(attack: Attack, pair: list[AttackSubject], raw: Path) -> list[Measurem
 
     with ThreadPoolExecutor(len(pair)) as both:
         played = [both.submit(play, who) for who in pair]
-        with suppress(BrokenBarrierError):  # then one of them has failed, and raises
-            together.wait()
-            cores.swap(list(pids.values()), CORES, ended)
-        return [measured.result() for measured in played]
+        try:
+            with suppress(BrokenBarrierError):  # then one of them has failed
+                together.wait()
+                cores.swap(list(pids.values()), two_cores(), ended)
+            return _measured(played)
+        except BaseException:
+            together.abort()
+            _end(played)
+            raise
+
+
+def _measured(played: "list[Future[Measurement]]") -> list[Measurement]:
+    """Returns what both attacks measured. Raises the error of one that failed, not of one that only waited for it.
+
+    Raises TimeoutError if one subject was ready more than START_SECONDS before the other one.
+    """
+    wait(played)
+    errors = [error for one in played if (error := one.exception()) is not None]
+    for error in errors:
+        if not isinstance(error, BrokenBarrierError):
+            raise error
+    if errors:
+        raise TimeoutError(f"one subject of a duet was ready more than {START_SECONDS} s before the other one")
+    return [one.result() for one in played]
+
+
+def _end(played: "list[Future[Measurement]]") -> None:
+    """Ends attacks that still run (after Ctrl-C) by killing vegeta, and returns when both subjects have stopped."""
+    while wait(played, POLL_SECONDS).not_done:
+        for child in psutil.Process().children():
+            with suppress(psutil.Error):
+                if child.name() == "vegeta":
+                    child.kill()

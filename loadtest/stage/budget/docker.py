@@ -41,13 +41,13 @@ class Docker:
 
     def command(self, command: list[str], environment: dict[str, str]) -> list[str]:
         """`command` in the image, with the image's Python instead of this one."""
-        program = "python" if command[0] == sys.executable else command[0]
+        program, *arguments = ("python" if word == sys.executable else word for word in command)
         variables = [f"--env={name}={value}" for name, value in environment.items()]
         # The file alone: the folder around it is readable for its owner only, and the image has another user.
         bundle = environment.get("AWS_CA_BUNDLE")
         files = [f"--volume={bundle}:{bundle}:ro"] if bundle else []
         start = ["docker", "run", "--rm", "--init", "--network=host", f"--name={self._name}", *self._limits]
-        return [*start, *variables, *files, f"--entrypoint={program}", IMAGE, *command[1:]]
+        return [*start, *variables, *files, f"--entrypoint={program}", IMAGE, *arguments]
 
     def attach(self, pid: int) -> None:
         """Starts one shell for all reads: each `docker exec` costs the container 20 ms of CPU."""

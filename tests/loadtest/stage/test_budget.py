@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from loadtest.stage.budget import LIMITS, MECHANISMS, Budget, Unavailable, cgroup_v2, open_budget, process_tree
+from loadtest.stage.budget.docker import IMAGE, Docker
 
 BURN = "import time\nwhile time.process_time() < 0.5: pass"
 HOLD = "memory = bytearray(100 * 1024 * 1024)"
@@ -102,6 +103,18 @@ def test_the_files_of_version_2(tmp_path: Path) -> None:
     (group / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\n")
     assert budget.cpu_seconds() == 1.5
     assert budget.peak_bytes() is None  # before Linux 5.19
+
+
+def test_a_container_runs_the_python_of_its_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """This also holds behind `taskset`, which pins the subjects of a duet."""
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\necho 2\n")
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    budget = Docker(LIMITS["capped"])
+    pinned = ["taskset", "--cpu-list", "0", sys.executable, "-m", "app", "web"]
+    assert budget.command(pinned, {})[-8:] == ["--entrypoint=taskset", IMAGE, "--cpu-list", "0", "python", *pinned[4:]]
+    assert budget.command(pinned[3:], {})[-5:] == ["--entrypoint=python", IMAGE, *pinned[4:]]
 
 
 def test_an_unknown_one_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
