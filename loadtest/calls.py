@@ -27,7 +27,7 @@ LATENCIES_MS = (5, 10, 20, 50)
 def main(repeats: int, seconds: float) -> None:
     with exit_on_failure():
         where = interleaved.environment()
-        reference = subject.release(NEWEST, f"{DEFAULT} calls")
+        reference = subject.release(NEWEST, f"{DEFAULT} calls", APP_SQS_BATCHES=str(DEFAULT))
         others = [
             replace(reference, name=f"{number} calls", flags=reference.flags | {"APP_SQS_BATCHES": str(number)})
             for number in NUMBERS

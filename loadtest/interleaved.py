@@ -99,9 +99,12 @@ def _is_inline(subject: AttackSubject) -> bool:
 
 
 def called(*option: str) -> str:
-    """Returns the command line that repeats this run, `python -m loadtest NAME …`, with `option` unless it has that."""
+    """Returns the command line that repeats this run, `python -m loadtest NAME …`, with `option` unless it has that.
+
+    It begins with the variables of this environment that a release inherits.
+    """
     given = any(argument.partition("=")[0] == option[0] for argument in sys.argv) if option else False
-    return shlex.join(["python", "-m", "loadtest", *sys.argv[1:], *(() if given else option)])
+    return shlex.join([*subject.used(), "python", "-m", "loadtest", *sys.argv[1:], *(() if given else option)])
 
 
 def write(

@@ -60,6 +60,8 @@ def address(text: str) -> str:
     """
     if "@" in text:
         raise argparse.ArgumentTypeError("allowed is a URL without credentials")
+    if not text.startswith(("http://", "https://")):
+        raise argparse.ArgumentTypeError("allowed is a URL that begins with http:// or https://")
     return text
 
 

@@ -57,11 +57,11 @@ class Overload:
 def overloaded(overload: Overload, seconds: float) -> None:
     """Two and three times the capacity, and the share of the capacity that was accepted then."""
     newest = subject.release(NEWEST, **subject.BOUNDS)
-    capacity = overload.attack("capacity", newest, "capped", closed_loop(USERS, 10)).rps
+    capacity = report.per_second(overload.attack("capacity", newest, "capped", closed_loop(USERS, 10)))
     for factor in (2, 3):
         load = Load(rate=round(factor * capacity), duration_s=seconds, timeout_s=30)
         measured = overload.attack(f"{factor} x capacity", newest, "capped", load)
-        overload.rows[-1][1] += f" ({100 * measured.rps / capacity:.0f} % of the capacity)"
+        overload.rows[-1][1] += f" ({100 * report.per_second(measured) / capacity:.0f} % of the capacity)"
 
 
 def refusals(overload: Overload) -> None:

@@ -2,7 +2,8 @@
 
 A closed loop keeps the release busy, while py-spy samples its stacks from outside. Each sample counts for the stage of
 its innermost frame that belongs to one: server, framework, gate, body, parse, handler, message, wait, call, sign, send,
-receive, respond or log; otherwise for `other`. The command writes shares.json to loadtest/results/<date>-<commit>.
+receive, respond or log; otherwise for `other`. The command writes shares.json to loadtest/results/<date>-<commit>, for
+another release than the newest to <date>-<commit>-quick.
 """
 
 import tempfile
@@ -36,7 +37,7 @@ def main(release: str, seconds: float) -> None:
         click.echo(report.table(done))
         for doubt in done.conditions.doubts if done.conditions else []:
             click.echo(f"DOUBTFUL: {doubt}")
-        file = folders.comparison(done.environment) / "shares.json"
+        file = folders.comparison(done.environment, quick=release != NEWEST) / "shares.json"
         folders.write(file, done)
         click.echo(file)
 

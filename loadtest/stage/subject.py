@@ -80,10 +80,14 @@ def release(release: Release, name: str | None = None, **flags: str) -> AttackSu
     return AttackSubject(name or release.value, [sys.executable, "-m", "app", "web"], inherited | flags, release.value)
 
 
+def used() -> list[str]:
+    """Returns the variables of this environment that a release inherits, as `NAME=value`."""
+    return [f"{name}={os.environ[name]}" for name in sorted(INHERITED) if os.environ.get(name)]
+
+
 def print_inherited() -> None:
     """Prints which APP_ variables of this environment are passed to a release and which are not, if there are any."""
-    used = [f"{name}={os.environ[name]}" for name in sorted(INHERITED) if os.environ.get(name)]
-    print_variables(used, sorted(name for name in os.environ if name.startswith("APP_") and name not in INHERITED))
+    print_variables(used(), sorted(name for name in os.environ if name.startswith("APP_") and name not in INHERITED))
 
 
 def print_variables(used: list[str], ignored: list[str]) -> None:

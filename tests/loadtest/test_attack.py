@@ -247,6 +247,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sig: signal.Signals) -> No
         (("--sqs-latency", "0.4ms"), "'0.4ms': allowed are whole milliseconds, such as 8ms"),
         (("--rate", "0"), "'0': allowed is a whole number of 1 or more"),
         (("--budget", "huge"), "invalid choice: 'huge'"),
+        (("--url", "localhost:8000"), "argument --url: allowed is a URL that begins with http:// or https://"),
         (("--queue-url", "http://q"), "--queue-url and --sqs-endpoint belong to --url"),
         (("--url", "http://127.0.0.1:1", "--release", "v07"), "--release: the service at --url and its queue already"),
         (("--url", "http://127.0.0.1:1", "--sqs-latency", "20ms"), "--sqs-latency: the service at --url"),

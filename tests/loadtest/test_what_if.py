@@ -1,0 +1,127 @@
+"""Runs with other parameters than a document's: where they are written, and what they compare."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from app.settings import NEWEST, Release
+from loadtest import calibrated, calls, duet, interleaved, overload, shares
+from loadtest.fire.vegeta import Hit
+from loadtest.record import folders
+from loadtest.record.comparison import Environment
+from loadtest.record.shapes import Latencies, Load, Measurement
+from loadtest.record.shares import Shares
+from loadtest.report import overload as overload_table
+from loadtest.stage.subject import AttackSubject
+
+WHERE = Environment(commit="abcdef0", started="2026-11-27T12:00:00+00:00", machine={}, tools={})
+
+
+class _Stop(Exception):
+    """Ends a command before it measures anything."""
+
+
+def _run(command: click.Command, *arguments: str) -> None:
+    result = CliRunner().invoke(command, arguments)
+    assert isinstance(result.exception, _Stop), result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder"),
+    [
+        (("--factor", "1.06", "--overhead", "0.6"), "2026-11-27-abcdef0-quick"),
+        (("--overhead", "0"), "2026-11-27-abcdef0-quick"),
+        ((), "2026-11-27-abcdef0"),
+    ],
+)
+def test_a_given_parameter_is_no_calibration(
+    arguments: tuple[str, ...], folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The documents and `python -m lab --only do_nothing` would take its factor and overhead for measured ones."""
+    files: list[Path] = []
+
+    def run(title: str, cases: Any, repeats: int, file: Path, *rest: Any, **more: Any) -> None:
+        files.append(file)
+        raise _Stop
+
+    monkeypatch.setattr(interleaved, "environment", lambda: WHERE)
+    monkeypatch.setattr(interleaved, "run", run)
+    _run(calibrated.main, *arguments)
+    assert [file.parent.name for file in files] == [folder]
+
+
+@pytest.mark.parametrize(
+    ("release", "named"),
+    [(NEWEST, "2026-11-27-abcdef0"), (Release.V09_GROUP_COMMIT, "2026-11-27-abcdef0-quick")],
+)
+def test_the_shares_of_an_older_release(release: Release, named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RESULTS.md has those of the newest release."""
+    files: list[Path] = []
+    done = Shares(
+        environment=WHERE, command="", release=release, cpu_ms=1, per_second=1, samples=1, stages={"parse": 1}
+    )
+    monkeypatch.setattr(shares, "of", lambda release, seconds: done)
+    monkeypatch.setattr(folders, "write", lambda file, result: files.append(file))
+    assert CliRunner().invoke(shares.main, ["--release", release.value]).exit_code == 0
+    assert [file.parent.name for file in files] == [named]
+
+
+def test_the_command_names_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without them, it would not repeat the run."""
+    monkeypatch.setattr("sys.argv", ["loadtest", "bench"])
+    monkeypatch.setenv("APP_SQS_MAX_CONNECTIONS", "200")
+    monkeypatch.setenv("APP_SQS_QUEUE_URL", "https://sqs")
+    assert interleaved.called() == "APP_SQS_MAX_CONNECTIONS=200 python -m loadtest bench"
+
+
+def test_the_default_number_of_calls_is_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number in the environment does not change it."""
+    compared: list[tuple[AttackSubject, AttackSubject]] = []
+
+    def run(title: str, *, pairs: list[tuple[AttackSubject, AttackSubject]], **more: Any) -> None:
+        compared.extend(pairs)
+        raise _Stop
+
+    monkeypatch.setattr(interleaved, "environment", lambda: WHERE)
+    monkeypatch.setattr(duet, "run", run)
+    monkeypatch.setenv("APP_SQS_BATCHES", "7")
+    _run(calls.main)
+    assert {subject.name.split()[0] for pair in compared for subject in pair} == {"1", "2", "4", "8", "16"}
+    for subject in (subject for pair in compared for subject in pair):
+        assert subject.flags["APP_SQS_BATCHES"] == subject.name.split()[0]
+
+
+class _Overload(overload.Overload):
+    """Measures nothing: as many 200s as a service that can answer 100 a second, and answers that come 10 s late."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+
+    def attack(self, kind: str, what: AttackSubject, budget: str, load: Load, latency_s: float = 0) -> Measurement:
+        accepted = round((100 if load.users else 50) * load.duration_s)
+        times = Latencies(fastest=1, mean=1, p50=1, p90=1, p99=1, slowest=1)
+        measured = Measurement(
+            name=what.name,
+            load=load,
+            body_bytes=1,
+            requests=accepted,
+            accepted=accepted,
+            statuses={"200": accepted},
+            errors=[],
+            rps=accepted / (load.duration_s + (0 if load.users else 10)),
+            latencies=times,
+            distribution=[],
+            audit=None,
+        )
+        self.rows.append(overload_table.row(kind, measured, [Hit(0, 1, 200, "", None)]))
+        return measured
+
+
+def test_the_share_of_the_capacity_is_that_of_the_rates_beside_it() -> None:
+    """vegeta's throughput is lower, because it also counts the seconds after the last webhook."""
+    done = _Overload()
+    overload.overloaded(done, 20)
+    assert [row[1] for row in done.rows] == ["100/s", *["50/s (50 % of the capacity)"] * 2]
