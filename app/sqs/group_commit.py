@@ -99,9 +99,15 @@ class GroupCommit:
         SQS could accept such a message after the service has rejected the webhook. Chargebee would send the webhook
         again, and the queue would contain the event twice.
         """
-        latest = asyncio.get_running_loop().time() + LEAST_SHARE * self._deadline
-        while self._waiting and self._waiting[0].deadline < latest:
-            self._expire(self._waiting[0])
+        while self._waiting and self._dropped(self._waiting[0]):
+            pass
+
+    def _dropped(self, pending: PendingSend) -> bool:
+        """Rejects `pending` if its deadline is too close for a call to SQS. Returns True in this case."""
+        late = pending.deadline < asyncio.get_running_loop().time() + LEAST_SHARE * self._deadline
+        if late:
+            self._expire(pending)
+        return late
 
     def _free_slot(self, task: "asyncio.Task[None]") -> None:
         self._sending.discard(task)
@@ -149,13 +155,18 @@ class GroupCommit:
             self._observe(record)
 
     async def _send_parts(self, batch: list[PendingSend], refused: BatchRefused) -> None:
-        """Sends the messages of a rejected batch again: in halves if the batch is too long, otherwise one by one."""
+        """Sends the messages of a rejected batch again: in halves if the batch is too long, otherwise one by one.
+
+        Rejects the messages whose deadline is too close for another call, as `_drop_late` does.
+        """
         if len(batch) == 1:
             self._pending.settle(batch[0], refusal(refused.cause))
             return
         size = (len(batch) + 1) // 2 if refused.too_long else 1
         for start in range(0, len(batch), size):
-            await self._send(batch[start : start + size])
+            part = [pending for pending in batch[start : start + size] if not self._dropped(pending)]
+            if part:
+                await self._send(part)
 
 
 @asynccontextmanager

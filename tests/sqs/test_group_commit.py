@@ -209,6 +209,25 @@ async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> Non
     assert [type(outcome) for outcome in outcomes] == [type(None), type(None), QueueUnavailable, QueueUnavailable]
 
 
+async def test_a_late_message_of_a_rejected_batch_is_not_sent_again(sqs: SqsStandIn) -> None:
+    """Its webhook has got 503 by then, so Chargebee will send it again."""
+    sqs.failing = lambda call: Failure(400, "InvalidParameterValue") if len(call.bodies) > 1 else None
+    sqs.hold("SendMessageBatch")
+    async with group_commit(sqs, calls=1, deadline=60) as group:
+        [first] = await send(group, "first")
+        await wait_for(sqs, 1)
+        tasks = await send(group, "late", "young")
+        late = group._waiting[0]
+        sqs.release(1)
+        await first
+        await wait_for(sqs, 2)
+        late.deadline -= 60
+        sqs.release()
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [getattr(outcome, "cause", None) for outcome in outcomes] == ["Timeout", None]
+    assert sqs.messages == ["first", "young"]
+
+
 async def test_a_5xx_fails_every_caller_in_the_call(sqs: SqsStandIn) -> None:
     """The caller gets QueueUnavailable with SQS's code, and no message is stored."""
     sqs.failing = lambda call: Failure(500, "InternalError") if call.action == "SendMessageBatch" else None
