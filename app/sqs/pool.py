@@ -16,9 +16,17 @@ class Connections:
         self._closed = False
 
     async def request(self, head: bytes, body: bytes) -> HttpResponse:
-        """Sends a request and returns its response. Raises OSError, or TimeoutError if connecting takes too long."""
+        """Sends a request and returns its response. Raises OSError, or TimeoutError if connecting takes too long.
+
+        If the request fails, closes the idle connections, because they may have ended in the same way unnoticed. A
+        retry then uses a new connection.
+        """
         connection = self._take() or await self.connect()
-        response = await connection.request(head, body)
+        try:
+            response = await connection.request(head, body)
+        except BaseException:
+            self._close_idle()
+            raise
         self._keep(connection)
         return response
 
@@ -42,6 +50,9 @@ class Connections:
     def close(self) -> None:
         """Closes the idle connections now, and each other connection when its request ends."""
         self._closed = True
+        self._close_idle()
+
+    def _close_idle(self) -> None:
         for connection in self._idle:
             connection.abort()
         self._idle.clear()
