@@ -101,8 +101,10 @@ class Sampling:
         """Returns the trace of a request. Returns None if the header names no trace and the request is not sampled."""
         if (parent := sent_with(traceparent)) is not None:
             return self._continued(parent)
-        if self._ratio and random.random() < self._ratio:  # noqa: S311  # needs no secure randomness
-            return Trace(random.getrandbits(128) or 1, _new_span_id(), sampled=True)
+        if self._bound and random.random() < self._ratio:  # noqa: S311  # needs no secure randomness
+            # The low bits are below the bound, so `_continued` samples the trace, too, in a worker with this sampler.
+            trace_id = random.getrandbits(64) << 64 | random.randrange(self._bound)  # noqa: S311
+            return Trace(trace_id or 1, _new_span_id(), sampled=True)
         return None
 
     def _continued(self, parent: Trace) -> Trace:

@@ -2,15 +2,18 @@
 
 import asyncio
 import json
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
+from types import SimpleNamespace
 
 import pytest
 
 from app.events import Event
 from app.settings import Settings
+from app.telemetry import timestamps
 from app.telemetry.lines import MOST_LINES, WebhookLines
 from app.telemetry.logging import configure_logging, log_webhook
 from app.telemetry.record import WebhookRecord
+from app.telemetry.timestamps import Timestamps
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("undone")]
 
@@ -57,6 +60,25 @@ async def test_written_together(parsed: Event, capsys: pytest.CaptureFixture[str
             await asyncio.sleep(0.01)
             written = capsys.readouterr().err
     assert written.count("\n") == 1
+
+
+def test_two_threads_in_a_new_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that asks for the time while another one formats a new second does not get the previous second."""
+    stamps, seen = Timestamps(UTC), list[str]()
+    monkeypatch.setattr(timestamps, "time", SimpleNamespace(time=lambda: 1_800_000_000.5))
+    assert stamps.now() == "2027-01-15T08:00:00.500+00:00"
+
+    class Interrupted(datetime):
+        @classmethod
+        def fromtimestamp(cls, timestamp: float, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            if not seen:
+                seen.append("now")
+                seen[0] = stamps.now()  # as another thread would
+            return datetime.fromtimestamp(timestamp, tz)
+
+    monkeypatch.setattr(timestamps, "time", SimpleNamespace(time=lambda: 1_800_003_600.5))
+    monkeypatch.setattr(timestamps, "datetime", Interrupted)
+    assert [stamps.now(), *seen] == ["2027-01-15T09:00:00.500+00:00"] * 2
 
 
 async def test_what_goes_wrong_is_logged_at_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,6 +84,16 @@ def test_without_a_sender_s_trace_the_ratio_decides() -> None:
     assert 300 < sum(trace is not None for trace in begun) < 700
 
 
+@pytest.mark.parametrize("ratio", [0.1, 0.5, 1])
+def test_a_worker_continues_a_new_trace(ratio: float) -> None:
+    """The ratio chooses the ids of new traces, so the worker, and OpenTelemetry's sampler, sample these traces too."""
+    sampling = Sampling("traceidratio", ratio)
+    begun = [trace for _ in range(1000) if (trace := sampling.begin(None)) is not None]
+    continued = [sampling.begin(trace.traceparent.encode()) for trace in begun]
+    assert begun
+    assert all(trace is not None and trace.sampled for trace in continued)
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [(SAMPLER, "sometimes"), (ARGUMENT, "2"), (ARGUMENT, "nan"), (ARGUMENT, "half")]
 )
