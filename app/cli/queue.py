@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 
 import click
+from click.core import ParameterSource
 
 from app.settings import load_settings
 from app.sqs.inspect import QueueInspector
@@ -16,7 +17,13 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 @click.command()
 @click.option("--peek", is_flag=True, help="Show the messages without removing them.")
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Maximum messages to show.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="With --peek: maximum number of messages to show.",
+)
 @click.option(
     "--json", "as_json", is_flag=True, help="With --peek: show each message, with its attributes, as one line of JSON."
 )
@@ -26,6 +33,9 @@ def queue(peek: bool, limit: int, as_json: bool) -> None:
     APP_SQS_QUEUE_URL names the queue. --peek receives the messages, and each receive counts towards maxReceiveCount.
     So --peek rejects a queue with a dead-letter queue, to which SQS could move the messages.
     """
+    limited = click.get_current_context().get_parameter_source("limit") is ParameterSource.COMMANDLINE
+    if not peek and (as_json or limited):
+        raise click.UsageError("--limit and --json have no effect without --peek")
     url = load_settings().require_queue_url()
     inspector = QueueInspector(url)
     counts = inspector.counts()
@@ -43,7 +53,8 @@ def show(messages: Iterable[Seen], as_json: bool) -> None:
     """
     for message in messages:
         if as_json:
-            click.echo(json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False))
+            line = json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False)
+            click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # JSON permits some of them
             continue
         facts = " ".join(f"{name}={_printable(value)}" for name, value in message.attributes.items())
         say(f"── {facts} ({len(message.body.encode()):,} bytes)")

@@ -57,6 +57,10 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
 
     APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """
+    if since <= settled:
+        raise click.UsageError(
+            f"--since is {since:,} s: allowed is more than --settled ({settled:,} s), because no event is in between"
+        )
     settings = load_settings()
     configure_logging(settings)
     access = billing_access(settings)
@@ -65,7 +69,8 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
     try:
         summary = asyncio.run(_compare(settings, access, now - since, now - settled, dry_run=dry_run))
     except (BillingFailed, QueueUnavailable) as error:
-        raise ConfigurationError(f"{error.detail} ({getattr(error, 'code', '') or type(error).__name__})") from None
+        code = error.code if isinstance(error, BillingFailed) else error.cause
+        raise ConfigurationError(f"{error.detail} ({code or type(error).__name__})") from None
     _show(summary, dry_run=dry_run)
 
 

@@ -1,6 +1,7 @@
 """Formats settings as text for error messages, `--help` and docs/settings.md, and hides secrets in such texts."""
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -82,10 +83,11 @@ def error_line(settings: type[BaseSettings], error: ErrorDetails) -> str:
     if not error["loc"]:
         return error["msg"].removeprefix("Value error, ")
     name = str(error["loc"][0])
-    field = settings.model_fields[name]
-    given = str(error["input"])
+    field, in_environment = settings.model_fields[name], variable(name, prefix_of(settings))
+    # If an item of a list is wrong, `input` is only this item.
+    given = str(error["input"]) if len(error["loc"]) == 1 else os.environ.get(in_environment, "")
     value = "(hidden)" if given and SecretStr in _kinds(field) else shown(given)
-    return f"{variable(name, prefix_of(settings))}={value}: allowed is {allowed(field)}"
+    return f"{in_environment}={value}: allowed is {allowed(field)}"
 
 
 def error_lines(settings: type[BaseSettings], error: ValidationError) -> list[str]:
