@@ -45,7 +45,6 @@ EXCEPTIONS = {
     "loadtest/stage/in_process.py: uvicorn.Server": "the process runs nothing but this measurement",
     "loadtest/stage/in_process.py: uvloop.Loop": "the process runs nothing but this measurement",
     "loadtest/stage/in_process.py: aiohappyeyeballs": "the process runs nothing but this measurement",
-    "loadtest/stage/in_process.py: Account": "the process runs nothing but this measurement",
     "app/worker/consumed_queue.py: record": "ours",
     "app/worker/consume.py: record": "ours",
     "app/worker/handle.py: record": "ours",

@@ -5,8 +5,7 @@ import click
 from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.sqs.account import require_direct
-from app.sqs.queue import QueueAddress
-from app.sqs.sdk import require_sdk
+from app.sqs.sdk import require_credentials, require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_observers
 from app.web.endpoint import PATH
@@ -33,7 +32,9 @@ def web() -> None:
     settings.require_web()
     require_sdk()
     if settings.release.direct:
-        require_direct(QueueAddress.at(settings.require_queue_url()))
+        require_direct()
+    if settings.release.keeps_sdk_client:
+        require_credentials()
     warn_of_weak_passwords(settings)
     observers = make_observers(settings, "POST", PATH)
     app = create_app(settings, observers)

@@ -13,7 +13,7 @@ from app.composition import billing_access
 from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.sqs.queue import QueueAddress
-from app.sqs.sdk import require_sdk
+from app.sqs.sdk import require_credentials, require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_worker_observers
 from app.worker.handle import Process
@@ -47,6 +47,7 @@ def work(*, retry: float = BASE_SECONDS) -> None:
     settings.require_dead_letter_queue_url()
     queue = QueueAddress.at(settings.require_queue_url()).name
     require_sdk()
+    require_credentials()
     observers = make_worker_observers(settings, queue)
     owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 

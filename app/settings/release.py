@@ -38,6 +38,14 @@ class Release(StrEnum):
         return self >= Release.V10_LEAN_CLIENT
 
     @property
+    def keeps_sdk_client(self) -> bool:
+        """True if the release builds one client of the AWS SDK at the start, and uses it until the process ends.
+
+        A client that is built while there are no credentials never looks for them again.
+        """
+        return Release.V06_SHARED_QUEUE <= self < Release.V10_LEAN_CLIENT
+
+    @property
     def accepted(self) -> str:
         """The `status` in the JSON body of the 200 response to a wanted event: `queued` or, for v01, `processed`."""
         return "queued" if self.enqueues else "processed"

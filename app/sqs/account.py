@@ -13,46 +13,38 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 import botocore.session
-from botocore.config import Config
 from botocore.exceptions import NoCredentialsError
 from botocore.httpsession import get_cert_path
 from botocore.utils import get_environ_proxies
 
 from app.errors import ConfigurationError
-from app.sqs.failures import require_queue_url
-from app.sqs.queue import QueueAddress
 from app.sqs.signing import Credentials
 
-ATTEMPTS = 2
 Result = TypeVar("Result")
 
 
-def require_direct(address: QueueAddress) -> None:
+def require_direct() -> None:
     """Raises ConfigurationError if SQS is behind a proxy, because the lean client does not support proxies."""
     if getproxies():  # building an Account takes time, so this function avoids it if no proxy is configured
-        Account(address, 1.0)
+        Account()
 
 
 class Account:
     """The configuration for SQS in this process. `endpoint`: SQS's URL in parts; `ca_bundle`: path of a file."""
 
-    def __init__(self, address: QueueAddress, deadline: float) -> None:
-        """Builds botocore's client. Raises ConfigurationError if SQS is behind a proxy.
-
-        Each attempt of a call may take `deadline` / ATTEMPTS seconds to connect, and as long again for each read.
-        """
-        attempt_timeout = deadline / ATTEMPTS
-        config = Config(
-            connect_timeout=attempt_timeout,
-            read_timeout=attempt_timeout,
-            retries={"total_max_attempts": ATTEMPTS},
-        )
+    def __init__(self) -> None:
+        """Reads the configuration, except the credentials. Raises ConfigurationError if SQS is behind a proxy."""
         self._session = botocore.session.Session()
-        self._client: Any = self._session.create_client("sqs", config=config)
-        self.address = address
-        url = self._client.meta.endpoint_url
+        self._session.get_component("credential_provider")  # loaded here, because threads must not load it together
+        # With keys, botocore does not look for credentials here. Their source may fail now, and work later.
+        client: Any = self._session.create_client(
+            "sqs",
+            aws_access_key_id="unused",
+            aws_secret_access_key="unused",  # noqa: S106  # no secret
+        )
+        url = client.meta.endpoint_url
         self.endpoint = urlsplit(url)
-        self.region: str = self._client.meta.region_name
+        self.region: str = client.meta.region_name
         self.ca_bundle = str(self._session.get_config_variable("ca_bundle") or get_cert_path(True))
         if self.endpoint.scheme in get_environ_proxies(url):
             raise ConfigurationError(
@@ -67,10 +59,6 @@ class Account:
             raise NoCredentialsError
         frozen = found.get_frozen_credentials()
         return Credentials(str(frozen.access_key), str(frozen.secret_key), frozen.token)
-
-    def queue_url(self) -> str:
-        """Asks SQS for the queue's URL. Raises botocore's errors and NotAcknowledgedError."""
-        return require_queue_url(self._client.get_queue_url(**self.address.parameters()))
 
 
 async def in_background(call: Callable[[], Result]) -> Result:

@@ -1,7 +1,7 @@
-"""Implements the lean client, which makes one API call, SendMessageBatch, with less CPU time than an AWS SDK.
+"""Implements the lean client, which makes two API calls, SendMessageBatch and GetQueueUrl, without an AWS SDK.
 
-botocore still finds the region, the endpoint, the CA bundle, the credentials and the queue's URL, in a thread. For each
-call, the lean client itself makes the JSON body and the signature, and uses a kept-alive connection.
+botocore still finds the region, the endpoint, the CA bundle and the credentials, in a thread. For each
+call, the client makes the JSON body and the signature, and uses a kept-alive connection.
 """
 
 import asyncio
@@ -9,28 +9,27 @@ import random
 import ssl
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
 from loguru import logger
 
 from app.errors import WebhookRefused
-from app.sqs.account import Account, in_background
+from app.sqs.account import Account
 from app.sqs.answers import SqsError, parsed
-from app.sqs.failures import code_of
+from app.sqs.credentials import CurrentCredentials
+from app.sqs.failures import code_of, require_queue_url
 from app.sqs.limits import SendLimits
 from app.sqs.message import Message
 from app.sqs.pool import Connections
 from app.sqs.queue import Entries, QueueAddress, batch_refused, outcomes, refusal
-from app.sqs.signing import Credentials, Signer
+from app.sqs.signing import Signer
 from app.telemetry.record import CallRecord
 
 ATTEMPTS = 3
 BACKOFF_SECONDS = 0.1
 WARM_SECONDS = 3.0
-# Every RENEW_SECONDS, the client asks botocore for credentials. botocore renews those that expire within 15 minutes.
-RENEW_SECONDS = 60.0
 # After SQS has rejected a signature, the client corrects the time in its signatures if this machine's clock differs
 # from SQS's by more than SKEW_SECONDS. A signature is valid for five minutes.
 SKEW_SECONDS = 240.0
@@ -39,19 +38,22 @@ SKEW_SECONDS = 240.0
 class LeanQueue:
     """A queue in SQS. `warm` finds the queue's URL and the credentials. If `warm` fails, `send_batch` finds them."""
 
-    def __init__(self, account: Account, limits: SendLimits) -> None:
-        self._account = account
-        self.fifo = account.address.fifo
+    def __init__(self, account: Account, address: QueueAddress, limits: SendLimits) -> None:
+        self._address = address
+        self.fifo = address.fifo
         self._slots = 1 if self.fifo else limits.calls
         endpoint = account.endpoint
         tls = ssl.create_default_context(cafile=account.ca_bundle) if endpoint.scheme == "https" else None
-        port = endpoint.port or (80 if tls is None else 443)
+        default_port = 80 if tls is None else 443
+        port = endpoint.port or default_port
+        host = endpoint.netloc.removesuffix(f":{default_port}")  # as botocore does, and other HTTP clients
         attempt_timeout = limits.deadline / ATTEMPTS
         self._connections = Connections(str(endpoint.hostname), port, tls, attempt_timeout)
         path = endpoint.path or "/"
-        self._signer = Signer(endpoint.netloc, account.region, "AmazonSQS.SendMessageBatch", path=path)
+        self._send = Signer(host, account.region, "AmazonSQS.SendMessageBatch", path=path)
+        self._get_url = Signer(host, account.region, "AmazonSQS.GetQueueUrl", path=path)
         self._preparing = asyncio.Lock()
-        self._credentials: Credentials | None = None
+        self.credentials = CurrentCredentials(account)
         self._url: str | None = None
         self._clock_offset = 0.0  # SQS's time minus this machine's, in seconds; 0 until SQS rejects a signature
         self._entries = Entries()
@@ -67,13 +69,6 @@ class LeanQueue:
         except Exception as error:
             logger.warning("Cannot connect to SQS yet: {}", code_of(error))
 
-    async def renew(self) -> None:
-        """Renews the credentials before they expire, so that no webhook waits for new credentials. Never returns."""
-        while True:
-            await asyncio.sleep(RENEW_SECONDS)
-            with suppress(Exception):  # if SQS rejects expired credentials, `_corrected` renews them
-                self._credentials = await in_background(self._account.credentials)
-
     def close(self) -> None:
         self._connections.close()
 
@@ -84,9 +79,10 @@ class LeanQueue:
         entries = self._entries.of(messages)
         try:
             async with asyncio.timeout_at(deadline):
-                if self._url is None or self._credentials is None:
+                if self._url is None or self.credentials.current is None:
                     await self._prepare()
-                answer = await self._call(orjson.dumps({"QueueUrl": self._url, "Entries": entries}), record)
+                body = orjson.dumps({"QueueUrl": self._url, "Entries": entries})
+                answer = await self._call(self._send, body, record)
                 return outcomes(answer, [entry["Id"] for entry in entries], record)
         except Exception as error:
             code = record.code = error.code if isinstance(error, SqsError) else code_of(error)
@@ -94,16 +90,21 @@ class LeanQueue:
 
     async def _prepare(self) -> None:
         async with self._preparing:
+            if self.credentials.current is None:
+                await self.credentials.find()
             if self._url is None:
-                self._credentials = await in_background(self._account.credentials)
-                self._url = await in_background(self._account.queue_url)
+                self._url = await self._find_url()
 
-    async def _call(self, body: bytes, record: CallRecord) -> dict[str, Any]:
-        """Returns SQS's answer to a SendMessageBatch. Makes at most ATTEMPTS attempts, with random pauses."""
+    async def _find_url(self) -> str:
+        body = orjson.dumps(self._address.parameters())
+        return require_queue_url(await self._call(self._get_url, body, CallRecord("GetQueueUrl")))
+
+    async def _call(self, signer: Signer, body: bytes, record: CallRecord) -> dict[str, Any]:
+        """Returns SQS's answer to a call. Makes at most ATTEMPTS attempts, with random pauses."""
         for attempt in range(1, ATTEMPTS + 1):
             offset = self._clock_offset
             try:
-                return await self._attempt(body)
+                return await self._attempt(signer, body)
             except (OSError, TimeoutError):
                 if attempt == ATTEMPTS:
                     raise
@@ -114,9 +115,9 @@ class LeanQueue:
             await asyncio.sleep(random.uniform(0, BACKOFF_SECONDS * 2**attempt))  # noqa: S311  # needs no secure randomness
         raise AssertionError
 
-    async def _attempt(self, body: bytes) -> dict[str, Any]:
-        assert self._credentials is not None
-        head = self._signer.head(body, self._credentials, time.time() + self._clock_offset)
+    async def _attempt(self, signer: Signer, body: bytes) -> dict[str, Any]:
+        assert self.credentials.current is not None
+        head = signer.head(body, self.credentials.current, time.time() + self._clock_offset)
         return parsed(await self._connections.request(head, body))
 
     async def _corrected(self, error: SqsError, signed_with: float) -> bool:
@@ -126,7 +127,7 @@ class LeanQueue:
         corrected the clock offset since then.
         """
         if error.expired:
-            self._credentials = await in_background(self._account.credentials)
+            await self.credentials.find()
             return True
         offset = error.clock_offset
         if offset is None or abs(offset - signed_with) <= SKEW_SECONDS:
@@ -138,8 +139,8 @@ class LeanQueue:
 @asynccontextmanager
 async def open_lean(address: QueueAddress, limits: SendLimits) -> AsyncIterator[LeanQueue]:
     """Yields the queue, with open connections if SQS is reachable. Closes the connections at the end of the context."""
-    queue = LeanQueue(await asyncio.to_thread(Account, address, limits.deadline), limits)
-    renewing = asyncio.create_task(queue.renew())
+    queue = LeanQueue(await asyncio.to_thread(Account), address, limits)
+    renewing = asyncio.create_task(queue.credentials.renew())
     try:
         await queue.warm()
         yield queue

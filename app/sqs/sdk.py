@@ -48,6 +48,22 @@ def require_sdk() -> None:
         raise ConfigurationError(f"AWS: {_one_line(str(error))}") from None
 
 
+def require_credentials() -> None:
+    """Raises ConfigurationError if the AWS SDK finds no credentials now, or if their source fails.
+
+    An aioboto3 client that is built without credentials never looks for them again. So the process must end, and its
+    supervisor starts it again.
+    """
+    try:
+        found = botocore.session.Session().get_credentials()
+    except (BotoCoreError, ValueError, OSError) as error:
+        raise ConfigurationError(f"AWS: {_one_line(str(error))}") from None
+    if found is None:
+        raise ConfigurationError(
+            f"AWS: no credentials found: set {' and '.join(_KEYS)}, or a profile, or give this machine a role"
+        )
+
+
 def _require_region(region: str | None) -> None:
     if not region:
         raise ConfigurationError("AWS_DEFAULT_REGION is not set: allowed is a region, such as eu-central-1")

@@ -21,7 +21,6 @@ import aiohappyeyeballs
 import uvicorn
 import uvloop
 
-from app.sqs.account import Account
 from app.web.server.graceful import GracefulServer
 from loadtest.stage.callgrind import counting
 from loadtest.stage.fake_transports import FakeSqs, Sender
@@ -121,9 +120,8 @@ def measure(subject: str, webhooks: int) -> None:
 
     uvicorn.Server.main_loop = main_loop  # type: ignore[assignment, method-assign]
     uvloop.Loop.create_connection = sqs.connect  # type: ignore[assignment, method-assign]
-    # aiohttp calls this function before `create_connection`. The lean client asks for the queue's URL at the start.
+    # aiohttp calls this function before `create_connection`.
     aiohappyeyeballs.start_connection = _no_socket  # type: ignore[assignment]
-    Account.queue_url = lambda _: sqs.queue_url  # type: ignore[assignment, method-assign]
     sys.argv[1:] = ["web"]
     runpy.run_module("loadtest.peers.asgi_noop" if subject == FLOOR else "app", run_name="__main__")
 

@@ -1,12 +1,16 @@
 """The command line in processes of its own: output, errors, exit codes."""
 
 import json
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from app.cli import COMMANDS
+from app.cli.queue import show
+from app.errors import ConfigurationError, QueueUnavailable
+from app.sqs.message import Seen
 from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.commands import run
@@ -34,6 +38,9 @@ def test_help_of_web_lists_every_setting() -> None:
     [
         (["serve"], "web, worker, setup, redrive, reconcile, queue"),
         (["queue", "--limit", "many"], "'many' is not a valid integer"),
+        (["queue", "--limit", "3"], "--limit and --json have no effect without --peek"),
+        (["queue", "--json"], "--limit and --json have no effect without --peek"),
+        (["reconcile", "--since", "10m"], "--since is 600 s: allowed is more than --settled (900 s)"),
     ],
     ids=str,
 )
@@ -43,6 +50,39 @@ def test_a_wrong_argument_is_refused(arguments: list[str], expected: str) -> Non
     assert ended.returncode == 2
     assert expected in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_worker_without_credentials() -> None:
+    """The worker does not start, because its clients would never look for credentials again."""
+    url = "http://127.0.0.1:9/000000000000/invoices"
+    queues_of_worker = {"sqs_queue_url": url, "dead_letter_queue_url": f"{url}-dead"}
+    billing = {"billing_table": "billing", "chargebee_url": "http://127.0.0.1:9", "chargebee_api_key": "key"}
+    keys = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
+    ended = run("worker", extra=queues.environment("http://127.0.0.1:9") | keys, **queues_of_worker, **billing)
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[-1].startswith("error: AWS: no credentials found")
+
+
+def test_the_reason_why_sqs_takes_no_missing_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error of `reconcile` contains SQS's code, which says what to repair."""
+
+    async def refused(*_: object, **__: object) -> NoReturn:
+        raise QueueUnavailable("SQS did not accept the message", "AccessDenied")
+
+    module = import_module("app.cli.reconcile")
+    for name in ("load_settings", "configure_logging", "billing_access", "require_sdk"):
+        monkeypatch.setattr(module, name, lambda *_: None)
+    monkeypatch.setattr(module, "_compare", refused)
+    with pytest.raises(ConfigurationError, match=r"SQS did not accept the message \(AccessDenied\)"):
+        module.reconcile.main([], standalone_mode=False)
+
+
+def test_control_characters_in_lines_of_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """No control character of a message reaches the terminal, not even one that JSON permits."""
+    show([Seen("\x1b\x7f\x9b2J ü", {"event_id": "e"})], as_json=True)
+    line = capsys.readouterr().out
+    assert json.loads(line)["body"] == "\x1b\x7f\x9b2J ü"
+    assert line.rstrip("\n").isprintable()
 
 
 @pytest.mark.parametrize(

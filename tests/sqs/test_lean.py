@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import ssl
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,11 +13,13 @@ from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 import trustme
 
 from app.errors import ConfigurationError, InvalidEvent, QueueUnavailable, WebhookRefused
+from app.sqs import credentials as credentials_module
 from app.sqs import lean
 from app.sqs.account import Account
 from app.sqs.lean import LeanQueue, open_lean
@@ -77,7 +80,7 @@ def known(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> list[Credentials]
         return given[-1]
 
     monkeypatch.setattr(Account, "credentials", credentials)
-    monkeypatch.setattr(Account, "queue_url", lambda _account: URL)
+    monkeypatch.setattr(LeanQueue, "_find_url", AsyncMock(return_value=URL))
     return given
 
 
@@ -210,9 +213,26 @@ async def test_expired_credentials(known: list[Credentials], monkeypatch: pytest
     assert (len(server.requests), len(known)) == (3, 2)
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "host"),
+    [
+        ("http://sqs.example:80", b"sqs.example"),
+        ("http://sqs.example:443", b"sqs.example:443"),
+        ("http://[::1]:80", b"[::1]"),
+    ],
+)
+async def test_the_host_in_a_request(
+    endpoint: str, host: bytes, sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The request and its signature contain the port only if it is not the default port."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    queue = LeanQueue(Account(), QueueAddress.at(URL), SendLimits())
+    assert b"\r\nhost:" + host + b"\r\n" in queue._send.head(b"", Credentials("key", "secret"), 0)
+
+
 async def test_credentials_are_renewed(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
     """The client renews its credentials in the background, without a call. An error there fails no webhook."""
-    monkeypatch.setattr(lean, "RENEW_SECONDS", 0.001)
+    monkeypatch.setattr(credentials_module, "RENEW_SECONDS", 0.001)
     give, errors, later = Account.credentials, iter([OSError(), None, OSError()]), asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -243,7 +263,8 @@ class Clock:
         date = request.head.partition(b"x-amz-date:")[2][:16].decode()
         signed = datetime.strptime(date, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()
         if abs(signed - now) < 240:
-            writer.write(acknowledged(request))
+            url = whole(json.dumps({"QueueUrl": URL}).encode())
+            writer.write(url if b"GetQueueUrl" in request.head else acknowledged(request))
             return
         self.refused += 1
         if self._late is not None:
@@ -257,6 +278,14 @@ async def test_a_wrong_clock(ahead: float, known: list[Credentials], monkeypatch
     clock = Clock(ahead)
     async with raw_sqs(clock.answer, monkeypatch) as (server, queue):
         assert await send(queue) == await send(queue) == [None, None, None]
+    assert (clock.refused, len(server.requests)) == (1, 3)
+
+
+async def test_a_wrong_clock_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first call, which asks for the queue's URL, corrects the clock."""
+    clock = Clock(3600)
+    async with raw_sqs(clock.answer, monkeypatch) as (server, queue):
+        assert await send(queue) == [None, None, None]
     assert (clock.refused, len(server.requests)) == (1, 3)
 
 
@@ -345,6 +374,67 @@ async def test_sqs_refuses_connections_at_the_start(known: list[Credentials], mo
     assert error.value.cause == "ConnectionRefusedError"
 
 
+async def test_credentials_that_come_after_the_start(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The source of the credentials, such as a metadata service, may answer later than the process starts."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+        with pytest.raises(QueueUnavailable) as error:
+            await send(queue)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "late")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        assert await send(queue) == [None, None, None]
+    assert error.value.cause == "NoCredentialsError"
+
+
+def test_a_source_of_credentials_that_fails_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process starts nevertheless. For example, the agent of EKS Pod Identity may start later than the process."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://refused-by-botocore.example")
+    account = Account()
+    with pytest.raises(ValueError, match="Unsupported host"):
+        account.credentials()
+
+
+async def test_credentials_that_hang(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calls that reach their deadlines meanwhile share one thread, and a later call succeeds."""
+    monkeypatch.setattr(lean, "WARM_SECONDS", 0.05)
+    give, asked, go_on = Account.credentials, [], threading.Event()
+
+    def credentials(account: Account) -> Credentials:
+        asked.append(account)
+        go_on.wait(60)
+        return give(account)
+
+    monkeypatch.setattr(Account, "credentials", credentials)
+    async with raw_sqs(acknowledge, monkeypatch) as (_, queue):
+        for _ in range(3):
+            with pytest.raises(QueueUnavailable):
+                await send(queue, 0.05)
+        asked_meanwhile = len(asked)
+        go_on.set()
+        assert await send(queue) == [None, None, None]
+    assert asked_meanwhile == 1
+
+
+async def test_idle_connections_that_have_ended_unnoticed(
+    known: list[Credentials], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A firewall forgets idle connections, and resets each one when it is used again. One retry is enough then."""
+    idle = lean.ATTEMPTS + 1
+
+    async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
+        if request.connection < idle:
+            reset(writer)
+        else:
+            writer.write(acknowledged(request))
+
+    async with raw_sqs(answer, monkeypatch, calls=idle) as (server, queue):
+        assert await send(queue) == [None, None, None]
+    assert [request.connection >= idle for request in server.requests] == [False, True]
+
+
 NOW = datetime.now(UTC)
 
 
@@ -411,10 +501,10 @@ def test_a_proxy(
     for name, value in {"AWS_ENDPOINT_URL": endpoint, **proxies}.items():
         monkeypatch.setenv(name, value)
     if allowed:
-        assert Account(QueueAddress.at(URL), 1).endpoint.hostname == "sqs.example"
+        assert Account().endpoint.hostname == "sqs.example"
         return
     with pytest.raises(ConfigurationError, match=f"(?i)[(]{next(iter(proxies))}[)]"):
-        Account(QueueAddress.at(URL), 1)
+        Account()
 
 
 async def test_an_answer_to_another_call(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,20 @@ def test_the_usual_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     sdk.require_sdk()
 
 
+@pytest.mark.parametrize(
+    ("uri", "expected"), [(None, "no credentials found"), ("http://refused-by-botocore.example", "Unsupported host")]
+)
+def test_credentials_are_missing(uri: str | None, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source that has no credentials, or that fails, is an error of one line."""
+    sdk.require_credentials()
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    if uri is not None:
+        monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", uri)
+    with pytest.raises(ConfigurationError, match=rf"^AWS: [^\n]*{expected}[^\n]*$"):
+        sdk.require_credentials()
+
+
 def test_a_working_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Valid values are accepted, and no source of credentials is used: such a source may be a process."""
     file = tmp_path / "config"

@@ -258,7 +258,7 @@ def test_what_is_no_acknowledgement(sqs: SqsStandIn, event: bytes, release: Rele
 def test_calls_and_connections(sqs: SqsStandIn, event: bytes, release: Release) -> None:
     """v02 to v05 ask for the URL and connect anew for each webhook, v06 and v07 once, later ones before the first.
 
-    v10 and v11 ask for the URL once, with botocore's client. They open a connection for each call in flight.
+    v10 and v11 ask for the URL once. They open a connection for each call that may be in flight.
     """
     with serving(sqs, event, release, PATIENT_START) as (service, _), service.client() as client:
         for body in fresh_events(event, 10):
@@ -267,8 +267,9 @@ def test_calls_and_connections(sqs: SqsStandIn, event: bytes, release: Release) 
         10 if release < Release.V06_SHARED_QUEUE else 1 if release < Release.V08_NATIVE_ASYNC else WARM_CONNECTIONS
     )
     assert sqs.count("GetQueueUrl") == (1 if release.direct else expected)
-    # Its other connections carry no call as long as one is free.
-    assert len({call.peer for call in sqs.calls}) == (2 if release.direct else expected)
+    peers = len({call.peer for call in sqs.calls})
+    # The other connections of v10 and v11 carry no call as long as one is free.
+    assert peers in (1, 2) if release.direct else peers == expected
     assert sqs.count("SendMessageBatch" if release >= Release.V09_GROUP_COMMIT else "SendMessage") == 10
 
 
