@@ -69,14 +69,14 @@ class Findings:
         if not block.counted:
             block.counted = True
             self.blocked += 1
-            location, stack = blame([sample.stack for sample in block.samples], block.request)
+            location, stack = blame(block.samples, block.request)
             if location not in self._found:
                 self._found.add(location)
                 if self._on_found is not None:
                     self._on_found(location, stack, block.seconds)
         if block.seconds > self._limit * STUCK_LIMITS and not block.reported:
             block.reported = True
-            location, stack = blame([sample.stack for sample in block.samples], block.request)
+            location, stack = blame(block.samples, block.request)
             tally = Tally(location, stack, block.request, short=False)
             tally.add(location, block)
             with self._lock:
@@ -88,7 +88,7 @@ class Findings:
         self.count(block, now)
         if not block.samples:
             return
-        location, stack = blame([sample.stack for sample in block.samples], block.request)
+        location, stack = blame(block.samples, block.request)
         known = {(location, block.request.route), _key_of_function(location, block.request)}
         full = len(self._long) + len(self._short) >= MOST_TALLIES
         if full and not known & (self._long.keys() | self._short.keys()):

@@ -91,18 +91,28 @@ class Tally:
         )
 
 
-def blame(samples: Sequence[Stack], request: Request) -> tuple[Location, Stack]:
+def blame(samples: Sequence[Sample], request: Request) -> tuple[Location, Stack]:
     """Returns the user's innermost line and a stack that contains it.
 
-    While a framework serialises a response, no line of the endpoint is running, but perhaps one of a middleware. Then
-    the line is the endpoint's definition.
+    While a framework serialises a response, no line of the endpoint is running, but perhaps one of a middleware. If
+    this takes most of the time, the line is the endpoint's definition.
     """
-    location, stack = culprit(samples)
-    inner = inside(stack, location)
-    if location.in_app and not any(one.file.endswith(_FRAMEWORKS) for one in inner):
-        return location, stack
-    endpoint = request.endpoint
-    if endpoint is None:
+    stacks, endpoint = _by_time(samples), request.endpoint
+    framework = [stack for stack in stacks if _is_of_framework(stack)]
+    location, stack = culprit(framework if endpoint and len(framework) > len(stacks) * _MOSTLY else stacks)
+    if endpoint is None or (location.in_app and not _is_of_framework(stack)):
         return location, stack
     routing = max((index for index, one in enumerate(stack) if one.file.endswith(_FRAMEWORKS)), default=0)
     return endpoint, (endpoint, *stack[routing:])
+
+
+def _by_time(samples: Sequence[Sample]) -> list[Stack]:
+    """Returns the stack of each sample once for each hundredth of the time that it stands for, and at least once."""
+    hundredth = sum(sample.seconds for sample in samples) / 100 or 1.0
+    return [sample.stack for sample in samples for _ in range(max(round(sample.seconds / hundredth), 1))]
+
+
+def _is_of_framework(stack: Stack) -> bool:
+    """Returns whether the framework works for the endpoint: the innermost line of the user, if any, has called it."""
+    own = max((index for index, one in enumerate(stack) if one.in_app), default=-1)
+    return any(one.file.endswith(_FRAMEWORKS) for one in stack[own + 1 :])

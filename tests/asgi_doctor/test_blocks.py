@@ -7,10 +7,10 @@ import pytest
 from asgi_doctor.block import Block, Sample
 from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.findings import Findings
-from asgi_doctor.request import NO_REQUEST
+from asgi_doctor.request import NO_REQUEST, Request
 from asgi_doctor.scheduling import Interval
 from asgi_doctor.stacks import Location, Stack
-from asgi_doctor.tally import Tally
+from asgi_doctor.tally import Tally, blame
 from asgi_doctor.watched import Passed
 
 LINE = Location(__file__, 1, "fill")
@@ -81,6 +81,29 @@ def test_known_lines_are_counted_beyond_the_limit(monkeypatch: pytest.MonkeyPatc
         block.add(Sample((line,), seconds=0.5, computing=0.0, collecting=0.0))
         findings.end(block, 10.5)
     assert [(finding.line, finding.count) for finding in findings.all()] == [(1, 3)]
+
+
+def _samples(*parts: tuple[Stack, int, float]) -> list[Sample]:
+    """Returns samples: a stack, how often it was seen, and the seconds of each sample."""
+    return [Sample(stack, seconds, 0.0, 0.0) for stack, times, seconds in parts for _ in range(times)]
+
+
+def test_a_short_line_before_a_long_one() -> None:
+    """The line with most of the time is named, although the beginning of a block is sampled more often."""
+    later = LINE._replace(line=2)
+    samples = _samples(((LINE,), 9, 0.005), ((later,), 6, 0.02))
+    assert blame(samples, NO_REQUEST) == (later, (later,))
+
+
+def test_a_short_endpoint_with_a_large_response() -> None:
+    """The definition of the endpoint is named if the framework's serialisation takes most of the time."""
+    routing = Location("/venv/lib/python3/site-packages/fastapi/routing.py", 369, "serialize_response")
+    request = Request({"path": "/rows", "endpoint": test_a_short_endpoint_with_a_large_response}, None)
+    encoder = Location("/venv/lib/python3/site-packages/fastapi/encoders.py", 129, "jsonable_encoder")
+    calls, serialises = (routing, LINE), (routing, encoder)
+    location, stack = blame(_samples((calls, 4, 0.005), (serialises, 10, 0.02)), request)
+    assert (location, stack) == (request.endpoint, (request.endpoint, routing, encoder))
+    assert blame(_samples((calls, 4, 0.05), (serialises, 4, 0.02)), request) == (LINE, calls)
 
 
 def test_a_short_starvation_after_a_long_one() -> None:
