@@ -1,6 +1,7 @@
 """The CPU time that garbage collections take from one thread."""
 
 import gc
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ class GarbageTime:
     """
 
     def __init__(self, thread: int) -> None:
-        self._thread, self._clock = thread, _clock_of(thread)
+        self._process, self._thread, self._clock = os.getpid(), thread, _clock_of(thread)
         self._ended, self._began = 0.0, 0.0
 
     @property
@@ -32,7 +33,8 @@ class GarbageTime:
             gc.callbacks.remove(self._collecting)
 
     def _collecting(self, phase: str, _: dict[str, Any]) -> None:
-        if threading.get_ident() == self._thread:
+        # A forked process inherits the callback, and cannot read the clock of its parent's thread.
+        if threading.get_ident() == self._thread and os.getpid() == self._process:
             if phase == "start":
                 self._began = self._clock()
             else:

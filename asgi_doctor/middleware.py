@@ -48,7 +48,8 @@ class Watch:
 
     `warn` is the limit of a block in seconds. `on_finding` is called for a line's first finding on a route, not for
     each block. Findings about the start arrive in the event loop's thread, before the first request; all others arrive
-    in the watchdog's thread. The callback must be fast and thread-safe. Other attributes are those of `app`.
+    in the watchdog's thread. The callback must be fast and thread-safe; an exception of it is logged. Other attributes
+    are those of `app`.
     """
 
     def __init__(self, app: App, *, warn: float = 0.1, on_finding: Callable[[Finding], None] = log_finding) -> None:
@@ -75,8 +76,14 @@ class Watch:
             await self._start()
         await self._routed(scope, receive, send)
 
+    def _tell(self, finding: Finding) -> None:
+        try:
+            self._on_finding(finding)
+        except Exception:
+            _logger.exception("on_finding has failed for %s", finding.place)
+
     async def _start(self) -> None:
-        self._watchdog = Watchdog(self._warn, on_finding=self._on_finding).__enter__()
+        self._watchdog = Watchdog(self._warn, on_finding=self._tell).__enter__()
         await self._watchdog.pools.discover()
 
     async def _lifespan(self, scope: Any, receive: Receive, send: Send) -> None:
@@ -85,7 +92,7 @@ class Watch:
         async def send_started(message: Message) -> None:
             if message["type"].startswith("lifespan.startup."):
                 for finding in starting.stop():
-                    self._on_finding(finding)
+                    self._tell(finding)
                 await self._start()
             await send(message)
 

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import thread as executors
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from asgi_doctor.stacks import Location, Stack, inside
 from asgi_doctor.threads import Line, awaiting_lines, busy_lines
 
 INTERVAL_SECONDS = 0.05
+DISCOVER_SECONDS = 1.0
 # Waiting calls are a finding only after this many times the limit, because a burst is not starvation.
 LIMITS = 3
 
@@ -86,11 +88,16 @@ class Pools:
         self._next = 0.0
 
     async def discover(self) -> None:
-        """Finds the pools of the running loop. Starts a thread of the default executor."""
-        loop = asyncio.get_running_loop()
-        thread = await loop.run_in_executor(None, threading.current_thread)
-        queue = executors._threads_queues.get(thread)
-        found: list[Waiting] = [DefaultExecutor(queue)] if queue is not None else []
+        """Finds the pools of the running loop. Starts a thread of the default executor.
+
+        Leaves that executor out if it has no free thread for DISCOVER_SECONDS: the start must not wait for one.
+        """
+        found: list[Waiting] = []
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DISCOVER_SECONDS):
+                thread = await asyncio.get_running_loop().run_in_executor(None, threading.current_thread)
+            queue = executors._threads_queues.get(thread)
+            found += [DefaultExecutor(queue)] if queue is not None else []
         if "anyio" in sys.modules:
             from anyio.to_thread import current_default_thread_limiter  # only where the application uses it
 

@@ -9,7 +9,7 @@ from asgi_doctor.block import Block, Sample
 from asgi_doctor.builders import builds, imports
 from asgi_doctor.finding import Finding, Kind
 from asgi_doctor.request import NO_REQUEST
-from asgi_doctor.stacks import Location, inside, stack_of
+from asgi_doctor.stacks import Location, depth_of_loop, inside, is_idle, stack_of
 from asgi_doctor.tally import Tally
 from asgi_doctor.watched import Passed, WatchedThread
 
@@ -28,7 +28,7 @@ class Startup:
     def __init__(self, limit: float) -> None:
         self.findings: list[Finding] = []
         self._limit = limit
-        self._watched = WatchedThread()
+        self._watched, self._depth = WatchedThread(), depth_of_loop()
         self._blocks: dict[Location, Block] = {}
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="startup watchdog", daemon=True)
@@ -54,7 +54,9 @@ class Startup:
             self._watched.stop()
 
     def _sample(self) -> None:
-        stack = stack_of(self._watched.frames(), 0)
+        frames = self._watched.frames()
+        stack = () if not frames or is_idle(frames, self._depth) else stack_of(frames, self._depth)
+        del frames
         passed = self._watched.passed(INTERVAL_SECONDS)
         location = next((one for one in reversed(stack) if one.in_app), None)
         if location is None or imports(inner := inside(stack, location)):

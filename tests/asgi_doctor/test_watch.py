@@ -1,7 +1,11 @@
 """`asgi_doctor.watch` reports findings with their routes and traces, in dependencies, tasks and threads."""
 
 import asyncio
+import gc
 import logging
+import os
+import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -15,10 +19,12 @@ from opentelemetry.sdk.trace import TracerProvider
 
 import asgi_doctor
 from asgi_doctor import Finding, Kind
+from asgi_doctor.garbage import GarbageTime
 
 Run = Callable[[Coroutine[Any, Any, None]], None]
 LOOPS: list[Run] = [asyncio.run, uvloop.run]
 BLOCK = 1.0  # seconds: longer than a busy machine keeps the watching thread from a core
+PATIENCE = 30.0
 tracer = TracerProvider().get_tracer(__name__)
 
 
@@ -94,12 +100,62 @@ def test_findings_of_an_application(run: Run) -> None:
     assert all("asgi_doctor/" not in call for one in found for call in one.chain if "tests" not in call)
 
 
+def test_collections_in_a_forked_process() -> None:
+    """A process that the application forks, as a process pool does, collects garbage without errors."""
+    garbage = GarbageTime(threading.get_ident())
+    garbage.start()
+    try:
+        if (child := os.fork()) == 0:
+            sys.unraisablehook = lambda _: os._exit(1)
+            gc.collect()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    finally:
+        garbage.stop()
+
+
 def test_a_finding_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     """A finding is a warning in the log if there is no callback."""
     with caplog.at_level(logging.WARNING, logger="asgi_doctor"):
         asyncio.run(_serve(asgi_doctor.watch(_shop()), ["/dependency/7"]))
     assert "_dependency waits for " in caplog.text
     assert "(GET /dependency/{number})" in caplog.text
+
+
+def test_a_callback_that_fails(caplog: pytest.LogCaptureFixture) -> None:
+    """The application starts, and later findings arrive as well."""
+    found: list[Finding] = []
+
+    def fail(finding: Finding) -> None:
+        found.append(finding)
+        raise ConnectionError
+
+    app = asgi_doctor.watch(_shop(), on_finding=fail)
+    asyncio.run(asyncio.wait_for(_serve(app, ["/dependency/7", "/task"]), PATIENCE))
+    assert [one.function.rpartition(".")[2] for one in found if one.in_app] == ["_lifespan", "_dependency", "task"]
+    assert "on_finding has failed for " in caplog.text
+
+
+@pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "uvloop"])
+def test_a_start_that_awaits(run: Run) -> None:
+    """A lifespan that awaits is no finding, neither is the line that runs the loop. No executor's thread is needed."""
+    ended = threading.Event()
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        loop = asyncio.get_running_loop()  # forty calls are more than the default executor has threads
+        waits = [loop.run_in_executor(None, ended.wait, 6 * BLOCK) for _ in range(40)]
+        await asyncio.sleep(BLOCK)
+        yield
+        ended.set()
+        in_time.append(await waits[0])
+
+    found: list[Finding] = []
+    in_time: list[bool] = []
+    app = asgi_doctor.watch(FastAPI(lifespan=lifespan), on_finding=found.append)
+    run(_serve(app, ["/docs"]))
+    assert [one for one in found if one.kind is Kind.STARTUP] == []
+    assert in_time == [True]
 
 
 def test_attributes_of_the_application() -> None:
