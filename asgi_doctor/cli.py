@@ -2,7 +2,9 @@
 
 import argparse
 import math
+import os
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,7 +33,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--port", type=_port, default=8000, help="port to listen on; 0 takes a free one (default: %(default)s)")
     add("--loop", choices=("auto", "asyncio", "uvloop"), default="auto", help="auto: uvloop if it is installed")
     add("--warn", type=_limit, default=0.1, metavar="SECONDS", help="report longer blocks (default: %(default)s)")
-    add("--for", type=_seconds, dest="seconds", metavar="SECONDS", help="stop after so many seconds")
+    add("--for", type=_seconds, dest="seconds", metavar="SECONDS", help="stop after so many seconds of serving")
     add("--no-page", action="store_true", help="do not serve the page that lists the findings")
     add("--send", nargs=2, action="append", default=[], metavar=("METHOD", "PATH"), help=_SEND)
     add("--check", action="store_true", help="exit with 1 for any finding that is not in the baseline")
@@ -59,7 +61,7 @@ def main(
         new = [finding for finding in result.findings if outputs.key(finding) not in known]
         for line in report.summary(new, len(result.findings) - len(new), result.requests, wanted.warn, explain):
             _say(line)
-        _write(options, result.findings, new, result.requests)
+        _write(options, result, new)
     except DoctorError as error:
         _complain(f"error: {error}")
         return 2
@@ -72,12 +74,18 @@ def main(
 
 
 def command() -> None:
-    """Runs the console script `asgi-doctor`."""
-    sys.exit(main())
+    """Runs the console script `asgi-doctor`. Does not wait for the application's threads, which may never end."""
+    code = main()
+    if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
+        os._exit(code)
+    sys.exit(code)
 
 
 def _wanted(options: argparse.Namespace) -> session.Wanted:
-    """Returns the options of the session. Raises DoctorError if a method or a path of --send is not allowed."""
+    """Returns the options of the session. Raises DoctorError if --send or the folder of a file is not allowed."""
+    for file in (options.json, options.write_baseline, options.junit):
+        if file is not None and not file.parent.is_dir():
+            raise DoctorError(f"{file}: there is no folder {file.parent}")
     for method, path in options.send:
         if method.upper() not in _METHODS or not path.startswith("/") or any(code <= " " for code in path):
             allowed = f"one of {', '.join(_METHODS)}, and a path that begins with / and has no spaces"
@@ -95,15 +103,22 @@ def _wanted(options: argparse.Namespace) -> session.Wanted:
     )
 
 
-def _write(options: argparse.Namespace, findings: list[Finding], new: list[Finding], requests: int) -> None:
-    """Writes all findings as JSON and as a baseline, and the new ones as failed tests."""
-    outputs.write(options.json, outputs.as_json(findings))
-    outputs.write(options.write_baseline, outputs.baseline(findings))
-    outputs.write(options.junit, outputs.as_junit(new, requests))
+def _write(options: argparse.Namespace, result: session.Result, new: list[Finding]) -> None:
+    """Writes all findings as JSON and as a baseline, and the new ones as failed tests.
+
+    After a start that failed, there is no baseline, and the start is a test with an error.
+    """
+    outputs.write(options.json, outputs.as_json(result.findings))
+    if not result.failed:
+        outputs.write(options.write_baseline, outputs.baseline(result.findings))
+    outputs.write(options.junit, outputs.as_junit(new, result.requests, failed=bool(result.failed)))
 
 
 def _say(line: str) -> None:
-    print(line, flush=True)  # noqa: T201  # the command's output
+    try:
+        print(line, flush=True)  # noqa: T201  # the command's output
+    except BrokenPipeError:  # as of `| head`; the exit code and the files count nevertheless
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(line: str) -> None:

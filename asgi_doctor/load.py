@@ -1,7 +1,7 @@
 """A small load for `--send`, in a process of its own: `python load.py HOST PORT METHOD PATH [METHOD PATH]…`.
 
 Each request is sent twice alone and then fifty times at once: fifty are more than AnyIO has threads. A request that has
-no answer after ten seconds is given up. The exit code is 1 if all answers to one of the requests are errors.
+no whole answer after ten seconds is given up. The exit code is 1 if all answers to one of the requests are errors.
 """
 
 import asyncio
@@ -14,25 +14,30 @@ SECONDS = 10.0
 
 async def send(host: str, port: int, method: str, path: str) -> str:
     """Sends one request and reads its answer to the end. Returns the status, or why there is none."""
-    writer = None
+    writer, answer = None, b""
     try:
         async with asyncio.timeout(SECONDS):
             reader, writer = await asyncio.open_connection(host, port)
             body = "Content-Length: 0\r\n" if method in {"POST", "PUT", "PATCH"} else ""
-            head = f"{method} {path} HTTP/1.1\r\nHost: {host}:{port}\r\n{body}Connection: close\r\n\r\n"
+            name = f"[{host}]" if ":" in host else host
+            head = f"{method} {path} HTTP/1.1\r\nHost: {name}:{port}\r\n{body}Connection: close\r\n\r\n"
             writer.write(head.encode())
             await writer.drain()
             answer = await reader.readline()
             while await reader.read(65536):
                 pass
-        return answer.split()[1].decode() if len(answer.split()) > 1 else "no answer"
+        return _status(answer)
     except TimeoutError:
-        return f"no answer in {SECONDS:g} s"
+        return f"{_status(answer)} without an end in {SECONDS:g} s" if answer else f"no answer in {SECONDS:g} s"
     except OSError as error:
         return str(error)
     finally:
         if writer is not None:
             writer.close()
+
+
+def _status(line: bytes) -> str:
+    return line.split()[1].decode() if len(line.split()) > 1 else "no answer"
 
 
 async def main(host: str, port: int, requests: list[tuple[str, str]]) -> int:

@@ -1,6 +1,7 @@
 """Writes findings for machines: JSON, JUnit's XML, and a baseline of known findings."""
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from asgi_doctor.finding import Finding
 from asgi_doctor.report import described
 
 Known = set[tuple[str, str, str, str]]
+# Characters that XML does not allow. The path of a request may contain them.
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_json(findings: Iterable[Finding]) -> str:
@@ -34,10 +37,17 @@ def fields(finding: Finding) -> dict[str, Any]:
     }
 
 
-def as_junit(findings: list[Finding], requests: int) -> str:
-    """Returns a test suite in which each finding is a failed test, or one passed test if there is none."""
-    tests: list[Finding | None] = [*findings] or [None]
-    suite = ET.Element("testsuite", name="asgi-doctor", tests=str(len(tests)), failures=str(len(findings)), errors="0")
+def as_junit(findings: list[Finding], requests: int, *, failed: bool = False) -> str:
+    """Returns a test suite in which each finding is a failed test, or one passed test if there is none.
+
+    `failed`: the application's start-up has failed, which is a test with an error.
+    """
+    tests: list[Finding | None] = [*findings] or ([] if failed else [None])
+    counts = {"tests": str(len(tests) + failed), "failures": str(len(findings)), "errors": str(int(failed))}
+    suite = ET.Element("testsuite", {"name": "asgi-doctor"} | counts)
+    if failed:
+        start = ET.SubElement(suite, "testcase", classname="", name="start of the application")
+        ET.SubElement(start, "error", message="the application's start-up has failed")
     for finding in tests:
         name = (
             f"{finding.kind.value} {finding.place}"
@@ -50,7 +60,7 @@ def as_junit(findings: list[Finding], requests: int) -> str:
             case.set("line", str(finding.line))
             failure = ET.SubElement(case, "failure", message=finding.cure.advice, type=finding.kind.value)
             failure.text = "\n".join(described(finding))
-    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    return _NOT_XML.sub("\ufffd", ET.tostring(suite, encoding="unicode", xml_declaration=True)) + "\n"
 
 
 def baseline(findings: Iterable[Finding]) -> str:

@@ -20,7 +20,10 @@ _START_FAILED = 3  # uvicorn's exit code
 
 
 class WatchedServer(uvicorn.Server):
-    """Stops at the first SIGINT or SIGTERM. The second one makes `serve` return at once, even if the loop is stuck."""
+    """Stops at the first SIGINT or SIGTERM.
+
+    The second one makes `serve` return, even if the loop is stuck, as soon as no thread of the default executor runs.
+    """
 
     def __init__(
         self,

@@ -34,10 +34,10 @@ _COMPREHENSION = re.compile(r"\.?<(listcomp|setcomp|dictcomp|genexpr)>")
 _claimed: tuple[str, ...] = ()
 
 
-def claim(folder: str) -> None:
-    """Counts files below `folder` as the user's, even if the folder is among installed packages."""
+def claim(path: str) -> None:
+    """Counts this file, or all files below this folder, as the user's, even if it is among installed packages."""
     global _claimed  # noqa: PLW0603  # one process serves one application
-    _claimed = (*_claimed, folder.rstrip(os.sep) + os.sep)
+    _claimed = (*_claimed, path if Path(path).is_file() else path.rstrip(os.sep) + os.sep)
     in_app.cache_clear()
 
 

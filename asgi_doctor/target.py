@@ -39,7 +39,7 @@ def _import(name: str) -> object:
     loaded = sys.modules.get(package)
     try:
         module = import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         hint = ""
         if isinstance(error, ModuleNotFoundError) and loaded is not None:
             hint = f"; the package {package} is this command's own: rename yours, or use asgi-doctor"
@@ -55,15 +55,15 @@ def _call(target: str, factory: Any) -> Any:
         raise DoctorError(f"{target}: {_described(factory)} is not a factory")
     try:
         return factory()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise DoctorError(f"{target}: the factory fails: {_described_error(error)}") from None
 
 
-def _described_error(error: Exception) -> str:
+def _described_error(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{_where(error)}"
 
 
-def _where(error: Exception) -> str:
+def _where(error: BaseException) -> str:
     """Returns the innermost line of the user's code in the traceback, in brackets, or "" if there is none."""
     locations = [
         Location(frame.filename, frame.lineno or 0, frame.name) for frame in traceback.extract_tb(error.__traceback__)

@@ -1,5 +1,6 @@
 """Tests `python -m asgi_doctor` on small apps, in separate processes."""
 
+import asyncio
 import json
 import re
 import signal
@@ -13,7 +14,8 @@ from xml.etree import ElementTree as ET
 import httpx
 import pytest
 
-from asgi_doctor import cli
+from asgi_doctor import cli, load, outputs
+from asgi_doctor.finding import Cure, Finding, Kind
 from tests.asgi_doctor.doctor_process import PATIENCE, command, doctor, environment
 from tests.harness.service import NO_CAS
 
@@ -121,6 +123,25 @@ def test_background_tasks_after_the_built_in_load(shop: Path) -> None:
     assert ("starves", "mail") in [(one["kind"], one["function"]) for one in findings]
 
 
+def test_a_reader_that_ends_early(shop: Path) -> None:
+    """Nobody reads the output after the first line, as with `| head -1`: the doctor ends, and writes its files."""
+    process = subprocess.Popen(
+        command("shop:app", "--port", "0", "--no-page", "--send", "GET", "/docs", "--json", "found.json"),
+        cwd=shop, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith("Serving shop:app on ")
+        process.stdout.close()
+        try:
+            assert process.wait(PATIENCE) == 0
+        finally:
+            process.kill()
+        assert process.stderr.read() == ""
+    assert (shop / "found.json").exists()
+
+
 def test_a_check_that_cannot_tell(shop: Path) -> None:
     """If all answers are errors, the endpoint has not run, so a check that finds nothing has not passed."""
     ended = subprocess.run(
@@ -130,6 +151,23 @@ def test_a_check_that_cannot_tell(shop: Path) -> None:
     assert "sent GET /nothing: 52 × 404" in ended.stdout
     assert ended.returncode == 2
     assert ended.stderr == "error: --check: all answers to a request of --send are errors: see `sent` above\n"
+
+
+def test_an_answer_that_never_ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A stream of events has answered, though it has no end."""
+
+    async def stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\ndata: 1\n\n")
+        await reader.read()
+        writer.close()
+
+    async def send() -> int:
+        async with await asyncio.start_server(stream, "127.0.0.1", 0) as server:
+            return await load.main("127.0.0.1", server.sockets[0].getsockname()[1], [("GET", "/events")])
+
+    monkeypatch.setattr(load, "SECONDS", 1.0)
+    assert asyncio.run(send()) == 0
+    assert capsys.readouterr().out == "sent GET /events: 52 × 200 without an end in 1 s\n"
 
 
 FAILING = """
@@ -151,8 +189,9 @@ FAILING = """
 def test_a_start_that_fails(tmp_path: Path) -> None:
     """The exit code is uvicorn's, and the summary and the files have what blocked until then."""
     (tmp_path / "shop.py").write_text(textwrap.dedent(FAILING))
+    files = ("--json", "found.json", "--junit", "found.xml", "--write-baseline", "known.json")
     ended = subprocess.run(
-        command("shop:app", "--port", "0", "--check", *FAR_ABOVE, "--json", "found.json"),
+        command("shop:app", "--port", "0", "--check", *FAR_ABOVE, *files),
         cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert ended.returncode == 3
@@ -160,6 +199,15 @@ def test_a_start_that_fails(tmp_path: Path) -> None:
     assert "0 requests; 1 finding" in ended.stdout
     [found] = json.loads((tmp_path / "found.json").read_text())["findings"]
     assert (found["kind"], found["function"]) == ("startup", "lifespan")
+    assert 'tests="2" failures="1" errors="1"' in (tmp_path / "found.xml").read_text()
+    assert not (tmp_path / "known.json").exists()
+
+
+def test_a_path_with_control_characters() -> None:
+    """JUnit's file is XML, whatever path a request had."""
+    finding = Finding("shop.py", 7, "pay", "GET /a\x01", Kind.WAITS, 1, 0.2, 0.2, (), Cure("wait"), "sleep(1)")
+    suite = ET.fromstring(outputs.as_junit([finding], 1))  # noqa: S314  # the doctor has written it
+    assert suite[0].get("classname") == "GET /a\ufffd"
 
 
 def test_a_signal_during_the_import(tmp_path: Path) -> None:
@@ -209,6 +257,22 @@ def test_a_loop_that_never_turns_again(shop: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_thread_that_never_ends(shop: Path) -> None:
+    """The second signal ends the doctor although the thread of an endpoint still waits."""
+    with (shop / "shop.py").open("a") as file:
+        file.write("\n@app.get('/wait')\ndef wait():\n    print('waiting', flush=True)\n    time.sleep(1000)\n")
+    with doctor(shop, "--no-page") as running, ThreadPoolExecutor(1) as sender:
+        waiting = sender.submit(running.client.get, "/wait")
+        running.line("waiting")
+        running.process.send_signal(signal.SIGINT)
+        running.line("Stopping")
+        code, summary = running.end(signal.SIGINT)
+        waiting.exception(PATIENCE)  # uvicorn may still answer with 500
+    assert code == 0
+    assert "1 request; " in summary
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["app.main:app", "app.main:create --factory"])
 def test_a_package_called_app(tmp_path: Path, target: str) -> None:
     """The user's package may be called `app`, as the service's, and may have a factory."""
@@ -230,6 +294,8 @@ def test_a_package_called_app(tmp_path: Path, target: str) -> None:
         (["shop"], "shop: allowed is module:attribute, as in shop.main:app"),
         (["shops:app"], "shops cannot be imported: ModuleNotFoundError: No module named 'shops'"),
         (["broken:app"], "broken cannot be imported: ZeroDivisionError: division by zero (broken.py:1 in <module>)"),
+        (["exits:app"], "exits cannot be imported: SystemExit: no database (exits.py:1 in <module>)"),
+        (["shop:app", "--json", "none/found.json"], "none/found.json: there is no folder none"),
         (["shop:shop"], "shop:shop: shop has no attribute shop"),
         (["shop:not_an_app"], "shop:not_an_app: an object of type int is not an ASGI app"),
         (["shop:create"], "a function that is not async (a factory? then add --factory) is not an ASGI app"),
@@ -243,6 +309,7 @@ def test_a_package_called_app(tmp_path: Path, target: str) -> None:
 def test_what_cannot_be_served(shop: Path, arguments: list[str], error: str) -> None:
     """The error is one line with the reason; the exit code is 2."""
     (shop / "broken.py").write_text("1 / 0\n")
+    (shop / "exits.py").write_text("raise SystemExit('no database')\n")
     ended = subprocess.run(
         command(*arguments, "--port", "0"),
         cwd=shop, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from asgi_doctor.greenlets import frames_of
-from asgi_doctor.stacks import Location, Stack, culprit, depth_of_loop, short, stack_of
+from asgi_doctor.stacks import Location, Stack, claim, culprit, depth_of_loop, in_app, short, stack_of
 
 RUN = Location("/shop/orders.py", 10, "create")
 PARSE = Location("/shop/parse.py", 20, "parse")
@@ -37,6 +37,21 @@ def test_the_culprit(samples: list[Stack], named: Location) -> None:
     assert location == named
     assert location in stack
     assert stack in samples
+
+
+@pytest.mark.parametrize("claimed", ["shop.py", "shop"])
+def test_an_application_among_installed_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, claimed: str) -> None:
+    """The claimed module, or the claimed package, is the user's, and nothing beside it."""
+    monkeypatch.setattr("asgi_doctor.stacks._claimed", ())
+    packages = tmp_path / "site-packages"
+    (packages / "shop").mkdir(parents=True)
+    (packages / "shop.py").touch()
+    file = packages / claimed if claimed.endswith(".py") else packages / claimed / "main.py"
+    assert not in_app(str(file))
+    claim(str(packages / claimed))
+    assert in_app(str(file))
+    assert not in_app(str(packages / "requests" / "api.py"))
+    in_app.cache_clear()
 
 
 def test_locations_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
