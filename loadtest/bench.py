@@ -33,13 +33,14 @@ from loadtest.stage.collector import collector
 from loadtest.stage.peers import peers
 from loadtest.stage.subject import AttackSubject
 
-FEWEST = 5  # repeats for an interval of 93 %: with fewer, --against is a trial run
+# An interval of 93 % needs five repeats. Fewer, or shorter attacks, are a trial run, which documents leave out.
+FEWEST, SECONDS = 5, 5
 TITLE = "bench: CPU per accepted webhook"
 
 
 @click.command(help=__doc__)
 @click.option("--repeats", type=click.IntRange(1, 50), default=10, show_default=True)
-@click.option("--seconds", type=click.FloatRange(1, 600), default=5, show_default=True, help="Of each attack.")
+@click.option("--seconds", type=click.FloatRange(1, 600), default=SECONDS, show_default=True, help="Of each attack.")
 @click.option("--only", multiple=True, help="Only this subject: v09, go, … (repeatable).")
 @click.option("--against", metavar="COMMIT", help=f"Beside this commit's releases: those of --only, or {NEWEST}.")
 @click.option("--python", "base", metavar="FILE", help="Beside another interpreter: the same releases.")
@@ -62,7 +63,7 @@ def main(repeats: int, seconds: float, only: tuple[str, ...], against: str | Non
 
 def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
     where = interleaved.environment()
-    file = folders.comparison(where, quick=bool(only)) / "bench.json"
+    file = folders.comparison(where, quick=bool(only) or repeats < FEWEST or load.duration_s < SECONDS) / "bench.json"
     with collector() as url:
         pairs = _beside_the_newest(only, url)
         comparison = duet.run(TITLE, pairs=pairs, load=load, repeats=repeats, file=file, where=where)

@@ -25,12 +25,13 @@ from loadtest.record.billing import BillingAudit
 from loadtest.stage.worker_stack import Rules, open_worker_stack
 from local.machine import Watch
 
+EVENTS = 10_000  # fewer are a trial run, which documents leave out
 WORKERS = 2
 RESTS = 50  # calls
 
 
 @click.command(help=__doc__)
-@click.option("--events", type=click.IntRange(100), default=10_000, show_default=True)
+@click.option("--events", type=click.IntRange(100), default=EVENTS, show_default=True)
 @click.option("--rate", type=click.IntRange(60), default=3500, show_default=True, help="API calls a minute allowed.")
 @click.option("--errors", type=click.FloatRange(0, 0.5), default=0.05, show_default=True, help="Share of API calls.")
 @click.option("--kills/--no-kills", default=True, show_default=True, help="One of the workers, every few seconds.")
@@ -39,7 +40,9 @@ def main(events: int, rate: int, errors: float, kills: bool, seed: int | None) -
     with exit_on_failure():
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
         click.echo(f"--seed {seed}")
-        file = folders.comparison(meta.environment()) / f"billing{'' if kills else '-without-kills'}.json"
+        file = (
+            folders.comparison(meta.environment(), events < EVENTS) / f"billing{'' if kills else '-without-kills'}.json"
+        )
         with tempfile.TemporaryDirectory() as folder:
             done = bill(
                 events,

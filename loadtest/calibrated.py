@@ -69,6 +69,7 @@ class Fit:
     def _rps(self, kind: str, what: AttackSubject, load: Load) -> float:
         case = Case(kind, what, "burst", load)
         found = interleaved.run(f"calibrated: {kind}", [case], FITS, self._file, self._where, sqs=self._sqs)
+        print(*interleaved.doubts(found), sep="\n", end="")
         return median(run.measurement.rps for run in found.runs)
 
 

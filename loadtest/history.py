@@ -19,6 +19,8 @@ from loadtest.record.shapes import Load
 from loadtest.report import over_time, page, pictures, tables
 from loadtest.stage import subject
 
+REPEATS = 3  # fewer are a trial run, which documents leave out
+
 
 def published(duration_s: float) -> Load:
     return Load(rate=500, duration_s=duration_s, timeout_s=30)
@@ -44,13 +46,13 @@ def cases(seconds: float, sustained: bool) -> list[Case]:
 
 @click.command(help=__doc__)
 @click.option("--quick", is_flag=True, help="Attacks of 2 s, for a trial run.")
-@click.option("--repeats", type=click.IntRange(1, 50), default=3, show_default=True)
+@click.option("--repeats", type=click.IntRange(1, 50), default=REPEATS, show_default=True)
 @click.option("--sustained", is_flag=True, help="Also 200/s for 4 minutes, on v07 and the newest.")
 @click.option("--out", type=click.Path(path_type=Path), help="[default: loadtest/results/<date>-<commit>]")
 def main(quick: bool, repeats: int, sustained: bool, out: Path | None) -> None:
     with exit_on_failure():
         where = interleaved.environment()
-        out = out or folders.comparison(where, quick)
+        out = out or folders.comparison(where, quick or repeats < REPEATS)
         chosen = cases(2 if quick else 5, sustained)
         comparison = interleaved.run(
             "history: published against measured", chosen, repeats, out / "history.json", where

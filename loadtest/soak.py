@@ -29,16 +29,18 @@ from loadtest.report import soak as report
 from loadtest.stage import subject, toxiproxy
 from loadtest.stage.stack import PASSWORD, USER, open_stack
 
+WEBHOOKS = 1_000_000  # fewer are a trial run, which documents leave out
+
 
 @click.command(help=__doc__)
-@click.option("--webhooks", type=click.IntRange(1000), default=1_000_000, show_default=True)
+@click.option("--webhooks", type=click.IntRange(1000), default=WEBHOOKS, show_default=True)
 @click.option("--rate", type=click.IntRange(1, 100_000), default=1000, show_default=True, help="Webhooks a second.")
 @click.option("--seed", type=int, help="[default: a random one, which is printed]")
 def main(webhooks: int, rate: int, seed: int | None) -> None:
     with exit_on_failure():
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
         click.echo(f"--seed {seed}")
-        file = folders.comparison(interleaved.environment()) / "soak.json"
+        file = folders.comparison(interleaved.environment(), webhooks < WEBHOOKS) / "soak.json"
         done = soak(webhooks, rate, seed, folders.raw(file, "soak", NEWEST, 0))
         click.echo(report.text(done))
         folders.write(file, done)

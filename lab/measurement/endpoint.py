@@ -50,18 +50,17 @@ def measure(
     Raises PreCheckFailed, ChildProcessError, and CalledProcessError or TimeoutExpired (vegeta).
     """
     out.mkdir(parents=True, exist_ok=True)
-    with (
-        open_budget(case.budget) as budget,
-        subject.start(what, budget, beside.environment(case.database), out / "service.log") as running,
-    ):
-        usage = Usage(budget, running, beside, case.workers)
-        _check(case.target(running.url, short=True))
-        _warm_up(case, running, out)
-        begin(running)
-        with Watch() as machine, usage:
-            vegeta.attack(case.load, what.name, case.target(running.url), out / "results.bin", usage.tick)
-        used = used_of(case.budget, budget, running, usage.cpu_s)
-        threads = usage.threads()
+    with open_budget(case.budget) as budget:
+        with subject.start(what, budget, beside.environment(case.database), out / "service.log") as running:
+            usage = Usage(budget, running, beside, case.workers)
+            _check(case.target(running.url, short=True))
+            _warm_up(case, running, out)
+            begin(running)
+            with Watch() as machine, usage:
+                vegeta.attack(case.load, what.name, case.target(running.url), out / "results.bin", usage.tick)
+            used = used_of(case.budget, budget, running, usage.cpu_s)
+            threads = usage.threads()
+        # The lab has ended: a process that still runs would slow down the loop that `busy` measures.
         conditions = _conditions(machine.busy, doubts(case.budget, budget))
     return Measured(_measurement(case, what, used, conditions, out), threads, usage.cores)
 
