@@ -80,6 +80,23 @@ def test_aws_names_what_the_template_makes() -> None:
     assert worker["APP_DEAD_LETTER_QUEUE_URL"].endswith(f"/{queue[1]}-dead-letters")
 
 
+def test_the_queues_of_the_template_take_the_longest_webhook() -> None:
+    """Both queues take the longest body that the overlay accepts, and 4 KiB of attributes."""
+    template = yaml.compose((ROOT / "deploy" / "aws" / "billing.yaml").read_text())
+    resources = _members(_members(template)["Resources"])
+    queues = [_members(resources[name]) for name in ("Queue", "DeadLetters")]
+    sizes = [int(_members(queue["Properties"])["MaximumMessageSize"].value) for queue in queues]
+    web, _ = policy.environment(rendered("aws", ()), policy.named(rendered("aws", ()), "Deployment", "web"))
+    assert min(sizes) >= int(web["APP_MAX_BODY_BYTES"]) + 4 * 1024
+    assert min(sizes) >= int(web["APP_SQS_BATCH_BYTES"])
+
+
+def _members(node: yaml.Node | None) -> dict[str, yaml.Node]:
+    """Returns the members of a mapping of the template by name. CloudFormation's tags, such as !Ref, stay unread."""
+    assert isinstance(node, yaml.MappingNode)
+    return {key.value: value for key, value in node.value}
+
+
 def test_the_policy_allows_what_redrive_calls() -> None:
     """The policy allows all calls of `redrive` on the dead-letter queue. A batch needs the permission of one call."""
     code = (ROOT / "app" / "worker" / "consumed_queue.py").read_text()
