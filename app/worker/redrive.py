@@ -25,9 +25,12 @@ WAIT_SECONDS = 2
 TASK_SECONDS = 2.0  # seconds between two requests for the status of SQS's task
 MAX_MOVED_PER_SECOND = 500  # messages; the highest rate that StartMessageMoveTask accepts
 
-# With these error codes of StartMessageMoveTask, the task is not available: emulators do not have it, and SQS rejects a
-# source that is not the dead-letter queue of any queue.
+# With these error codes of StartMessageMoveTask, the task is not available, because emulators do not have it.
 NO_TASK = ("UnsupportedOperation", "InvalidAction", "UnknownOperation", "ResourceNotFoundException", "404", "501")
+# SQS also rejects a source that is not the dead-letter queue of any queue. The code is InvalidParameterValue, as for a
+# task that already runs, so the message decides. LocalStack recorded both messages from AWS:
+# https://github.com/localstack/localstack/blob/11c332e/tests/aws/services/sqs/test_sqs_move_task.snapshot.json
+NO_DEAD_LETTER_QUEUE = "Source queue must be configured as a Dead Letter Queue"
 Progress = Callable[[int, int], None]
 """A function that receives the number of messages moved so far, and the number of messages to move in all."""
 
@@ -112,8 +115,9 @@ async def _start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
     try:
         await dead.start_move(source, destination, MAX_MOVED_PER_SECOND)
     except ClientError as error:
-        code = str(error.response.get("Error", {}).get("Code", ""))
-        if code.rpartition(".")[2] in NO_TASK:
+        found = error.response.get("Error", {})
+        code, message = str(found.get("Code", "")), str(found.get("Message", ""))
+        if code.rpartition(".")[2] in NO_TASK or NO_DEAD_LETTER_QUEUE in message:
             return None
         raise
     return source

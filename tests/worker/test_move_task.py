@@ -17,8 +17,8 @@ class Moving:
 
     name, fifo = "dead", False
 
-    def __init__(self, tasks: list[dict[str, Any]], refusal: str | None = None) -> None:
-        self.tasks, self.refusal = tasks, refusal
+    def __init__(self, tasks: list[dict[str, Any]], refusal: str | None = None, message: str = "") -> None:
+        self.tasks, self.refusal, self.message = tasks, refusal, message
         self.received = 0
 
     async def attributes(self, *names: str) -> dict[str, str]:
@@ -26,7 +26,7 @@ class Moving:
 
     async def start_move(self, source: str, destination: str, most: int) -> None:
         if self.refusal is not None:
-            raise ClientError({"Error": {"Code": self.refusal}}, "StartMessageMoveTask")
+            raise ClientError({"Error": {"Code": self.refusal, "Message": self.message}}, "StartMessageMoveTask")
 
     async def last_move(self, source: str) -> dict[str, Any]:
         return self.tasks.pop(0)
@@ -65,6 +65,22 @@ async def test_without_tasks_it_is_done_by_hand(code: str) -> None:
     queue = Moving([], code)
     assert await _redrive(queue) == (0, [])
     assert queue.received == 1
+
+
+async def test_a_source_that_no_queue_names_is_moved_by_hand() -> None:
+    """SQS's task takes only a queue that the redrive policy of another queue names."""
+    queue = Moving([], "InvalidParameterValue", "Source queue must be configured as a Dead Letter Queue.")
+    assert await _redrive(queue) == (0, [])
+    assert queue.received == 1
+
+
+async def test_beside_a_running_task_nothing_is_moved_by_hand() -> None:
+    """SQS rejects a second task for the same source with the same code."""
+    running = "There is already a task running. Only one active task is allowed for a source queue arn at a given time."
+    queue = Moving([], "InvalidParameterValue", running)
+    with pytest.raises(ClientError, match="already a task running"):
+        await _redrive(queue)
+    assert queue.received == 0
 
 
 async def test_another_error_is_not_hidden() -> None:
