@@ -10,6 +10,11 @@ from app.errors import ConfigurationError
 from app.sqs.message import Seen
 from app.sqs.sdk import require_sdk
 
+# Each receive is a long poll of this many seconds, because a short poll asks only some of SQS's servers, and may return
+# nothing although the queue has messages:
+# https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
+WAIT_SECONDS = 1
+
 
 class Counts(NamedTuple):
     """SQS's approximate numbers of messages in a queue."""
@@ -65,6 +70,7 @@ class QueueInspector:
                 "receive_message",
                 MaxNumberOfMessages=min(10, limit - len(seen)),
                 VisibilityTimeout=0,
+                WaitTimeSeconds=WAIT_SECONDS,
                 MessageAttributeNames=["All"],
             )
             fresh = [message for message in answer.get("Messages", []) if message["MessageId"] not in seen]

@@ -10,6 +10,7 @@ import pytest
 from app.cli import COMMANDS
 from app.cli.queue import show
 from app.errors import ConfigurationError, QueueUnavailable
+from app.sqs import inspect
 from app.sqs.message import Seen
 from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
@@ -141,6 +142,21 @@ def test_a_queue_elsewhere(aws: QueueProcess, sqs: "SQSClient", queue_url: str) 
     assert looked.stdout == "a body\n"
     assert "warning" in looked.stderr
     assert len(queues.drain(sqs, queue_url)) == 1
+
+
+def test_peek_polls_all_servers_of_sqs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On AWS, a short poll of a queue with few messages may return none of them."""
+
+    class Sqs:
+        def get_queue_attributes(self, **_: object) -> dict[str, object]:
+            return {"Attributes": {}}
+
+        def receive_message(self, **asked: object) -> dict[str, object]:
+            return {"Messages": [{"MessageId": "m", "Body": "a body"}]} if asked.get("WaitTimeSeconds") else {}
+
+    monkeypatch.setattr(inspect, "require_sdk", lambda: None)
+    monkeypatch.setattr("boto3.client", lambda _: Sqs())
+    assert [seen.body for seen in inspect.QueueInspector("http://127.0.0.1/0/invoices").receive(10)] == ["a body"]
 
 
 def test_a_queue_with_a_dead_letter_queue_is_refused(aws: QueueProcess, sqs: "SQSClient", queue_url: str) -> None:
