@@ -18,7 +18,7 @@ def process_instruments() -> list[Instrument]:
         ),
         Observed(Description("gauge", "process.memory.usage", "By", "Physical memory in use."), _memory),
         Observed(
-            Description("gauge", "process.open_file_descriptor.count", "{file_descriptor}", "Open file descriptors."),
+            Description("gauge", "process.unix.file_descriptor.count", "{file_descriptor}", "Open file descriptors."),
             _open_files,
         ),
         *_throttling_instruments(cpu_stat()),

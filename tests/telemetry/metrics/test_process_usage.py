@@ -24,7 +24,7 @@ def test_this_process() -> None:
     assert before.user - 0.02 <= found["process.cpu.time"]["user",] <= after.user + 0.02
     assert before.system - 0.02 <= found["process.cpu.time"]["system",] <= after.system + 0.02
     assert found["process.memory.usage"][()] == pytest.approx(psutil.Process().memory_info().rss, rel=0.2)
-    assert found["process.open_file_descriptor.count"][()] == psutil.Process().num_fds() - 1  # its own
+    assert found["process.unix.file_descriptor.count"][()] == psutil.Process().num_fds() - 1  # its own
 
 
 def test_throttling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
