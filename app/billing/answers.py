@@ -25,7 +25,10 @@ _REJECTED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.
 
 
 class InvalidState(Exception):
-    """Chargebee has rejected a call because of the invoice's state. Most likely, the invoice is no longer pending."""
+    """Chargebee has rejected a call because of the invoice's state. Most likely, the invoice is no longer pending.
+
+    Or an earlier try of the call, with the same idempotency key, is still at work. Both have the same error code.
+    """
 
 
 class FoundLine(BaseModel):

@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from app.billing.answers import ApiAnswer, InvalidState, content_of
+from app.billing.answers import ApiAnswer, content_of
 from app.billing.rate import SharedRateLimit
 from app.clock import monotonic, uniform
 from app.errors import ChargebeeUnavailable, Unprocessable
@@ -124,10 +124,11 @@ class ApiCalls:
             caller.miss_answer()
         try:
             content = content_of(answer)
-        except (InvalidState, Unprocessable):
+        except Unprocessable:
             caller.have_answer()
             raise
-        # Other errors, such as lock_timeout, do not say what has become of an earlier try.
+        # Other errors do not say what has become of an earlier try: neither lock_timeout nor InvalidState, because
+        # Chargebee answers `invalid_state_for_request` also while a try with the same idempotency key is still at work.
         caller.have_answer()
         return content
 

@@ -98,7 +98,7 @@ class Api:
         if fault is not None:
             self.calls.inject(fault.value)
         if call.operation in {"add_charge", "close"}:
-            with self._locks.lock(call.invoice_id):
+            with self._locks.lock(call.invoice_id, call.key):
                 response = await self._work(call, fault)
         else:
             response = await self._work(call, fault)

@@ -89,6 +89,14 @@ def lock_timeout() -> ApiError:
     return ApiError(429, "lock_timeout", message, kind="operation_failed")
 
 
+def still_in_progress() -> ApiError:
+    """Returns the error for a repeated request whose first try, with the same idempotency key, is still at work.
+
+    Chargebee does not document this answer. The client of Adyen's SAP Commerce plugin has received it in production.
+    """
+    return invalid_state("The previous request is still in progress. Please retry the request")
+
+
 def injected(code: str) -> ApiError:
     status = 503 if code == "internal_temporary_error" else 500
     message = "Sorry, something went wrong when trying to process the request."

@@ -52,22 +52,23 @@ class Locks:
     """Locks invoices, so that at most one request at a time changes an invoice."""
 
     def __init__(self) -> None:
-        self._locked: set[str] = set()
+        self._locked: dict[str, str | None] = {}
 
     @contextmanager
-    def lock(self, invoice_id: str) -> Iterator[None]:
-        """Locks the invoice inside the context.
+    def lock(self, invoice_id: str, key: str | None = None) -> Iterator[None]:
+        """Locks the invoice inside the context. `key`: the request's idempotency key.
 
         Raises ApiError (429) at once if another request has locked the invoice. Chargebee's API would first wait some
-        time for the lock.
+        time for the lock. Raises ApiError (409) if the other request has the same idempotency key.
         """
         if invoice_id in self._locked:
-            raise api_errors.lock_timeout()
-        self._locked.add(invoice_id)
+            same_key = key is not None and self._locked[invoice_id] == key
+            raise api_errors.still_in_progress() if same_key else api_errors.lock_timeout()
+        self._locked[invoice_id] = key
         try:
             yield
         finally:
-            self._locked.discard(invoice_id)
+            del self._locked[invoice_id]
 
 
 # The path and body of a request.

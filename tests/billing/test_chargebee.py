@@ -66,10 +66,9 @@ async def test_a_slow_call_is_cut_off_and_repeated_with_its_key(stage: Stage, bi
     async with billing(chargebee_timeout=0.3) as worker:
         lease = Lease(worker.table, body["id"], "worker", 60)
         await lease.claim()
-        with pytest.raises(ChargebeeUnavailable) as failed:
+        with pytest.raises(InvalidState):  # the first try is still at work
             await worker.chargebee.add_charge(lease, body["content"]["invoice"]["id"], Billable("b1", 5, "Usage", 1))
-        assert failed.value.code in {"TimeoutError", "ConnectionTimeoutError", "ServerTimeoutError", "lock_timeout"}
-        assert worker.chargebee.calls["add_charge"] == 3
+        assert worker.chargebee.calls["add_charge"] == 2
         assert lease.unanswered
     stage.behave(latency=0)
 
@@ -101,7 +100,7 @@ async def answering(*answers: tuple[int, str]) -> AsyncIterator[str]:
         ((404, "<html>"), True),
         ((200, "<html>"), True),
         ((200, "{}"), True),
-        ((409, '{"api_error_code": "invalid_state_for_request"}'), False),
+        ((409, '{"api_error_code": "invalid_state_for_request"}'), True),
         ((400, '{"api_error_code": "param_wrong_value"}'), False),
     ],
 )

@@ -45,7 +45,8 @@ def _strike(world: "World", call: Call, fault: Fault, outcome: object) -> None:
             process.unanswered.append(call)
             world.late.append(Returning(process, call, fault, None, call.deadline, call.deadline + LATEST_CALL))
             if fault is Fault.LOCKED:
-                world.site.locked.add(call.parameters["request"].invoice_id)
+                request = call.parameters["request"]
+                world.site.locked[request.invoice_id] = request.key
         case _:
             process.unanswered.append(call)
 
@@ -78,6 +79,6 @@ def arrive(world: "World", late: Returning) -> None:
     assert late.call is not None
     world.late.remove(late)
     if late.fault is Fault.LOCKED:
-        world.site.locked.discard(late.call.parameters["request"].invoice_id)
+        world.site.locked.pop(late.call.parameters["request"].invoice_id, None)
     world.note(late.process, "reaches the server late with", late.call)
     late.call.outcome()

@@ -73,7 +73,7 @@ class MemorySite:
     ) -> None:
         self.site = Site()
         self.limit = RateLimit(rate)
-        self.locked: set[str] = set()
+        self.locked: dict[str, str | None] = {}  # the idempotency key of the call that is at work, by invoice
         self._keys = IdempotencyKeys()
         self._until: dict[str, float] = {}
         self._unix, self._on_change, self._on_limit = unix, on_change, on_limit
@@ -99,7 +99,7 @@ class MemorySite:
 
     def key(self) -> object:
         """Returns everything that later answers depend on."""
-        return self._invoices(), sorted(self._until.items()), list(self.limit._taken), sorted(self.locked)
+        return self._invoices(), sorted(self._until.items()), list(self.limit._taken), sorted(self.locked.items())
 
     def _perform(self, request: Request) -> bytes:
         if not request.changes:
@@ -109,7 +109,8 @@ class MemorySite:
                 return self.site.list_invoices(request.params)
             return self.site.retrieve(request.invoice_id, request.params)
         if request.invoice_id in self.locked:
-            raise api_errors.lock_timeout()
+            same_key = self.locked[request.invoice_id] == request.key
+            raise api_errors.still_in_progress() if same_key else api_errors.lock_timeout()
         assert request.key is not None, "a change without an idempotency key"
         same = request.path, orjson.dumps(request.params)
         earlier = self._keys.replay(request.key, same, self._unix())

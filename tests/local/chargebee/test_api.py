@@ -152,3 +152,26 @@ def test_one_request_on_an_invoice_at_a_time() -> None:
     assert (first.status_code, other.status_code, read.status_code) == (200, 200, 200)
     assert code(second) == (429, "lock_timeout")
     assert "Retry-After" not in second.headers
+
+
+def test_a_repetition_while_the_first_try_is_at_work() -> None:
+    """A request with the idempotency key of one that is still at work gets 409. Later, it gets the answer."""
+
+    async def race() -> tuple[httpx.Response, httpx.Response, httpx.Response]:
+        app = create_app(Behaviour(latency=0.2))
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1", auth=(API_KEY, "")
+        ) as http:
+            await http.put("/_/invoices", json=[invoice(1)])
+
+            async def add() -> httpx.Response:
+                charge = {"amount": 1, "description": "x"}
+                headers = {"chargebee-idempotency-key": "k"}
+                return await http.post("/api/v2/invoices/draft_inv_1/add_charge", data=charge, headers=headers)
+
+            first, second = await asyncio.gather(add(), add())
+            return first, second, await add()
+
+    first, second, later = asyncio.run(race())
+    assert code(second) == (409, "invalid_state_for_request")
+    assert first.json() == later.json()
