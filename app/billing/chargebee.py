@@ -137,6 +137,9 @@ async def open_chargebee(access: BillingAccess, rate_limit: SharedRateLimit) -> 
         headers={
             "Authorization": aiohttp.encode_basic_auth(access.api_key.get_secret_value(), ""),
             "Accept": "application/json",
+            # Chargebee compares the headers of two requests with the same idempotency key. aiohttp's own User-Agent
+            # contains the versions of Python and aiohttp, which differ between two workers during an update.
+            "User-Agent": "invoice-webhook",
             "Accept-Encoding": "identity",
         },
         auto_decompress=False,
