@@ -96,8 +96,9 @@ def _failure(answer: ApiAnswer, content: Mapping[str, Any]) -> BillingFailed | I
     code = content.get("api_error_code")
     status = answer.status
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        # The API key is wrong, not the event. So the worker retries the event until a person has corrected the key.
-        return Postponed("Chargebee does not accept the API key", f"chargebee_{HTTPStatus(status).name.lower()}")
+        # The API key is wrong, or the site is blocked. The event is not at fault, so the worker retries it until a
+        # person has corrected the cause.
+        return Postponed("Chargebee refuses access", f"chargebee_{HTTPStatus(status).name.lower()}")
     if not isinstance(code, str) or not code.isidentifier():
         detail = f"Chargebee has answered with status {status}"
         return ChargebeeUnavailable(detail, f"chargebee_http_{status}", _wait(answer))
