@@ -42,6 +42,15 @@ def _endpoint(handler: ASGIApp, admission: Admission | None = None) -> WebhookEn
     return WebhookEndpoint(FastAPI(), handler, gate)
 
 
+async def test_a_fault_while_admitting_keeps_no_permit() -> None:
+    """Even after an unexpected exception, the webhook does not count as in flight."""
+    admission = Admission(SETTINGS)
+    gate = Gate(SETTINGS, admission, Observers(), log_webhook)
+    with pytest.raises(ValueError, match="invalid literal"):
+        gate.admit({b"content-length": b"many"})
+    assert admission.in_flight == 0
+
+
 @pytest.mark.parametrize("middleware", ["none", "asgi", "base_http"])
 @pytest.mark.parametrize("release", [Release.V07_SYNC_HANDLER, Release.V10_LEAN_CLIENT])
 async def test_everything_else_goes_to_fastapi(release: Release, middleware: str) -> None:

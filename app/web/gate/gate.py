@@ -66,7 +66,7 @@ class Gate:
         permit = self._admission.enter()
         try:
             permit.reserve(declared_length(fields, self.limits.max_body_bytes))
-        except WebhookRefused:
+        except Exception:
             permit.release()
             raise
         return permit

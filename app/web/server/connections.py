@@ -10,9 +10,9 @@ import fcntl
 import struct
 import termios
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 from loguru import logger
 
@@ -35,13 +35,21 @@ class ServerConnection(Protocol):
 class ConnectionLimits:
     """Stores deadlines, at most one for each connection and one for its body, in the order in which they were set.
 
-    Only the event loop's thread may use it. `received`: the limits of all connections together.
+    Only the event loop's thread may use it. `received`: the limits of all connections together. `connections`: all
+    open connections.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, head_timeout: float, keep_alive_timeout: float) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        head_timeout: float,
+        keep_alive_timeout: float,
+        connections: Collection[Any] = (),
+    ) -> None:
         self.head_timeout = head_timeout
         self.keep_alive_timeout = keep_alive_timeout
         self._loop = loop
+        self._connections = connections
         self._deadlines: dict[ServerConnection, tuple[float, Callable[[], None]]] = {}
         self._body_deadlines: dict[ServerConnection, tuple[float, Callable[[], None]]] = {}
         self._half_closed: dict[ServerConnection, None] = {}
@@ -85,11 +93,13 @@ class ConnectionLimits:
         """Aborts the connection whose deadline was set first or, if there is none, the oldest half-closed connection.
 
         A connection has a deadline, for example, while it is idle, sends a head, or leaves a response unread. The
-        method skips connections with unread bytes, and ignores all deadlines after the first _CHECKED. Returns False
-        if it finds no connection.
+        method skips connections with unread bytes, and ignores all deadlines after the first _CHECKED. If there is no
+        half-closed connection either, aborts one that has its response but has not sent its body. Returns False if it
+        finds no connection.
         """
         idle = (connection for connection in islice(self._deadlines, _CHECKED) if not has_unread(connection))
-        connection = next(idle, None) or next(iter(self._half_closed), None)
+        lingering = filter(lingers, self._connections)
+        connection = next(idle, None) or next(iter(self._half_closed), None) or next(lingering, None)
         if connection is None:
             return False
         connection.transport.abort()
@@ -120,6 +130,14 @@ class ConnectionLimits:
                     expire()
                 except Exception:  # one connection's bug must not end the deadlines of all connections
                     logger.exception("Exception at the deadline of a connection")
+
+
+def lingers(connection: Any) -> bool:
+    """Returns True if the application has begun its response, and waits for the rest of the body to end it."""
+    cycle = connection.cycle
+    if cycle is None or connection.transport.is_closing():
+        return False
+    return bool(cycle.response_started and cycle.more_body and not cycle.response_complete)
 
 
 def has_unread(connection: ServerConnection) -> bool:

@@ -68,7 +68,9 @@ class GracefulServer(uvicorn.Server):
         if not self.started:
             return
         settings = self._settings
-        self._limits = ConnectionLimits(self._loop, settings.head_timeout, settings.keep_alive_timeout)
+        self._limits = ConnectionLimits(
+            self._loop, settings.head_timeout, settings.keep_alive_timeout, self.server_state.connections
+        )
         self._acceptor = Acceptor(
             self._socket,
             self._connect,
@@ -104,8 +106,8 @@ class GracefulServer(uvicorn.Server):
             self.should_exit = self.force_exit = True
             for connection in list(self.server_state.connections):
                 connection.transport.abort()
+            self.lifespan.logger.setLevel(logging.CRITICAL)  # a cancelled lifespan would log a traceback
             if self._closing is not None:
-                self.lifespan.logger.setLevel(logging.CRITICAL)  # a cancelled lifespan would log a traceback
                 self._closing.cancel()
             return
         self._signalled = True

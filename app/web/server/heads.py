@@ -7,6 +7,7 @@ from itertools import chain
 MAX_BYTES = 64 * 1024
 MAX_HEADERS = 100
 MAX_TARGET_BYTES = 8 * 1024  # uvicorn stores the target several times: raw, decoded, and as a path
+MAX_LENGTH_DIGITS = 20  # of a Content-Length, as in h11; Python converts at most 4,300 digits to a number
 TOO_LARGE = f"The head of the request is too large: allowed are {MAX_BYTES} bytes and {MAX_HEADERS} headers."
 
 TOO_MUCH = "This process is receiving too many bytes at once; send the request again."
@@ -55,6 +56,8 @@ def check(method: bytes, target: bytes, version: str, headers: Headers) -> dict[
     if version not in _VERSIONS:
         raise HeadRefused(f"HTTP/{version} is not supported: allowed are 1.0 and 1.1.")
     found = fields(headers)
+    if len(found.get(b"content-length", b"")) > MAX_LENGTH_DIGITS:
+        raise HeadRefused(f"The Content-Length has more than {MAX_LENGTH_DIGITS} digits.")
     if len(found) < len(headers):
         _check_repeated([name for name, _ in headers])
     if b"host" not in found and version == "1.1":

@@ -126,7 +126,8 @@ class BoundedHttpToolsProtocol(Deadlines, HttpToolsProtocol):
         if self.parser.should_upgrade():
             self._body_left = int(fields.get(b"content-length", 0))
             self._upgrading = True
-        self.expect_100_continue = b"100-continue" in fields.get(b"expect", b"").lower()
+        expects = b"expect" in fields and version == "1.1"  # HTTP/1.0 has no `100 Continue` (RFC 9110, 10.1.1)
+        self.expect_100_continue = expects and b"100-continue" in fields[b"expect"].lower()
         self.begin_request(fields)
 
     def begin_request(self, fields: Mapping[bytes, bytes]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import socket
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, cast
@@ -15,11 +16,11 @@ import uvloop
 from app.settings import Release, Settings
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
-from app.web.server.connections import ConnectionLimits
+from app.web.server.connections import LINGER_SECONDS, ConnectionLimits
 from loadtest.stage.queues import QueueProcess
 from local.sample_events import fresh_events
 from tests.harness.raw import RawSender
-from tests.harness.service import Service, Web, environment
+from tests.harness.service import READERS, Service, Web, environment
 from tests.harness.sqs_stand_in import SqsStandIn
 
 CONNECTIONS = 20
@@ -163,6 +164,22 @@ def test_the_bound_without_idle_connections(aws: QueueProcess, queue_url: str, e
             senders[0].send(event)
             assert waiting.recv(13) == b"HTTP/1.1 200 "
         assert sum("Accepting is paused" in line["message"] for line in service.lines) == 1
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_answered_senders_do_not_block_new_connections(aws: QueueProcess, queue_url: str, reader: str) -> None:
+    """Senders without credentials that keep their bodies back hold no place for LINGER_SECONDS."""
+    with (
+        Service(aws.endpoint, queue_url, max_connections=20, **READERS[reader]) as service,
+        ExitStack() as stack,
+    ):
+        for _ in range(20):
+            sender = stack.enter_context(RawSender(service.address))
+            sender.head("Content-Length: 9", "Expect: 100-continue", authorization="Basic bm86bm8=")
+            assert sender.answer().startswith(b"HTTP/1.1 401 ")
+        started = time.monotonic()
+        assert probe(service) == 200
+        assert time.monotonic() - started < LINGER_SECONDS / 2
 
 
 def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> None:

@@ -139,6 +139,7 @@ TWO_WAYS = {
     "no host": request(f"Authorization: {BASIC}", LENGTH) + b"{}",
     "two hosts": request(HOST, "Host: other", LENGTH) + b"{}",
     "two lengths": request(HOST, LENGTH, "Content-Length: 3") + b"{}",
+    "a length of many digits": request(HOST, f"Authorization: {BASIC}", f"Content-Length: {2:05000}") + b"{}",
     "length and chunks": request(HOST, LENGTH, CHUNKED) + b"2\r\n{}\r\n0\r\n\r\n",
     "another coding": request(HOST, "Transfer-Encoding: gzip, chunked") + b"2\r\n{}\r\n0\r\n\r\n",
     "a coding alone": request(HOST, "Transfer-Encoding: gzip") + b"{}",
@@ -161,6 +162,15 @@ def test_broken_http_is_a_400_and_the_end(service: Service, event: bytes, name: 
 def test_http_1_0_needs_no_host(service: Service) -> None:
     """HTTP/1.0 needs no Host header: a load balancer's probe may send none."""
     assert answers(service, request(method="GET", path="/healthz", version="HTTP/1.0")) == [200]
+
+
+def test_http_1_0_gets_no_100_continue(service: Service, event: bytes) -> None:
+    """A client of HTTP/1.0 would take `100 Continue` for the answer (RFC 9110, 10.1.1)."""
+    head = (HOST, f"Authorization: {BASIC}", f"Content-Length: {len(event)}", "Expect: 100-continue")
+    with RawSender(service.address) as sender:
+        sender.send(request(*head, version="HTTP/1.0") + event)
+        output = sender.rest()
+    assert output.startswith(b"HTTP/1.1 200 ")
 
 
 def test_an_answer_under_way_comes_before_the_400(running: tuple[Service, str], sqs: "SQSClient", event: bytes) -> None:

@@ -84,7 +84,8 @@ def test_a_second_signal_ends_at_once(aws: QueueProcess, queue_url: str, event: 
         sender.wait_until_read()
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("Draining")
-        service.stop(second)
+        assert service.stop(second) == 0
+    assert not any("Traceback" in line["message"] for line in service.lines)
 
 
 def test_past_the_graceful_timeout(aws: QueueProcess, queue_url: str, event: bytes) -> None:
