@@ -55,7 +55,7 @@ class ExperimentSettings(BaseModel):
     )
     limit_concurrency: int | None = Field(
         None,
-        ge=1,
+        ge=2,  # uvicorn counts the connection of the request itself, so with 1 it would reject every request
         description="uvicorn's own limit of connections and requests (v01 to v10); from this number on, uvicorn answers"
         " 503 as text/plain, even to probes. The talk's tip: --limit-concurrency.",
     )

@@ -1,5 +1,6 @@
 """Settings that decide which webhooks the service accepts: credentials, limits, and the event types to enqueue."""
 
+import re
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, SecretStr, StringConstraints, field_validator
@@ -15,8 +16,13 @@ CREDENTIALS = (
     "basic_auth_previous_username",
     "basic_auth_previous_password",
 )
-_PASSWORD: JsonDict = {"allowed": "any text, neither empty nor only spaces"}
-_USERNAME: JsonDict = {"allowed": "any text without a colon, neither empty nor only spaces"}
+# RFC 7617 forbids control characters, such as a line break at the end of a Secret. A surrogate stands for a byte that
+# is not UTF-8.
+_UNSENDABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_PASSWORD: JsonDict = {"allowed": "any UTF-8 text without control characters, neither empty nor only spaces"}
+_USERNAME: JsonDict = {
+    "allowed": "any UTF-8 text without a colon and control characters, neither empty nor only spaces"
+}
 
 
 class GateSettings(BaseModel):
@@ -74,8 +80,8 @@ class GateSettings(BaseModel):
     @classmethod
     def _not_blank(cls, value: str | SecretStr | None) -> str | SecretStr | None:
         text = value.get_secret_value() if isinstance(value, SecretStr) else value
-        if text is not None and not text.strip():
-            raise ValueError("blank")
+        if text is not None and (not text.strip() or _UNSENDABLE.search(text)):
+            raise ValueError("blank, or with a character that no client can send")
         return value
 
     @field_validator("event_types", mode="before")

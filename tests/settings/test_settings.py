@@ -30,7 +30,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
         ("APP_DOCS", "perhaps", "0, 1"),
         ("APP_MAX_BODY_BYTES", "1044481", "1 to 1,044,480"),
         ("APP_BODY_TIMEOUT", "0", "more than 0, at most 300"),
-        ("APP_LIMIT_CONCURRENCY", "0", "1 or more"),
+        ("APP_LIMIT_CONCURRENCY", "1", "2 or more"),
         ("APP_EVENT_TYPES", "Pending Invoice", "names of a–z, 0–9 and _, separated by commas"),
         ("APP_EVENT_TYPES", "invoice_updated,Pending", "names of a–z, 0–9 and _, separated by commas"),
         ("APP_EVENT_TYPES", ",", "names of a–z, 0–9 and _, separated by commas"),
@@ -94,6 +94,18 @@ def test_blank_credentials(monkeypatch: pytest.MonkeyPatch, which: list[str], pa
     lines = str(error.value).splitlines()
     assert [line.partition("=")[0] for line in lines] == [f"{pair}_{name}" for name in which]
     assert all(line.endswith(", neither empty nor only spaces") for line in lines)
+
+
+@pytest.mark.parametrize("pair", ["APP_BASIC_AUTH", "APP_BASIC_AUTH_PREVIOUS"])
+@pytest.mark.parametrize("wrong", ["s3cret-pass\n", "a\x1bb", "p\udce9ss"], ids=ascii)
+def test_credentials_that_no_client_can_send(monkeypatch: pytest.MonkeyPatch, pair: str, wrong: str) -> None:
+    """A line break at the end of a Secret, and bytes that are not UTF-8, prevent the start; the error hides them."""
+    for name in ("USERNAME", "PASSWORD"):
+        monkeypatch.setenv(f"{pair}_{name}", wrong)
+    with pytest.raises(ConfigurationError) as error:
+        load_settings()
+    assert f"{pair}_USERNAME=" in str(error.value)
+    assert f"{pair}_PASSWORD=(hidden): allowed is any UTF-8 text" in str(error.value)
 
 
 def test_a_blank_pair_is_never_accepted() -> None:
