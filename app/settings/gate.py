@@ -73,7 +73,12 @@ class GateSettings(BaseModel):
         4096, ge=1, description="Maximum webhooks in flight in a process. The process answers 503 to further webhooks."
     )
     max_buffered_bytes: int = Field(
-        64 * MIB, ge=1, description="Maximum bytes of bodies in a process. The process answers 503 to further webhooks."
+        24 * MIB,
+        ge=1,
+        description=(
+            "Maximum bytes of bodies in a process. The process answers 503 to further webhooks. A webhook in flight"
+            " takes up to 16 times as much memory as its body, because it is parsed."
+        ),
     )
 
     @field_validator(*CREDENTIALS)
