@@ -169,6 +169,15 @@ def test_other_signals_are_no_second_one(stand_in: SqsStandIn, event: bytes, oth
         assert not any("Second signal" in line["message"] for line in service.lines)
 
 
+@pytest.fixture
+def heed_hangups() -> Iterator[None]:
+    """Lets processes heed SIGHUP, even if the tests themselves run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("heed_hangups")
 def test_a_terminal_that_closes(stand_in: SqsStandIn, event: bytes) -> None:
     """SIGHUP as the first signal is a stop like Ctrl-C's: what is in flight is finished."""
     stand_in.hold("SendMessageBatch")
