@@ -13,7 +13,7 @@ from app.settings.experiments import ExperimentSettings
 from app.settings.text import allowed, default, prefix_of, variable
 from lab.report import documents as lab_documents
 from loadtest import capacity as capacity_text
-from loadtest.report import captions, documents, tables
+from loadtest.report import captions, cells, documents, tables
 from loadtest.report.figures import PUBLISHED
 from local import lessons
 from local.settings import LocalSettings
@@ -49,7 +49,7 @@ def releases() -> str:
     for release in Release:
         link = f"[{release.value}](#{release.value})"
         figures = PUBLISHED.get(release.value)
-        shown = "–" if figures is None else tables.short(**figures)
+        shown = "–" if figures is None else cells.short(**figures)
         of_release = tables.calibrated_short if release.enqueues else tables.inline_short
         measured = of_release(calibrated if release.enqueues else history, release.value)
         rows.append(f"| {link} | {lessons.change(release)} | {shown} | {measured} |")

@@ -7,7 +7,7 @@ from lab.measurement.answers import Answer, Claim, Ratio
 from lab.measurement.questions import QUESTIONS
 from lab.measurement.questions.def_or_async_def import ANSWERS, WAYS, WORK, case
 from loadtest.record.estimate import MedianEstimate, estimate
-from loadtest.report.tables import markdown
+from loadtest.report.cells import markdown
 
 # Two runs of the same case differ by less than this factor. A claim is confirmed only if the whole interval of its
 # ratio is beyond this factor. With at most eight repeats, the interval contains every repeat.

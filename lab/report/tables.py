@@ -7,7 +7,8 @@ from lab.measurement.record import CaseRepeat, Study
 from lab.report.outcomes import ComparisonOutcome, of_study, outcomes, threads, value
 from lab.report.published import PUBLISHED
 from loadtest.record.estimate import MedianEstimate, estimate
-from loadtest.report.tables import NOT_YET, label, markdown, milliseconds
+from loadtest.report.cells import label, markdown, milliseconds
+from loadtest.report.tables import NOT_YET
 
 # Above this share of all cores, the machine bounds a figure: it is a lower bound of what the lab does.
 FULL = 0.9

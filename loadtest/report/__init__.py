@@ -1,6 +1,7 @@
 """Output of measurements: in a terminal, as a page, and in README, CHANGELOG and RESULTS.md.
 
 show.py        the report that attack.sh prints
+cells.py       Markdown tables and their cells, for all reports
 tables.py      Markdown tables of the history; ratios.py: of CPU, within one run
 overview.py    the first table of RESULTS.md
 captions.py    the captions of tables and pictures

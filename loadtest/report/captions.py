@@ -4,7 +4,7 @@ from statistics import median
 from typing import Any
 
 from loadtest.record.comparison import Comparison, Environment
-from loadtest.report.tables import label
+from loadtest.report.cells import label
 
 _CHARGEBEE = "chargebee"  # a measurement of v01 has it in place of the queue
 

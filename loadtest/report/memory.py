@@ -1,7 +1,7 @@
 """The service's memory under faults of SQS, as text."""
 
 from loadtest.record.memory import LIMIT_MIB, Memory, Mode
-from loadtest.report.tables import markdown
+from loadtest.report.cells import markdown
 
 
 def text(memory: Memory) -> str:

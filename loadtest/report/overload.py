@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 from loadtest.fire.vegeta import Hit
 from loadtest.record.shapes import Measurement
-from loadtest.report.tables import markdown, milliseconds
+from loadtest.report.cells import markdown, milliseconds
 
 HEAD = ["attack", "200s", "answers", "p99 of 200s", "slowest", "first wave p90", "later p90", "/healthz p99", "memory"]
 

@@ -3,8 +3,8 @@
 from app.settings import Release
 from loadtest.record.comparison import Comparison
 from loadtest.record.shapes import Measurement
+from loadtest.report.cells import known, label, markdown, milliseconds, of, short
 from loadtest.report.figures import CPU, PUBLISHED
-from loadtest.report.tables import known, label, markdown, milliseconds, of, short
 
 HEAD = [
     "release",

@@ -3,8 +3,8 @@
 from loadtest.duet import AGAIN
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import MedianEstimate, estimate, ratio
+from loadtest.report.cells import label, markdown, of
 from loadtest.report.figures import CPU, value_of
-from loadtest.report.tables import label, markdown, of
 
 
 def bench(comparison: Comparison) -> str:

@@ -1,48 +1,13 @@
 """Markdown tables of a comparison, for a terminal, README and CHANGELOG."""
 
-from math import isnan
-
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import MedianEstimate, estimate
-from loadtest.record.shapes import Measurement
-from loadtest.report.figures import CPU, PUBLISHED, value_of
+from loadtest.report.cells import known, label, markdown, milliseconds, of, short
+from loadtest.report.figures import CPU, PUBLISHED
 
-THOUSAND = 1000
 NOT_YET = "not measured yet"
 NOT_IN_THIS_RUN = "not in this run"
 _CALIBRATED = {"calibrated": "", "sustained": ", sustained"}  # by kind of attack: what follows the release's name
-
-
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """A table whose first column is text and whose others are numbers."""
-    aligned = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (head, aligned, *rows))
-
-
-def of(measured: list[Measurement], value: str) -> MedianEstimate:
-    """Returns the estimate of one value over all measurements. `value` is the value's path, as in `figures`."""
-    return estimate(value_of(measurement, value) for measurement in measured)
-
-
-def label(name: str, measured: list[Measurement]) -> str:
-    """Returns the name, marked if repeats may have measured something else or if their audit does not hold.
-
-    `loadtest.fire.conditions` finds out the former.
-    """
-    doubtful = sum(bool(run.conditions and run.conditions.doubts) for run in measured)
-    failed = sum(run.audit is not None and not run.audit.holds for run in measured)
-    found = {"DOUBTFUL": doubtful, "AUDIT FAILED": failed}
-    marks = [f"{what}: {number} of {len(measured)}" for what, number in found.items() if number]
-    return f"{name} ({'; '.join(marks)})" if marks else name
-
-
-def known(value: float, form: str, unit: str) -> str:
-    """Formats the value with its unit, or returns `–` for NaN: no repeat has measured it."""
-    return "–" if isnan(value) else f"{value:{form}} {unit}"
-
-
-def milliseconds(value: float) -> str:
-    return f"{value:,.0f} ms" if value < THOUSAND else f"{value / THOUSAND:,.1f} s"
 
 
 def _pair(release: str, key: str, measured: str, unit: str = "") -> tuple[str, str]:
@@ -55,15 +20,6 @@ def _pair(release: str, key: str, measured: str, unit: str = "") -> tuple[str, s
 def _pairs(*names: str) -> list[str]:
     """Returns the heads of the two columns of each figure."""
     return [head for name in names for head in (f"{name}: published", "measured")]
-
-
-def short(
-    success: float, rps: float | None = None, p50_ms: float | None = None, p99_ms: float | None = None, **_: float
-) -> str:
-    """One cell: success, and as far as they are known throughput, median and 99th percentile."""
-    rate = [] if rps is None else [f"{rps:.4g}/s"]
-    times = [milliseconds(time) for time in (p50_ms, p99_ms) if time is not None]
-    return ", ".join([f"{success:.4g} %", *rate, *times])
 
 
 def published(comparison: Comparison) -> str:

@@ -70,7 +70,7 @@ def test_the_shares_of_an_older_release(release: Release, named: str, monkeypatc
 
 
 def test_the_command_names_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without them, it would not repeat the run."""
+    """The command line would not repeat the run without the variables."""
     monkeypatch.setattr("sys.argv", ["loadtest", "bench"])
     monkeypatch.setenv("APP_SQS_MAX_CONNECTIONS", "200")
     monkeypatch.setenv("APP_SQS_QUEUE_URL", "https://sqs")
