@@ -122,13 +122,13 @@ class ApiCalls:
         if answer.status == HTTPStatus.OK or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             # Chargebee may still execute a call although a gateway answers. A readable 200 clears this below.
             caller.miss_answer()
+        # An error other than Unprocessable does not say what has become of an earlier try. That includes InvalidState,
+        # because Chargebee also gives this answer while a try with the same idempotency key is still at work.
         try:
             content = content_of(answer)
         except Unprocessable:
             caller.have_answer()
             raise
-        # Other errors do not say what has become of an earlier try: neither lock_timeout nor InvalidState, because
-        # Chargebee answers `invalid_state_for_request` also while a try with the same idempotency key is still at work.
         caller.have_answer()
         return content
 

@@ -99,11 +99,11 @@ class GroupCommit:
         SQS could accept such a message after the service has rejected the webhook. Chargebee would send the webhook
         again, and the queue would contain the event twice.
         """
-        while self._waiting and self._dropped(self._waiting[0]):
+        while self._waiting and self._drop_if_late(self._waiting[0]):
             pass
 
-    def _dropped(self, pending: PendingSend) -> bool:
-        """Rejects `pending` if its deadline is too close for a call to SQS. Returns True in this case."""
+    def _drop_if_late(self, pending: PendingSend) -> bool:
+        """Rejects `pending` if its deadline is too close for a call to SQS. Returns whether it was late."""
         late = pending.deadline < asyncio.get_running_loop().time() + LEAST_SHARE * self._deadline
         if late:
             self._expire(pending)
@@ -164,7 +164,7 @@ class GroupCommit:
             return
         size = (len(batch) + 1) // 2 if refused.too_long else 1
         for start in range(0, len(batch), size):
-            part = [pending for pending in batch[start : start + size] if not self._dropped(pending)]
+            part = [pending for pending in batch[start : start + size] if not self._drop_if_late(pending)]
             if part:
                 await self._send(part)
 

@@ -1,7 +1,7 @@
 """Implements the lean client, which makes two API calls, SendMessageBatch and GetQueueUrl, without an AWS SDK.
 
-botocore still finds the region, the endpoint, the CA bundle and the credentials, in a thread. For each
-call, the client makes the JSON body and the signature, and uses a kept-alive connection.
+botocore still finds the region, the endpoint, the CA bundle and the credentials, in a thread. For each call, the
+client makes the JSON body and the signature, and uses a kept-alive connection.
 """
 
 import asyncio

@@ -54,7 +54,7 @@ async def test_an_idle_service_sends_at_once(sqs: SqsStandIn) -> None:
 
 
 async def test_ten_that_wait_leave_in_one_call(sqs: SqsStandIn) -> None:
-    """With all slots busy, ten waiting webhooks go together when one gets free; the eleventh waits on."""
+    """Ten waiting webhooks leave together when a slot becomes free. The eleventh waits for the next slot."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=4) as group:
         first = await send(group, "1", "2", "3", "4")
@@ -210,7 +210,7 @@ async def test_closing_while_a_batch_is_tried_one_by_one(sqs: SqsStandIn) -> Non
 
 
 async def test_a_late_message_of_a_rejected_batch_is_not_sent_again(sqs: SqsStandIn) -> None:
-    """Its webhook has got 503 by then, so Chargebee will send it again."""
+    """The message is dropped, because its webhook has got 503, and Chargebee will send the webhook again."""
     sqs.failing = lambda call: Failure(400, "InvalidParameterValue") if len(call.bodies) > 1 else None
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=1, deadline=60) as group:
@@ -239,7 +239,7 @@ async def test_a_5xx_fails_every_caller_in_the_call(sqs: SqsStandIn) -> None:
 
 
 async def test_an_entry_that_the_answer_does_not_mention(sqs: SqsStandIn) -> None:
-    """Without an acknowledgement, the send fails."""
+    """The send fails if SQS's answer contains no acknowledgement of the message."""
     take = sqs._take_batch
     sqs._take_batch = lambda entries: {**take(entries), "Successful": []}  # type: ignore[method-assign]  # a liar
     async with group_commit(sqs) as group:
@@ -262,7 +262,7 @@ async def test_a_caller_that_leaves_is_still_sent(sqs: SqsStandIn) -> None:
 
 
 async def test_closing_flushes(sqs: SqsStandIn) -> None:
-    """What waits when the process drains is sent before it ends."""
+    """Closing first sends the messages that are waiting."""
     sqs.hold("SendMessageBatch")
     async with group_commit(sqs, calls=1) as group:
         tasks = await send(group, *(str(number) for number in range(25)))
@@ -302,7 +302,7 @@ async def test_batches_keep_within_the_sum(sqs: SqsStandIn) -> None:
 
 
 async def test_a_caller_that_left_has_no_deadline_any_more(sqs: SqsStandIn) -> None:
-    """Its deadline passes without an error after the group commit has been closed."""
+    """The deadline of a cancelled caller passes without an error after the group commit has been closed."""
     complaints: list[str] = []
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: complaints.append(str(context)))
