@@ -23,7 +23,7 @@ from app.events import Event, Invoice
 if TYPE_CHECKING:
     import chargebee
 
-# Error codes of Chargebee: it does not know the invoice's id; most likely, the invoice is closed already.
+# Chargebee's error codes. CONFLICT: most likely, the invoice is closed already, or an earlier try is still at work.
 NOT_FOUND, CONFLICT = "resource_not_found", "invalid_state_for_request"
 
 
