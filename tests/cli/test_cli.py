@@ -1,6 +1,10 @@
 """The command line in processes of its own: output, errors, exit codes."""
 
 import json
+import signal
+import socket
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -15,6 +19,7 @@ from app.sqs.message import Seen
 from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.commands import run
+from tests.harness.service import clean_environment
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -53,15 +58,41 @@ def test_a_wrong_argument_is_refused(arguments: list[str], expected: str) -> Non
     assert "Traceback" not in ended.stderr
 
 
+NOWHERE = "http://127.0.0.1:9"
+WORKER = {
+    "sqs_queue_url": f"{NOWHERE}/000000000000/invoices",
+    "dead_letter_queue_url": f"{NOWHERE}/000000000000/invoices-dead",
+    "billing_table": "billing",
+    "chargebee_url": NOWHERE,
+    "chargebee_api_key": "key",
+}
+NO_KEYS = queues.environment(NOWHERE) | {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
+
+
 def test_a_worker_without_credentials() -> None:
     """The worker does not start, because its clients would never look for credentials again."""
-    url = "http://127.0.0.1:9/000000000000/invoices"
-    queues_of_worker = {"sqs_queue_url": url, "dead_letter_queue_url": f"{url}-dead"}
-    billing = {"billing_table": "billing", "chargebee_url": "http://127.0.0.1:9", "chargebee_api_key": "key"}
-    keys = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
-    ended = run("worker", extra=queues.environment("http://127.0.0.1:9") | keys, **queues_of_worker, **billing)
+    ended = run("worker", extra=NO_KEYS, **WORKER)
     assert ended.returncode == 2
     assert ended.stderr.splitlines()[-1].startswith("error: AWS: no credentials found")
+
+
+def test_a_signal_during_the_start() -> None:
+    """A handler ends the process, since the first process of a container gets no signal without one."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(60)
+        metadata = {
+            "AWS_EC2_METADATA_DISABLED": "false",
+            "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"http://127.0.0.1:{listener.getsockname()[1]}",
+            "AWS_METADATA_SERVICE_TIMEOUT": "60",
+        }
+        command = [sys.executable, "-m", "app", "worker"]
+        with subprocess.Popen(command, env=clean_environment(**WORKER) | NO_KEYS | metadata) as worker:
+            try:
+                with listener.accept()[0]:  # it waits for credentials
+                    worker.terminate()
+                    assert worker.wait(timeout=60) == 128 + signal.SIGTERM
+            finally:
+                worker.kill()
 
 
 def test_the_reason_why_sqs_takes_no_missing_event(monkeypatch: pytest.MonkeyPatch) -> None:
