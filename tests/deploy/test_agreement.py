@@ -102,10 +102,22 @@ def test_the_policy_allows_what_redrive_calls() -> None:
     code = (ROOT / "app" / "worker" / "consumed_queue.py").read_text()
     called = {f"sqs:{name.removesuffix('Batch')}" for name in re.findall(r'_call\(\s*"(\w+)"', code)}
     called |= {f"sqs:{name.title().replace('_', '')}" for name in re.findall(r"_client\.(\w+)\(", code)}
-    template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text()
-    statement = template.rpartition("Resource: !GetAtt DeadLetters.Arn")[0].rpartition("Action:")[2]
     assert {"sqs:ReceiveMessage", "sqs:GetQueueUrl"} <= called
-    assert called <= set(re.findall(r"sqs:\w+", statement))
+    assert called <= _allowed("OperatorPolicy", "DeadLetters")
+
+
+def test_a_worker_cannot_delete_dead_letters() -> None:
+    """The worker's policy allows it to send to the dead-letter queue, and nothing else."""
+    assert _allowed("WorkerPolicy", "DeadLetters") == {"sqs:GetQueueUrl", "sqs:SendMessage"}
+    assert "sqs:SendMessage" not in _allowed("WorkerPolicy", "Queue")
+
+
+def _allowed(policy: str, queue: str) -> set[str]:
+    """Returns the actions that a policy of the template allows on one of its queues."""
+    template = (ROOT / "deploy" / "aws" / "billing.yaml").read_text()
+    statements = template.partition(f"\n  {policy}:\n")[2].partition("\n\n")[0].split("- Effect: Allow")
+    (statement,) = [text for text in statements if f"!GetAtt {queue}.Arn" in text]
+    return set(re.findall(r"sqs:\w+", statement))
 
 
 def test_web_and_worker_share_the_queue() -> None:
