@@ -81,7 +81,7 @@ MUTATIONS = {
         _POD("spec/strategy/rollingUpdate/maxUnavailable", 1),
         _POD("spec/replicas", 2),
         _POD(f"{_C}/lifecycle", ...),
-        _POD("spec/template/spec/terminationGracePeriodSeconds", 42),
+        _POD("spec/template/spec/terminationGracePeriodSeconds", 53),
         _WORKER("spec/template/spec/terminationGracePeriodSeconds", 30),
         _WORKER("spec/replicas", 2),
     ],
