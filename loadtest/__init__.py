@@ -9,6 +9,7 @@ Packages, each importing only from those below it (checked by import-linter):
 report/              output of measurements: terminal, page, pictures, documents
 duet.py              two subjects at the same time
 interleaved.py       many attacks in one run
+outcome.py           what came out of them: the table, doubts and failed audits
 fire/                one attack with vegeta, and its audit
 stage/               the environment of an attack: queue and toxiproxy, the service or one of peers/, its budget
 record/              data of measurements: shapes, comparisons, environment, estimates, folders of results/

@@ -20,7 +20,7 @@ import click
 
 from app.errors import ConfigurationError
 from app.settings import NEWEST, Release
-from loadtest import duet, interleaved
+from loadtest import duet, interleaved, outcome
 from loadtest.duet import Pair
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS
@@ -67,7 +67,7 @@ def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
     with collector() as url:
         pairs = _beside_the_newest(only, url)
         comparison = duet.run(TITLE, pairs=pairs, load=load, repeats=repeats, file=file, where=where)
-    interleaved.finish(comparison, file, ratios.bench(comparison))
+    outcome.finish(comparison, file, ratios.bench(comparison))
 
 
 def _bench_against(there: Checkout, other: str, releases: list[Release], load: Load, repeats: int) -> None:
@@ -83,7 +83,7 @@ def _bench_against(there: Checkout, other: str, releases: list[Release], load: L
         where=where,
         against=other,
     )
-    interleaved.finish(comparison, file, ratios.against(comparison))
+    outcome.finish(comparison, file, ratios.against(comparison))
 
 
 def _beside_the_newest(only: tuple[str, ...], collector: str) -> list[Pair]:

@@ -22,7 +22,7 @@ from statistics import median
 import click
 
 from app.settings import Release
-from loadtest import interleaved
+from loadtest import interleaved, outcome
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import SQS_LATENCY_S, Case, Sqs
 from loadtest.record import folders
@@ -69,7 +69,7 @@ class Fit:
     def _rps(self, kind: str, what: AttackSubject, load: Load) -> float:
         case = Case(kind, what, "burst", load)
         found = interleaved.run(f"calibrated: {kind}", [case], FITS, self._file, self._where, sqs=self._sqs)
-        print(*interleaved.doubts(found), sep="\n", end="")
+        print(*outcome.doubts(found), sep="\n", end="")
         return median(run.measurement.rps for run in found.runs)
 
 
@@ -110,4 +110,4 @@ def main(repeats: int, factor: float | None, overhead: float | None) -> None:
         cases = _cases(factor, timeout, flags)
         slow = sqs._replace(latency_s=SQS_LATENCY_S * factor)
         comparison = interleaved.run("calibrated: published time", cases, repeats, file, where, sqs=slow, factor=factor)
-        interleaved.finish(comparison, file, tables.calibrated(comparison))
+        outcome.finish(comparison, file, tables.calibrated(comparison))

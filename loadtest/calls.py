@@ -9,7 +9,7 @@ from dataclasses import replace
 import click
 
 from app.settings import NEWEST, Settings
-from loadtest import duet, interleaved
+from loadtest import duet, interleaved, outcome
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS, Sqs
 from loadtest.record import folders
@@ -44,4 +44,4 @@ def main(repeats: int, seconds: float) -> None:
                 sqs=Sqs(latency / 1000),
             )
             click.echo(f"\nSQS with {latency} ms of added latency\n")
-            interleaved.finish(comparison, file, ratios.bench(comparison))
+            outcome.finish(comparison, file, ratios.bench(comparison))

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from app.settings import NEWEST, Release
-from loadtest import interleaved
+from loadtest import interleaved, outcome
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import USERS, Case
 from loadtest.record import folders
@@ -61,4 +61,4 @@ def main(quick: bool, repeats: int, sustained: bool, out: Path | None) -> None:
         page.write(comparison, hits, out)
         over_time.write(over_time.history(hits), out, "over-time")
         pictures.write(comparison, out)
-        interleaved.finish(comparison, out / "report.html", tables.history(comparison))
+        outcome.finish(comparison, out / "report.html", tables.history(comparison))

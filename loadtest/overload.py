@@ -10,7 +10,7 @@ import click
 
 from app import open_files
 from app.settings import NEWEST
-from loadtest import interleaved
+from loadtest import interleaved, outcome
 from loadtest.failures import exit_on_failure
 from loadtest.fire import vegeta
 from loadtest.fire.measure import measure
@@ -51,7 +51,7 @@ class Overload:
 
     def finish(self) -> None:
         comparison = interleaved.write("overload", self.runs, 1, self.file, self.where)
-        interleaved.finish(comparison, self.file, report.table(self.rows))
+        outcome.finish(comparison, self.file, report.table(self.rows))
 
 
 def overloaded(overload: Overload, seconds: float) -> None:

@@ -9,7 +9,7 @@ import vl_convert
 from playwright.sync_api import Browser, Page
 
 from app.settings import Release
-from loadtest import interleaved
+from loadtest import interleaved, outcome
 from loadtest.interleaved import Case
 from loadtest.record import folders
 from loadtest.record.comparison import Comparison
@@ -133,7 +133,7 @@ def test_probes_and_a_deadline_are_drawn(made: tuple[Comparison, Path]) -> None:
 
 def test_the_audits_held(made: tuple[Comparison, Path]) -> None:
     """All runs were audited, and no audit failed."""
-    assert interleaved.failed_audits(made[0]) == []
+    assert outcome.failed_audits(made[0]) == []
     assert all(run.measurement.audit is not None for run in made[0].runs)
     assert [len(made[0].of(kind, "v09_group_commit")) for kind in ("published", "saturated", "sustained")] == [2, 2, 1]
 
@@ -145,12 +145,12 @@ def test_doubts_are_shown(made: tuple[Comparison, Path]) -> None:
         assert run.measurement.conditions is not None
         run.measurement.conditions.doubts = []
     assert "DOUBTFUL" not in tables.history(comparison)
-    assert interleaved.doubts(comparison) == []
+    assert outcome.doubts(comparison) == []
     doubtful = comparison.of("published", Release.V07_SYNC_HANDLER)[1]
     assert doubtful.conditions is not None
     doubtful.conditions.doubts = ["other processes used 1.0 of 2 cores"]
     marked = [line for line in tables.history(comparison).splitlines() if "DOUBTFUL" in line]
     assert [line.split(" | ")[0] for line in marked] == ["| v07_sync_handler (DOUBTFUL: 1 of 2)"]
-    assert interleaved.doubts(comparison) == [
+    assert outcome.doubts(comparison) == [
         "DOUBTFUL: v07_sync_handler, published, repeat 2: other processes used 1.0 of 2 cores"
     ]

@@ -1,0 +1,33 @@
+"""Prints what came out of many attacks: the table, doubts and failed audits."""
+
+import sys
+from pathlib import Path
+
+from loadtest.record.comparison import Comparison
+
+
+def finish(comparison: Comparison, file: Path, table: str) -> None:
+    """Prints `table`, the doubts and the name of `file`; exits with 1 if an audit failed."""
+    print("\n\n".join([table, *doubts(comparison), str(file)]))
+    if failed := failed_audits(comparison):
+        sys.exit("\n".join(["the audit failed:", *failed]))
+
+
+def doubts(comparison: Comparison) -> list[str]:
+    """A paragraph about the repeats that may have measured something else, if there are any."""
+    lines = [
+        f"DOUBTFUL: {run.measurement.name}, {run.kind}, repeat {run.repeat + 1}: {doubt}"
+        for run in comparison.runs
+        if run.measurement.conditions is not None
+        for doubt in run.measurement.conditions.doubts
+    ]
+    return ["\n".join(lines)] if lines else []
+
+
+def failed_audits(comparison: Comparison) -> list[str]:
+    """One line per run whose audit does not hold."""
+    return [
+        f"{run.measurement.name}, {run.kind}, repeat {run.repeat + 1}: {audit.model_dump_json()}"
+        for run in comparison.runs
+        if (audit := run.measurement.audit) is not None and not audit.holds
+    ]
