@@ -5,12 +5,13 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from app.settings import NEWEST, Release
 from loadtest.fire import progress
-from loadtest.fire.conditions import disturbed
+from loadtest.fire.attempts import undisturbed
 from loadtest.fire.measure import measure
 from loadtest.record import folders, meta
 from loadtest.record.comparison import Comparison, Environment, Run
@@ -25,9 +26,6 @@ TOOLS = ("vegeta", "toxiproxy-server")
 # Enough to keep a quarter of a core busy under every release but v01, which mostly waits for Chargebee.
 USERS = 64
 SQS_LATENCY_S = 0.008
-# Attempts at an attack while another virtual machine disturbs it. With three, a neighbour that is busy for a third of
-# the time spoils one attack in 27.
-ATTEMPTS = 3
 WARM_UP = Load(rate=300, duration_s=3, timeout_s=30)
 
 
@@ -82,23 +80,17 @@ def run(
     runs = []
     with stacks(file, sqs, [case.subject for case in cases]) as stack_of, progress.steps(what, len(rounds)) as step:
         for repeat, case in rounds:
-            step(f"{case.subject.name}, {case.kind}, {repeat + 1}/{repeats}")
+            name = f"{case.subject.name}, {case.kind}, {repeat + 1}/{repeats}"
+            step(name)
             raw = folders.raw(file, case.kind, case.subject.name, repeat)
-            measured = undisturbed(stack_of(case.subject), case, raw)
+            measured = undisturbed(name, partial(_attack, stack_of(case.subject), case, raw), lambda made: made)
             runs.append(Run(kind=case.kind, repeat=repeat, measurement=measured))
     return write(title, runs, repeats, file, where, factor=factor)
 
 
-def undisturbed(stack: Stack | BillingStack, case: Case, raw: Path) -> Measurement:
-    """Returns the first attempt that nothing disturbed or whose audit failed, or otherwise the last attempt."""
-    for attempt in range(1, ATTEMPTS + 1):
-        shutil.rmtree(raw, ignore_errors=True)
-        measured = measure(stack, case.subject, case.budget, case.load, out=raw)
-        failed = measured.audit is not None and not measured.audit.holds
-        if failed or measured.conditions is None or not disturbed(measured.conditions):
-            break
-        print(f"{case.subject.name}, {case.kind}: attempt {attempt} of {ATTEMPTS} was disturbed", file=sys.stderr)
-    return measured
+def _attack(stack: Stack | BillingStack, case: Case, raw: Path) -> Measurement:
+    shutil.rmtree(raw, ignore_errors=True)
+    return measure(stack, case.subject, case.budget, case.load, out=raw)
 
 
 @contextmanager

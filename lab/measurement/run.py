@@ -4,6 +4,7 @@ import shlex
 import shutil
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from lab.application.filling.fill import fill, steps
@@ -13,6 +14,7 @@ from lab.measurement.case import EndpointCase
 from lab.measurement.record import CaseRepeat, LabResults, Study
 from lab.measurement.studies import STUDIES
 from loadtest.fire import progress
+from loadtest.fire.attempts import undisturbed
 from loadtest.record import folders
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Load
@@ -107,8 +109,11 @@ def _rounds(beside: Beside, study: str, cases: list[EndpointCase], repeats: int,
     with progress.steps(study, repeats * len(cases)) as step:
         for repeat in range(repeats):
             for case in cases:
-                step(f"{case.name}, {repeat + 1}/{repeats}")
-                rows.append(_row(beside, study, case, repeat, file))
+                name = f"{case.name}, {repeat + 1}/{repeats}"
+                step(name)
+                rows.append(
+                    undisturbed(name, partial(_row, beside, study, case, repeat, file), lambda row: row.measurement)
+                )
     return rows
 
 

@@ -11,6 +11,7 @@ invoices.py        what v01 has billed, in place of the queue
 audit.py           checks that every event id with a 200 is in the queue, exactly as sent
 probe.py           /healthz during the attack
 conditions.py      whether the attack measured something else: the machine, or the queue (queue_watch.py)
+attempts.py        repeats an attack that another virtual machine has disturbed
 used.py            what was used of a budget
 stacks.py          samples the stacks of the service with py-spy
 progress.py        progress bars

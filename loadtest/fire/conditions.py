@@ -7,7 +7,7 @@ from loadtest.fire.queue_watch import QueueWatch
 from loadtest.fire.vegeta import Hit
 from loadtest.record.shapes import Conditions, Load
 from loadtest.stage.stack import Far
-from local.machine import Busy, Watch
+from local.machine import Watch
 
 # Above this, a figure is of the generator as much as of the service.
 LATE_MS = 100.0
@@ -50,11 +50,6 @@ class Observer:
             slowdown=round(busy.slowdown, 2),
             doubts=doubts + (queue.doubts() if queue else []),
         )
-
-
-def disturbed(conditions: Conditions) -> bool:
-    """Returns True if another virtual machine slowed this one down, which another attempt may not meet."""
-    return bool(Busy(0, conditions.stolen_cores, conditions.slowdown or 1).doubts())
 
 
 def lateness_ms(load: Load, hits: list[Hit]) -> float | None:

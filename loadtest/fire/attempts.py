@@ -1,0 +1,32 @@
+"""Repeats an attack that another virtual machine has disturbed."""
+
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+from loadtest.record.shapes import Conditions, Measurement
+from local.machine import Busy
+
+# With three, a neighbour that is busy for a third of the time spoils one attack in 27.
+ATTEMPTS = 3
+Attacked = TypeVar("Attacked")
+
+
+def undisturbed(name: str, attack: Callable[[], Attacked], measurement: Callable[[Attacked], Measurement]) -> Attacked:
+    """Returns the first attempt that nothing disturbed or whose audit failed, or otherwise the last attempt.
+
+    `name` is that of the attack, for a line on standard error. `measurement` returns the measurement of an attempt.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        attacked = attack()
+        measured = measurement(attacked)
+        failed = measured.audit is not None and not measured.audit.holds
+        if failed or measured.conditions is None or not _disturbed(measured.conditions):
+            break
+        print(f"{name}: attempt {attempt} of {ATTEMPTS} was disturbed", file=sys.stderr)
+    return attacked
+
+
+def _disturbed(conditions: Conditions) -> bool:
+    """Returns True if another virtual machine slowed this one down, which another attempt may not meet."""
+    return bool(Busy(0, conditions.stolen_cores, conditions.slowdown or 1).doubts())
