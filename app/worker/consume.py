@@ -80,6 +80,8 @@ class Consumer:
         while not self._stopping and len(self._working) < self._concurrency:
             if (message := self._handler.order.take()) is None:
                 return
+            if self._in_flight.lose_if_expired(message):
+                continue  # the heartbeat notices this only after the extension's call has ended
             task = asyncio.create_task(self._work(message))
             message.start(task)
             self._working.add(task)

@@ -65,9 +65,7 @@ class InFlight:
 
     def __init__(self, queue: ConsumedQueue, visibility: int, on_lost: Callable[[InFlightMessage, str], None]) -> None:
         self.visibility_lock = asyncio.Lock()
-        self._queue = queue
-        self._visibility = visibility
-        self._on_lost = on_lost
+        self._queue, self._visibility, self._on_lost = queue, visibility, on_lost
         self._messages: dict[str, InFlightMessage] = {}
 
     def __len__(self) -> int:
@@ -94,8 +92,7 @@ class InFlight:
 
         Waits a third of APP_WORKER_VISIBILITY between two extensions, and less after a failure.
         """
-        failures = 0
-        interval = self._visibility / EXTENSIONS
+        failures, interval = 0, self._visibility / EXTENSIONS
         while True:
             await asyncio.sleep(interval if not failures else pause(failures, interval))
             failures = 0 if await self.extend_all() else failures + 1
@@ -114,8 +111,19 @@ class InFlight:
             messages = list(self._messages.values())
             batches = [messages[start : start + MAX_ENTRIES] for start in range(0, len(messages), MAX_ENTRIES)]
             answered = await asyncio.gather(*map(self._extend, batches))
-        self._lose_expired()
+        for message in messages:
+            self.lose_if_expired(message)
         return all(answered)
+
+    def lose_if_expired(self, message: InFlightMessage) -> bool:
+        """Treats a waiting message as lost if its visibility timeout has ended. Returns whether the message is lost.
+
+        Messages in work are not lost, because their work may end before another worker receives them. If another worker
+        receives one, the claim on the event prevents duplicate work.
+        """
+        if message.task is None and not message.is_hidden():
+            self._lose(message, "Expired")
+        return message.lost
 
     async def _extend(self, batch: list[InFlightMessage]) -> bool:
         began = asyncio.get_running_loop().time()
@@ -140,13 +148,3 @@ class InFlight:
             message.lose()
             self.remove(message)
             self._on_lost(message, code)
-
-    def _lose_expired(self) -> None:
-        """Treats a waiting message as lost if its visibility timeout has ended because no extension succeeded.
-
-        Messages in work are not lost, because their work may end before another worker receives them. If another worker
-        receives one, the claim on the event prevents duplicate work.
-        """
-        for message in list(self._messages.values()):
-            if message.task is None and not message.is_hidden():
-                self._lose(message, "Expired")

@@ -1,15 +1,18 @@
 """The task of a message fails outside of the billing work, which handles its own errors."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 from loguru import logger
 
+from app.events import Event
 from app.telemetry.observers import Observers
 from app.worker.consumed_queue import FailedEntry
 from app.worker.received_message import ReceivedMessage
 from app.worker.work import Worker, WorkerLimits
+from tests.billing.stage import event_body
 
 pytestmark = pytest.mark.anyio
 
@@ -88,3 +91,37 @@ async def test_a_message_that_is_received_again_while_sqs_refuses_its_old_handle
     assert await worker.in_flight.extend_all()
     assert message is not None
     assert (message.lost, message.received.receipt_handle, len(worker.in_flight)) == (False, "new", 1)
+
+
+async def _nothing(*_: object) -> list[FailedEntry | None]:
+    return [None] * 10
+
+
+@pytest.mark.parametrize("fifo", [False, True], ids=["standard", "FIFO"])
+async def test_a_message_whose_visibility_has_ended_is_not_begun(*, fifo: bool) -> None:
+    """Another worker may have the waiting message, although no extension has failed yet. So it is given up."""
+    queue: Any = Fifo()
+    queue.fifo, queue.delete, queue.change_visibility = fifo, _nothing, _nothing
+    begun, first_may_end = [], asyncio.Event()
+
+    async def process(event: Event) -> str:
+        begun.append(event.id)
+        await first_may_end.wait()
+        return "closed"
+
+    limits = WorkerLimits(1, 10, 30, 30.0, 60, 5)
+    worker = Worker(limits, (queue, queue), process, frozenset({"pending_invoice_created"}), Observers())
+    bodies = [json.dumps(event_body() | {"id": f"ev_{number}"}) for number in range(3)]
+    worker.consumer.take([ReceivedMessage(f"m{n}", "handle", body, {}, group="g") for n, body in enumerate(bodies)])
+    while not begun:  # noqa: ASYNC110  # no event
+        await asyncio.sleep(0)
+    expired = worker.in_flight._messages["m1"]
+    expired.extend(asyncio.get_running_loop().time() - 30, 29)
+    first_may_end.set()
+    while worker.consumer.working:  # noqa: ASYNC110  # no event
+        await asyncio.sleep(0)
+    # On a FIFO queue, the later message of the group goes back as well, so that the group stays in order.
+    assert begun == (["ev_0"] if fifo else ["ev_0", "ev_2"])
+    assert expired.lost
+    assert len(worker.order) == 0
+    worker.close()
