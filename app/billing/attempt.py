@@ -14,8 +14,13 @@ from app.billing.items import Update
 from app.billing.leases import Lease
 from app.billing.line_items import Line, added, period
 from app.billing.references import charged, refers_to
-from app.errors import ChargebeeUnavailable, Unprocessable
+from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
 from app.events import Invoice
+
+INVALID_STATE = "invalid_state"
+# How long Chargebee may reject changes of a pending invoice. An earlier call that is still at work causes the same
+# error, but ends before Chargebee forgets its idempotency key, which happens after 30 minutes.
+CONFLICT_SECONDS = 3600.0
 
 
 class BillingAttempt:
@@ -75,8 +80,16 @@ class BillingAttempt:
         except InvalidState:
             found = await self._retrieve()
             if found.is_pending:
-                raise ChargebeeUnavailable("Chargebee rejects changes of a pending invoice", "invalid_state") from None
+                raise self._conflict() from None
             return await self._finish_closed(found, own)
+
+    def _conflict(self) -> BillingFailed:
+        """Returns the error of a pending invoice that Chargebee does not let the worker change. Reservations stay."""
+        if self._lease.note_conflict(CONFLICT_SECONDS):
+            return Unprocessable(
+                "For over an hour, Chargebee has rejected changes of the pending invoice", INVALID_STATE
+            )
+        return ChargebeeUnavailable("Chargebee rejects changes of a pending invoice", INVALID_STATE)
 
     async def _charge(self, own: list[Billable], on_invoice: list[Billable]) -> tuple[bool, list[Update]]:
         """Charges the billable events of `own` that are not in `on_invoice`, and closes the invoice.

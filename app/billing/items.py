@@ -128,7 +128,8 @@ def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
     """Returns the update that marks a claimed event as done."""
     return Update(
         claim_key(event_id),
-        "SET #status = :done, #outcome = :outcome, #lease_until = :ended, #expires_at = :expires REMOVE #code",
+        "SET #status = :done, #outcome = :outcome, #lease_until = :ended, #expires_at = :expires"
+        " REMOVE #code, #conflict_at",
         "#owner = :owner AND #status = :working",
         done="done",
         working="working",
@@ -147,13 +148,16 @@ def processed(invoice_id: str, owner: str, version: int | None, *, expires: int)
     return Update(invoice_key(invoice_id), change, "#owner = :owner", ended=0, expires=expires, owner=owner, **known)
 
 
-def released(event_id: str, invoice_id: str | None, owner: str, code: str) -> list[Update]:
+def released(event_id: str, invoice_id: str | None, owner: str, code: str, conflict_at: int | None) -> list[Update]:
     """Returns the updates that end the lease on a failed event and, if `invoice_id` is not None, on its invoice.
 
-    `code`: the cause of the failure, which the claim on the event stores.
+    The claim on the event stores `code`, the cause of the failure, and `conflict_at` (see `Lease`) unless it is None.
     """
     change, owned = "SET #lease_until = :ended", "#owner = :owner"
-    claim = Update(claim_key(event_id), f"{change}, #code = :code", owned, ended=0, code=code, owner=owner)
+    failed, known = f"{change}, #code = :code REMOVE #conflict_at", {}
+    if conflict_at is not None:
+        failed, known = f"{change}, #code = :code, #conflict_at = :conflict_at", {"conflict_at": conflict_at}
+    claim = Update(claim_key(event_id), failed, owned, ended=0, code=code, owner=owner, **known)
     if invoice_id is None:
         return [claim]
     return [claim, Update(invoice_key(invoice_id), change, owned, ended=0, owner=owner)]

@@ -47,6 +47,7 @@ class Lease(Caller):
         self.seconds = seconds
         self._invoice_id: str | None = None
         self._first = True  # no earlier attempt has claimed the event
+        self._conflict_at: int | None = None  # unix ms of the first attempt that has called `note_conflict`
         self._ends = 0.0
         self._renewing = asyncio.Lock()
 
@@ -70,14 +71,13 @@ class Lease(Caller):
         sent = monotonic()
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
-            claimed = await self._table.update(items.claim(self.event_id, self.token, **times))
-            self._first = number(claimed, "attempts") == 1
+            item = await self._table.update(items.claim(self.event_id, self.token, **times))
         except ConditionFailed as failed:
             item = failed.items[0] or {}
             if text(item, "status") == "done":
                 raise AlreadyDone from None
             self._require_owner(item, "Another worker works on this event")
-            self._first = number(item, "attempts") == 1
+        self._first, self._conflict_at = number(item, "attempts") == 1, number(item, "conflict_at")
         self._ends = sent + self.seconds
 
     async def take_invoice(self, invoice_id: str, version: int | None) -> None:
@@ -117,6 +117,17 @@ class Lease(Caller):
             raise lost()
         return min(seconds, self.remaining)
 
+    def note_conflict(self, longest: float) -> bool:
+        """Notes that Chargebee rejects changes of the pending invoice. `release` writes the first such time.
+
+        Returns True if more than `longest` seconds have passed since then. In this case, `release` removes the time, so
+        that it is counted anew after a redrive.
+        """
+        first = self._conflict_at or now_ms()
+        is_over = now_ms() - first > 1000 * longest
+        self._conflict_at = None if is_over else first
+        return is_over
+
     async def finish(self, outcome: str, version: int | None = None, updates: Sequence[Update] = ()) -> None:
         """Writes `updates`, which change other items, marks the event as done, and ends the lease.
 
@@ -146,7 +157,7 @@ class Lease(Caller):
         """
         invoice_id = self._invoice_id if self._first and not self.unanswered else None
         try:
-            await self._table.write(items.released(self.event_id, invoice_id, self.token, code))
+            await self._table.write(items.released(self.event_id, invoice_id, self.token, code, self._conflict_at))
         except ConditionFailed:
             return  # the lease is lost, so there is nothing to release
 

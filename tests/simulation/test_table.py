@@ -42,7 +42,7 @@ def production(draw: st.DrawFn) -> Update:
         items.processed(invoice, owner, draw(versions), expires=9),
         items.done(event, owner, "closed", expires=9),
         *items.renewals(event, invoice, owner, until),
-        *items.released(event, invoice, owner, "code"),
+        *items.released(event, invoice, owner, "code", draw(versions)),
     ]
     return draw(st.sampled_from(choices))
 

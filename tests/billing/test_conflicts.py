@@ -1,0 +1,63 @@
+"""Chargebee rejects changes of an invoice because of its state, although the invoice is pending."""
+
+from unittest.mock import AsyncMock
+
+import pytest
+
+from app.billing.answers import InvalidState
+from app.billing.attempt import CONFLICT_SECONDS
+from app.billing.processing import Billing
+from app.clock import now_ms
+from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
+from app.events import Event
+from tests.billing.conftest import OpenBilling
+from tests.billing.stage import Stage, event_body, event_of, some
+
+pytestmark = pytest.mark.anyio
+
+
+async def _rejected(worker: Billing, event: Event, ago: float = 0) -> BillingFailed:
+    """Processes the event while Chargebee rejects each change. `ago`: seconds since the first such attempt."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker.chargebee, "_write", AsyncMock(side_effect=InvalidState))
+        patch.setattr("app.billing.leases.now_ms", lambda: now_ms() + round(1000 * ago))
+        with pytest.raises(BillingFailed) as failed:
+            await worker.process(event)
+    assert failed.value.code == "invalid_state"
+    return failed.value
+
+
+async def test_a_conflict_that_lasts_is_for_a_person(stage: Stage, billing: OpenBilling) -> None:
+    """The conflict is retried for an hour. Then the dead letter names its cause. After a redrive, the hour restarts.
+
+    The reservations stay, so that the next attempt finds its own charges.
+    """
+    body = event_body()
+    customer = body["content"]["invoice"]["customer_id"]
+    stage.register(body)
+    stage.put(customer, some(2))
+    async with billing() as worker:
+        event = event_of(body)
+        assert isinstance(await _rejected(worker, event), ChargebeeUnavailable)
+        assert isinstance(await _rejected(worker, event, CONFLICT_SECONDS - 60), ChargebeeUnavailable)
+        final = await _rejected(worker, event, CONFLICT_SECONDS + 60)
+        assert isinstance(final, Unprocessable)
+        assert final.detail == "For over an hour, Chargebee has rejected changes of the pending invoice"
+        assert {one.invoice_id for one in stage.billables(customer)} == {body["content"]["invoice"]["id"]}
+        assert isinstance(await _rejected(worker, event, CONFLICT_SECONDS + 120), ChargebeeUnavailable)
+        assert await worker.process(event) == "closed"
+    stage.require_billed_once(body, some(2))
+    assert "conflict_at" not in stage.claim(body["id"])
+
+
+async def test_other_failures_do_not_restart_the_hour(stage: Stage, billing: OpenBilling) -> None:
+    """Otherwise, a conflict that alternates with another failure would be retried until SQS drops the message."""
+    body = event_body()
+    stage.register(body)
+    async with billing() as worker:
+        await _rejected(worker, event_of(body))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(worker.chargebee, "close", AsyncMock(side_effect=ChargebeeUnavailable("no answer", "other")))
+            with pytest.raises(ChargebeeUnavailable):
+                await worker.process(event_of(body))
+        assert isinstance(await _rejected(worker, event_of(body), CONFLICT_SECONDS + 60), Unprocessable)
