@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 
 from app.billing.answers import ApiAnswer, content_of
-from app.billing.rate import SharedRateLimit
+from app.billing.rate import MISSES, SharedRateLimit, missed
 from app.clock import monotonic, uniform
 from app.errors import ChargebeeUnavailable, Unprocessable
 from app.sqs.failures import without_tracebacks
@@ -99,13 +99,18 @@ class ApiCalls:
         raise AssertionError("the last attempt returns or raises")
 
     async def _admit(self, caller: Caller, patience: float) -> float:
-        """Waits until the rate limit allows a call, and returns the time-out of the call in seconds."""
-        while True:
-            slot = await self._rate_limit.slot(patience)
+        """Waits until the rate limit allows a call, and returns the time-out of the call in seconds.
+
+        Gives up after `patience` seconds or MISSES slots, because each slot that it takes is lost to the other workers.
+        """
+        deadline = monotonic() + patience
+        for _ in range(MISSES):
+            slot = await self._rate_limit.slot(max(deadline - monotonic(), 0.0))
             seconds = await caller.allowance(self._timeout)
             # `allowance` may have renewed the lease. If that took too long, the slot is no longer valid.
             if self._rate_limit.is_valid(slot):
                 return seconds
+        raise missed()
 
     async def _attempt(
         self, caller: Caller, operation: str, path: str, seconds: float, request: dict[str, Any]

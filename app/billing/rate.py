@@ -24,6 +24,7 @@ from app.errors import ChargebeeUnavailable, TableUnavailable
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
 TRIES = 20  # how many times a process tries to reserve slots for the same callers
+MISSES = 3  # how many slots a caller may miss, because their time passes before the call can begin
 
 
 @dataclass
@@ -52,9 +53,11 @@ class SharedRateLimit:
     async def slot(self, patience: float) -> float:
         """Reserves a slot, waits for its time, and returns this time in unix ms. The slot is valid for LATE seconds.
 
-        Raises TableUnavailable, or ChargebeeUnavailable if the wait would be longer than `patience` seconds.
+        Raises TableUnavailable, or ChargebeeUnavailable if all waits together would be longer than `patience` seconds,
+        or if the time of MISSES slots passes before the loop runs again.
         """
-        while True:
+        deadline = monotonic() + patience
+        for _ in range(MISSES):
             at = await self._reserve(patience)
             self._sleeping += 1
             try:
@@ -65,6 +68,8 @@ class SharedRateLimit:
                 await asyncio.sleep(self.interval)
             finally:
                 self._sleeping -= 1
+            patience = max(deadline - monotonic(), 0.0)
+        raise missed()
 
     def is_valid(self, slot: float) -> bool:
         """Returns whether a call may use the slot: the slot is not over, and not within a rest after a 429."""
@@ -131,6 +136,10 @@ class SharedRateLimit:
         error = ChargebeeUnavailable("The limit of API calls is reached", "rate_limit_reached", retry_after=wait)
         _fail([waiting for waiting in batch if waiting.patience < wait], error)
         return [waiting for waiting in batch if waiting.patience >= wait]
+
+
+def missed() -> ChargebeeUnavailable:
+    return ChargebeeUnavailable("The time of each reserved slot passes before the call can begin", "slots_missed")
 
 
 def _fail(batch: list[_Waiting], error: BaseException) -> None:
