@@ -69,10 +69,13 @@ class WatchedThread:
 
     def __init__(self, thread: threading.Thread | None = None) -> None:
         watched = thread or threading.current_thread()
+        # After a fork, as in gunicorn's workers, the thread object may keep the native id of the parent's thread:
+        # https://github.com/python/cpython/issues/132542
+        native_id = threading.get_native_id() if watched is threading.current_thread() else watched.native_id
         assert watched.ident is not None
-        assert watched.native_id is not None
+        assert native_id is not None
         self.ident = watched.ident
-        self._times, self._garbage = ThreadTimes(watched.native_id), GarbageTime(watched.ident)
+        self._times, self._garbage = ThreadTimes(native_id), GarbageTime(watched.ident)
 
     def start(self) -> None:
         """Raises ProcessLookupError if the thread has ended."""

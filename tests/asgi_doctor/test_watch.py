@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,6 +21,7 @@ from opentelemetry.sdk.trace import TracerProvider
 import asgi_doctor
 from asgi_doctor import Finding, Kind
 from asgi_doctor.garbage import GarbageTime
+from asgi_doctor.watched import WatchedThread
 
 Run = Callable[[Coroutine[Any, Any, None]], None]
 LOOPS: list[Run] = [asyncio.run, uvloop.run]
@@ -112,6 +114,23 @@ def test_collections_in_a_forked_process() -> None:
         assert os.waitpid(child, 0)[1] == 0
     finally:
         garbage.stop()
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs the CPU time of a thread")
+def test_cpu_time_in_a_forked_process() -> None:
+    """A worker of gunicorn is a forked process: the time that its main thread computes is counted there, too."""
+    if (child := os.fork()) == 0:
+        computed = 0.0
+        try:
+            watched = WatchedThread()
+            watched.start()
+            end = time.thread_time() + 0.1
+            while time.thread_time() < end:
+                pass
+            computed = watched.passed(0.1).computing
+        finally:
+            os._exit(0 if computed else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_finding_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
