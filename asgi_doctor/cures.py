@@ -1,5 +1,6 @@
 """Chooses the advice for a finding."""
 
+import linecache
 import re
 
 from asgi_doctor.advice import (
@@ -17,6 +18,7 @@ from asgi_doctor.advice import (
     ROUTES,
     ROWS,
     SLEEP,
+    SQLITE,
     STARTUP_COMPUTES,
     STARTUP_WAITS,
     TOKENS,
@@ -41,10 +43,13 @@ _MATCHES = re.compile(r"\bre\.\w+\(|\.(match|search|fullmatch|findall|finditer|s
 _JSON = re.compile(r"\bjson\.(loads|dumps|load|dump)\(|\.json\(\)|model_validate|model_dump|TypeAdapter|validate_")
 # C code that releases the interpreter lock while it computes.
 _RELEASES = re.compile(
-    r"pbkdf2_hmac|scrypt|bcrypt|argon2|hashlib|sha\d+\(|zlib|gzip|bz2|lzma|\.compress\(|hash_password"
+    r"pbkdf2_hmac|scrypt|bcrypt|argon2|hashlib|\bhmac\.|(sha\d+|sha3_\d+|md5|blake2[bs])\(|zlib|gzip|bz2|lzma"
+    r"|\.(de)?compress\(|hash_password"
 )
 # Also the adapters of passlib and pwdlib: passlib/handlers/bcrypt.py, pwdlib/hashers/argon2.py.
-_RELEASING_FILES = re.compile(r"/(hashlib|gzip)\.py$|/(bcrypt|argon2)(/|\.py$)")
+_RELEASING_FILES = re.compile(r"/(hashlib|hmac|gzip|bz2|lzma)\.py$|/(bcrypt|argon2|zipfile)(/|\.py$)")
+# A database that computes in this process is SQLite, or DuckDB: both release the interpreter lock for each step.
+_QUERIES = re.compile(r"\.(execute(many|script)?|fetch(one|many|all))\(")
 
 
 def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -> Cure:
@@ -64,7 +69,8 @@ def cure(kind: Kind, cause: Kind, source: str, inner: Stack, *, handles: bool) -
         return _built(files, source)
     if cause is Kind.WAITS:
         return _waited(files, source, handles=handles)
-    return _computed(files, source, handles=handles)
+    innermost = linecache.getline(inner[-1].file, inner[-1].line) if inner else source
+    return _computed(files, source, innermost, handles=handles)
 
 
 def _built(files: list[str], source: str) -> Cure:
@@ -87,14 +93,20 @@ def _waited(files: list[str], source: str, *, handles: bool) -> Cure:
     return ENDPOINT if handles else WAIT
 
 
-def _computed(files: list[str], source: str, *, handles: bool) -> Cure:
+def _computed(files: list[str], source: str, innermost: str, *, handles: bool) -> Cure:
+    """Returns the advice for a line that computes. `innermost` is the code of the innermost line, perhaps `source`."""
     if any(_LOADS_ROWS.search(file) for file in files):
         return ROWS
     if handles or (any(_SERIALISES.search(file) for file in files) and not _VALIDATES.search(source)):
         return REQUEST if handles and any(_READS.search(file) for file in files) else RESPONSE
-    if _RELEASES.search(source) or any(_RELEASING_FILES.search(file) for file in files):
+    return SQLITE if _QUERIES.search(innermost) else _called(files, source)
+
+
+def _called(files: list[str], source: str) -> Cure:
+    parses = any("/json/" in file for file in files)
+    if any(_RELEASING_FILES.search(file) for file in files) or (_RELEASES.search(source) and not parses):
         return RELEASING
-    if _JSON.search(source) or any("/json/" in file for file in files):
+    if _JSON.search(source) or parses:
         return JSON
     if _MATCHES.search(source) or any(file.endswith(("/re.py", "/re/__init__.py")) for file in files):
         return REGULAR_EXPRESSION

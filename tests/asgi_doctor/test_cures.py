@@ -1,8 +1,10 @@
 """The advice for a finding, chosen from the line and the calls that it makes."""
 
+from pathlib import Path
+
 import pytest
 
-from asgi_doctor.advice import COMPUTE, JSON, RELEASING, REQUEST, RESPONSE, ROUTES, ROWS
+from asgi_doctor.advice import COMPUTE, JSON, REGULAR_EXPRESSION, RELEASING, REQUEST, RESPONSE, ROUTES, ROWS, SQLITE
 from asgi_doctor.builders import builds
 from asgi_doctor.cures import cure
 from asgi_doctor.finding import Cure, Kind
@@ -17,6 +19,8 @@ from asgi_doctor.stacks import Location
         ("result = await session.execute(query)", "sqlalchemy/orm/loading.py", ROWS),
         ("return templates.TemplateResponse(request, name)", "jinja2/environment.py", RESPONSE),
         ("return Row.model_validate_json(body)", "pydantic/main.py", JSON),
+        ("archive.writestr(name, data)", "zipfile.py", RELEASING),
+        ("return hashlib.sha256(json.dumps(rows).encode()).digest()", "json/encoder.py", JSON),
         ("return price(orders)", "numpy/core.py", COMPUTE),
     ],
 )
@@ -24,6 +28,32 @@ def test_a_library_that_computes(source: str, file: str, advice: Cure) -> None:
     """Hash functions release the interpreter lock, so a thread helps. Objects of a session cannot leave its process."""
     inner = (Location(f"/venv/lib/python3/site-packages/{file}", 1, "function"),)
     assert cure(Kind.COMPUTES, Kind.COMPUTES, source, inner, handles=False) == advice
+
+
+@pytest.mark.parametrize(
+    ("source", "advice"),
+    [
+        ("rows = connection.execute(query).fetchall()", SQLITE),
+        ("connection.executemany(statement, rows)", SQLITE),
+        ("digest = sha3_256(body)", RELEASING),
+        ("return hmac.digest(key, body, 'sha256')", RELEASING),
+        ("text = decompressor.decompress(body)", RELEASING),
+        ("return re.match(pattern, text)", REGULAR_EXPRESSION),
+        ("return base64.b64encode(body)", COMPUTE),
+        ("return sum(range(number))", COMPUTE),
+    ],
+)
+def test_code_without_frames(source: str, advice: Cure) -> None:
+    """C code has no frames, so only the user's line shows whether the code releases the interpreter lock."""
+    assert cure(Kind.COMPUTES, Kind.COMPUTES, source, (), handles=False) == advice
+
+
+def test_a_query_in_a_library(tmp_path: Path) -> None:
+    """SQLAlchemy and others wait for SQLite in a line of their own: SQLite computes, and not the library."""
+    (tmp_path / "default.py").write_text("def do_execute(cursor, statement):\n    cursor.execute(statement)\n")
+    called = [Location(str(tmp_path / "default.py"), line, "do_execute") for line in (1, 2)]
+    cures = [cure(Kind.COMPUTES, Kind.COMPUTES, "session.scalar(query)", (one,), handles=False) for one in called]
+    assert cures == [COMPUTE, SQLITE]
 
 
 @pytest.mark.parametrize(("file", "advice"), [("starlette/requests.py", REQUEST), ("fastapi/routing.py", RESPONSE)])
