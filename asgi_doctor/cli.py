@@ -13,6 +13,7 @@ from asgi_doctor import outputs, report, session
 from asgi_doctor.errors import DoctorError
 from asgi_doctor.finding import Finding
 from asgi_doctor.report import Explain
+from asgi_doctor.terminal import complain, say
 
 _SEND = "send this request twice alone and fifty times at once, then stop, unless --for says when; may be repeated"
 _LAST_PORT = 65535
@@ -57,18 +58,18 @@ def main(
     try:
         wanted = _wanted(options)
         known = outputs.known_findings(options.baseline) if options.baseline is not None else set()
-        result = session.run(wanted, _say, _complain)
+        result = session.run(wanted, say, complain)
         new = [finding for finding in result.findings if outputs.key(finding) not in known]
         for line in report.summary(new, len(result.findings) - len(new), result.requests, wanted.warn, explain):
-            _say(line)
+            say(line)
         _write(options, result, new)
     except DoctorError as error:
-        _complain(f"error: {error}")
+        complain(f"error: {error}")
         return 2
     if result.failed or not options.check:
         return result.failed
     if result.refused:
-        _complain("error: --check: all answers to a request of --send are errors: see `sent` above")
+        complain("error: --check: all answers to a request of --send are errors: see `sent` above")
         return 2
     return 1 if new else 0
 
@@ -112,17 +113,6 @@ def _write(options: argparse.Namespace, result: session.Result, new: list[Findin
     if not result.failed:
         outputs.write(options.write_baseline, outputs.baseline(result.findings))
     outputs.write(options.junit, outputs.as_junit(new, result.requests, failed=bool(result.failed)))
-
-
-def _say(line: str) -> None:
-    try:
-        print(line, flush=True)  # noqa: T201  # the command's output
-    except BrokenPipeError:  # as of `| head`; the exit code and the files count nevertheless
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _complain(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)  # noqa: T201  # the command's output
 
 
 def _port(text: str) -> int:

@@ -54,5 +54,6 @@ async def main(host: str, port: int, requests: list[tuple[str, str]]) -> int:
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # a pipe to the doctor, which decodes it
     pairs = sys.argv[3:]
     sys.exit(asyncio.run(main(sys.argv[1], int(sys.argv[2]), list(zip(pairs[::2], pairs[1::2], strict=True)))))

@@ -123,7 +123,7 @@ class _Session:
         """Sends the built-in load, and ends the session afterwards unless the user has given a time."""
         requests = [part for pair in self._wanted.send for part in pair]
         command = [sys.executable, "-P", str(_LOAD), self._wanted.host, str(port), *requests]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as sending:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as sending:
             assert sending.stdout is not None
             for line in sending.stdout:
                 self._say(line.rstrip())

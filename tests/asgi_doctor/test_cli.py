@@ -142,6 +142,24 @@ def test_a_reader_that_ends_early(shop: Path) -> None:
     assert (shop / "found.json").exists()
 
 
+@pytest.mark.parametrize(("encoding", "arrow", "times"), [("ascii", "->", "x"), ("cp1252", "->", "×")])
+def test_an_encoding_without_arrows(shop: Path, encoding: str, arrow: str, times: str) -> None:
+    """A character that the terminal's encoding does not have becomes a plain one, or an escape in the user's code."""
+    with (shop / "shop.py").open("a", encoding="utf-8") as file:
+        file.write("\nimport queue, contextlib\nwith contextlib.suppress(queue.Empty):\n")
+        file.write("    queue.Queue().get(timeout=1)  # ∅\n")
+    ended = subprocess.run(
+        command("shop:app", "--port", "0", "--no-page", "--send", "GET", "/docs", "--json", "found.json"),
+        cwd=shop, env=environment() | {"PYTHONIOENCODING": encoding}, capture_output=True, encoding=encoding,
+        timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert f"sent GET /docs: 52 {times} 200" in ended.stdout
+    assert f"      {arrow} " in ended.stdout
+    assert "# \\u2205" in ended.stdout
+    assert (shop / "found.json").exists()
+
+
 def test_a_check_that_cannot_tell(shop: Path) -> None:
     """If all answers are errors, the endpoint has not run, so a check that finds nothing has not passed."""
     ended = subprocess.run(
