@@ -21,8 +21,8 @@ tally.py        adds up the blocks of a line; decides whether it waits, computes
 findings.py     all findings of a loop
 cures.py        chooses from advice.py; builders.py recognises what is expensive to create
 scheduling.py   how long a thread used a core, and how long it waited for one; garbage.py, cgroup.py likewise
-cli.py          the command; session.py, target.py, serve.py, load.py, page.py, report.py, outputs.py, terminal.py
-                are its parts
+cli.py          the command; session.py, target.py, deadline.py, serve.py, load.py, page.py, report.py, outputs.py,
+                terminal.py are its parts
 errors.py       the error for a request of the user that the command cannot carry out
 middleware.py   `watch`
 plugin.py       pytest's plugin; loops.py knows the loops that run

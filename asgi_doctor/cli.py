@@ -16,6 +16,7 @@ from asgi_doctor.report import Explain
 from asgi_doctor.terminal import complain, say
 
 _SEND = "send this request twice alone and fifty times at once, then stop, unless --for says when; may be repeated"
+_FOR = "stop after so many seconds of serving; fail if the start takes longer than that, and than 30 seconds"
 _LAST_PORT = 65535
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -34,7 +35,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--port", type=_port, default=8000, help="port to listen on; 0 takes a free one (default: %(default)s)")
     add("--loop", choices=("auto", "asyncio", "uvloop"), default="auto", help="auto: uvloop if it is installed")
     add("--warn", type=_limit, default=0.1, metavar="SECONDS", help="report longer blocks (default: %(default)s)")
-    add("--for", type=_seconds, dest="seconds", metavar="SECONDS", help="stop after so many seconds of serving")
+    add("--for", type=_seconds, dest="seconds", metavar="SECONDS", help=_FOR)
     add("--no-page", action="store_true", help="do not serve the page that lists the findings")
     add("--send", nargs=2, action="append", default=[], metavar=("METHOD", "PATH"), help=_SEND)
     add("--check", action="store_true", help="exit with 1 for any finding that is not in the baseline")
@@ -51,27 +52,19 @@ def main(
     """Runs the command and returns its exit code.
 
     The exit code is 0, 1 if --check finds something, 2 after a DoctorError or if --check cannot tell, and uvicorn's (3)
-    if the application's start-up fails. `explain` returns more lines about a finding, for the summary. Raises
-    SystemExit after --help (0), or if an option is wrong (2).
+    if the application's start-up fails. If --for is given and the start-up hangs, ends the process with 3. `explain`
+    returns more lines about a finding, for the summary. Raises SystemExit after --help (0), or if an option is wrong
+    (2).
     """
     options = parser(prog).parse_args(arguments)
     try:
         wanted = _wanted(options)
         known = outputs.known_findings(options.baseline) if options.baseline is not None else set()
-        result = session.run(wanted, say, complain)
-        new = [finding for finding in result.findings if outputs.key(finding) not in known]
-        for line in report.summary(new, len(result.findings) - len(new), result.requests, wanted.warn, explain):
-            say(line)
-        _write(options, result, new)
+        result = session.run(wanted, say, complain, lambda hangs: os._exit(_end(options, known, hangs, explain)))
     except DoctorError as error:
         complain(f"error: {error}")
         return 2
-    if result.failed or not options.check:
-        return result.failed
-    if result.refused:
-        complain("error: --check: all answers to a request of --send are errors: see `sent` above")
-        return 2
-    return 1 if new else 0
+    return _end(options, known, result, explain)
 
 
 def command() -> None:
@@ -102,6 +95,24 @@ def _wanted(options: argparse.Namespace) -> session.Wanted:
         page=not options.no_page,
         send=tuple((method.upper(), path) for method, path in options.send),
     )
+
+
+def _end(options: argparse.Namespace, known: outputs.Known, result: session.Result, explain: Explain) -> int:
+    """Prints the summary, writes the files, and returns the exit code."""
+    new = [finding for finding in result.findings if outputs.key(finding) not in known]
+    for line in report.summary(new, len(result.findings) - len(new), result.requests, options.warn, explain):
+        say(line)
+    try:
+        _write(options, result, new)
+    except DoctorError as error:
+        complain(f"error: {error}")
+        return 2
+    if result.failed or not options.check:
+        return result.failed
+    if result.refused:
+        complain("error: --check: all answers to a request of --send are errors: see `sent` above")
+        return 2
+    return 1 if new else 0
 
 
 def _write(options: argparse.Namespace, result: session.Result, new: list[Finding]) -> None:

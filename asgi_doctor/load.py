@@ -5,11 +5,23 @@ no whole answer after ten seconds is given up. The exit code is 1 if all answers
 """
 
 import asyncio
+import subprocess
 import sys
+from collections.abc import Callable, Sequence
 
 ALONE = 2
 AT_ONCE = 50
 SECONDS = 10.0
+
+
+def send_all(host: str, port: int, requests: Sequence[tuple[str, str]], say: Callable[[str], None]) -> int:
+    """Runs this file as a process. `say` receives each line of the output. Returns the exit code."""
+    command = [sys.executable, "-P", __file__, host, str(port), *(part for pair in requests for part in pair)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as sending:
+        assert sending.stdout is not None
+        for line in sending.stdout:
+            say(line.rstrip())
+    return sending.returncode
 
 
 async def send(host: str, port: int, method: str, path: str) -> str:

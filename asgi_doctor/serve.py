@@ -11,12 +11,11 @@ from typing import Any
 
 import uvicorn
 
-from asgi_doctor.errors import DoctorError
+from asgi_doctor.errors import START_FAILED, DoctorError
 from asgi_doctor.watchdog import Watchdog
 
 # Time that requests in flight may take after the first signal.
 GRACEFUL_SECONDS = 10
-_START_FAILED = 3  # uvicorn's exit code
 
 
 class WatchedServer(uvicorn.Server):
@@ -101,5 +100,5 @@ def serve(
     with suppress(KeyboardInterrupt):  # the second signal
         server.run(sockets=[listener])
         if not server.started and server.lifespan.should_exit:  # newer versions of uvicorn exit themselves
-            sys.exit(_START_FAILED)
+            sys.exit(START_FAILED)
     return server.server_state.total_requests

@@ -1,17 +1,16 @@
 """One session of the doctor: imports the app, serves it under the watchdog, and returns what was found."""
 
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from asgi_doctor.errors import DoctorError
+from asgi_doctor import deadline
+from asgi_doctor.errors import START_FAILED, DoctorError
 from asgi_doctor.finding import Finding, Kind
+from asgi_doctor.load import send_all
 from asgi_doctor.middleware import routed
 from asgi_doctor.page import page
 from asgi_doctor.report import blocking, other
@@ -22,7 +21,6 @@ from asgi_doctor.watchdog import Watchdog
 if TYPE_CHECKING:
     from asgi_doctor.serve import WatchedServer
 
-_LOAD = Path(__file__).with_name("load.py")
 _SAID_AT_ONCE = {Kind.STARVES, Kind.MANY_SHORT, Kind.STARTUP}
 
 
@@ -45,8 +43,8 @@ class Wanted:
 class Result:
     """The findings of a session, the longest total first, and the number of requests that were answered completely.
 
-    `failed`: uvicorn's exit code if the application's start-up has failed, otherwise 0. `refused`: True if all answers
-    to a request of `Wanted.send` were errors.
+    `failed`: uvicorn's exit code if the application's start-up has failed or hangs, otherwise 0. `refused`: True if all
+    answers to a request of `Wanted.send` were errors.
     """
 
     findings: list[Finding]
@@ -55,32 +53,38 @@ class Result:
     refused: bool
 
 
-def run(wanted: Wanted, say: Callable[[str], None], complain: Callable[[str], None]) -> Result:
+Say = Callable[[str], None]
+Leave = Callable[[Result], None]
+
+
+def run(wanted: Wanted, say: Say, complain: Say, leave: Leave) -> Result:
     """Serves until a signal, for the given time, or until the built-in load has ended. Raises DoctorError.
 
-    `say` receives each line for standard output, `complain` each for standard error.
+    `say` receives each line for standard output, `complain` each for standard error. `leave` ends the process if the
+    start of a session with a given time hangs. It is called in another thread, because this one does not return.
     """
     if find_spec("uvicorn") is None:
         raise DoctorError("the doctor serves with uvicorn, which is not installed: pip install uvicorn")
     if wanted.loop == "uvloop" and find_spec("uvloop") is None:
         raise DoctorError("--loop uvloop: it is not installed: pip install uvloop")
-    session = _Session(wanted, say, complain)
+    session = _Session(wanted, say, complain, leave)
     with suppress(KeyboardInterrupt):  # while the module is imported, before uvicorn handles signals
         session.serve()
-    return Result(session.watchdog.findings, session.requests, session.failed, session.refused)
+    return session.result()
 
 
 class _Session:
     """Serves the application once. `requests`, `failed` and `refused`: those of `Result`."""
 
-    def __init__(self, wanted: Wanted, say: Callable[[str], None], complain: Callable[[str], None]) -> None:
-        self._wanted, self._say, self._complain = wanted, say, complain
+    def __init__(self, wanted: Wanted, say: Say, complain: Say, leave: Leave) -> None:
+        self._wanted, self._say, self._complain, self._leave = wanted, say, complain, leave
         self.watchdog = Watchdog(
             wanted.warn,
             lambda *found: say(blocking(*found)),
             lambda finding: say(other(finding)) if finding.kind in _SAID_AT_ONCE else None,
         )
         self._startup = Startup(wanted.warn)
+        self._deadline: deadline.Deadline | None = None
         self._open = ExitStack()
         self.requests = self.failed = 0
         self.refused = False
@@ -92,7 +96,11 @@ class _Session:
         with self._open, bind(wanted.host, wanted.port) as listener:
             self._startup.start()
             self._open.callback(self._end_start)
+            if wanted.seconds is not None:
+                self._deadline = deadline.Deadline(max(wanted.seconds, deadline.LEAST_SECONDS), self._give_up)
             app = routed(load(wanted.target, factory=wanted.factory))
+            if self._deadline is not None:
+                self._deadline.imported()
             try:
                 self.requests = serve(
                     app,
@@ -106,7 +114,18 @@ class _Session:
             except SystemExit as error:  # without a code, it is a success
                 self.failed = error.code if isinstance(error.code, int) else int(error.code is not None)
 
+    def result(self) -> Result:
+        return Result(self.watchdog.findings, self.requests, self.failed, self.refused)
+
+    def _give_up(self, missed: str) -> None:
+        self._end_start()
+        self._complain(f"error: --for {self._wanted.seconds:g}: the start of {self._wanted.target} {missed}")
+        self.failed = START_FAILED
+        self._leave(self.result())
+
     def _end_start(self) -> None:
+        if self._deadline is not None:
+            self._deadline.met()
         for finding in self._startup.stop():
             self.watchdog.collected.add(finding)
 
@@ -121,13 +140,8 @@ class _Session:
 
     def _send(self, server: "WatchedServer", port: int) -> None:
         """Sends the built-in load, and ends the session afterwards unless the user has given a time."""
-        requests = [part for pair in self._wanted.send for part in pair]
-        command = [sys.executable, "-P", str(_LOAD), self._wanted.host, str(port), *requests]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as sending:
-            assert sending.stdout is not None
-            for line in sending.stdout:
-                self._say(line.rstrip())
-        self.refused = sending.returncode == 1  # negative if a signal has ended the load, for example Ctrl-C
+        code = send_all(self._wanted.host, port, self._wanted.send, self._say)
+        self.refused = code == 1  # negative if a signal has ended the load, for example Ctrl-C
         if self._wanted.seconds is None:
             server.finish()
 

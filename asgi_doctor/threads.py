@@ -1,6 +1,8 @@
 """The user's lines that keep threads of a pool, or that wait for one."""
 
 import asyncio
+import gc
+import inspect
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -21,7 +23,7 @@ def busy_lines(threads: Iterable[threading.Thread]) -> Iterator[Line]:
     for thread in threads:
         frame = frames.get(thread.ident or 0)
         stack = stack_of(frames_of(frame), 0)
-        innermost = _own(stack)
+        innermost = own_line(stack)
         if innermost is not None:
             yield innermost, stack, _request_of_thread(frame)
 
@@ -50,10 +52,10 @@ def awaiting_lines(loop: asyncio.AbstractEventLoop) -> Iterator[Line]:
     An example is `to_thread(sleep, 1)`. If an awaiting task of `gather` or of a task group has no line of the user,
     yields the line that gathers it, or the lines of the same request.
     """
-    tasks = {task: _stack_of_task(task) for task in asyncio.all_tasks(loop)}
+    tasks = stacks_of_tasks(loop)
     waiting = [task for task, stack in tasks.items() if any(one.file.endswith(_WAITS_FOR_THREAD) for one in stack)]
     lines = {
-        task: (line, stack, request_of(context_of(task))) for task, stack in tasks.items() if (line := _own(stack))
+        task: (line, stack, request_of(context_of(task))) for task, stack in tasks.items() if (line := own_line(stack))
     }
     yield from (lines[task] for task in waiting if task in lines)
     anonymous = {task for task in waiting if task not in lines}
@@ -64,7 +66,8 @@ def awaiting_lines(loop: asyncio.AbstractEventLoop) -> Iterator[Line]:
         yield from (line for line in lines.values() if id(line[2].scope) in scopes)
 
 
-def _own(stack: Stack) -> Location | None:
+def own_line(stack: Stack) -> Location | None:
+    """Returns the user's innermost line of the stack."""
     return next((location for location in reversed(stack) if location.in_app), None)
 
 
@@ -72,12 +75,28 @@ def _gathered_by(task: "asyncio.Task[Any]") -> "Iterable[asyncio.Task[Any]]":
     return getattr(getattr(task, "_fut_waiter", None), "_children", ())
 
 
+def stacks_of_tasks(loop: asyncio.AbstractEventLoop) -> dict["asyncio.Task[Any]", Stack]:
+    """Returns the stack of each suspended task of the loop. Any thread may call this."""
+    return {task: _stack_of_task(task) for task in asyncio.all_tasks(loop)}
+
+
 def _stack_of_task(task: "asyncio.Task[Any]") -> Stack:
-    """Returns the stack of a suspended task."""
     stack: list[Location] = []
     awaited: Any = task.get_coro()
     while awaited is not None:
-        frame = getattr(awaited, "cr_frame", None) or getattr(awaited, "gi_frame", None)
+        frame = _first(awaited, "cr_frame", "gi_frame", "ag_frame")
         stack += stack_of([frame], 0) if frame is not None else ()
-        awaited = getattr(awaited, "cr_await", None) or getattr(awaited, "gi_yieldfrom", None)
+        awaited = _first(awaited, "cr_await", "gi_yieldfrom", "ag_await") or _generator_of(awaited)
     return tuple(stack)
+
+
+def _first(awaited: Any, *names: str) -> Any:
+    return next((found for name in names if (found := getattr(awaited, name, None)) is not None), None)
+
+
+def _generator_of(awaited: Any) -> Any:
+    """Returns the asynchronous generator, for example a lifespan, whose next value is awaited."""
+    if type(awaited).__name__ != "async_generator_asend":
+        return None
+    # The object has no attribute for the generator.
+    return next((one for one in gc.get_referents(awaited) if inspect.isasyncgen(one)), None)

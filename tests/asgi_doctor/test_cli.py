@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import math
 import re
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -14,7 +16,7 @@ from xml.etree import ElementTree as ET
 import httpx
 import pytest
 
-from asgi_doctor import cli, load, outputs
+from asgi_doctor import cli, deadline, load, outputs
 from asgi_doctor.finding import Cure, Finding, Kind
 from tests.asgi_doctor.doctor_process import PATIENCE, command, doctor, environment
 from tests.harness.service import NO_CAS
@@ -219,6 +221,62 @@ def test_a_start_that_fails(tmp_path: Path) -> None:
     assert (found["kind"], found["function"]) == ("startup", "lifespan")
     assert 'tests="2" failures="1" errors="1"' in (tmp_path / "found.xml").read_text()
     assert not (tmp_path / "known.json").exists()
+
+
+HANGING = """
+    import asyncio, time
+    from contextlib import asynccontextmanager
+
+    from starlette.applications import Starlette
+
+    async def connect():
+        await asyncio.Event().wait()
+
+    @asynccontextmanager
+    async def lifespan(app):
+        await connect() or time.sleep(1000)
+        yield
+
+    app = Starlette(lifespan=lifespan)
+"""
+# A start that hangs for longer than four seconds ends the command. This is shorter than the command's own limit.
+IMPATIENT = "from asgi_doctor import cli, deadline\ndeadline.LEAST_SECONDS = 4\ncli.command()\n"
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import time\ntime.sleep(1000)", "the import, at shop.py:2 in <module>: time.sleep(1000)"),
+        (HANGING, "the lifespan, at shop.py:8 in connect: await asyncio.Event().wait()"),
+        (HANGING.replace("await connect() or ", ""), "the lifespan, at shop.py:12 in lifespan: time.sleep(1000)"),
+    ],
+    ids=["import", "awaits", "blocks"],
+)
+def test_a_start_that_hangs(tmp_path: Path, code: str, error: str, loop: str) -> None:
+    """With --for, the command ends as after a start that fails. The error is one line with the line that hangs."""
+    (tmp_path / "shop.py").write_text(textwrap.dedent(code))
+    options = ("--port", "0", "--loop", loop, "--for", "0.1", "--json", "found.json", "--junit", "found.xml")
+    ended = subprocess.run(
+        [sys.executable, "-c", IMPATIENT, "shop:app", *options],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 3
+    assert ended.stderr == f"error: --for 0.1: the start of shop:app has not ended after 4 s: it waits for {error}\n"
+    assert "0 requests; " in ended.stdout
+    assert (tmp_path / "found.json").exists()
+    assert 'errors="1"' in (tmp_path / "found.xml").read_text()
+
+
+def test_a_start_that_may_take_for_ever() -> None:
+    """`--for inf` is allowed, so the thread with the deadline waits until the start ends."""
+    limit = deadline.Deadline(math.inf, lambda missed: None)
+    [waiting] = [thread for thread in threading.enumerate() if thread.name == "deadline of the start"]
+    waiting.join(0.2)
+    assert waiting.is_alive()
+    limit.met()
+    waiting.join(PATIENCE)
+    assert not waiting.is_alive()
 
 
 def test_a_path_with_control_characters() -> None:
