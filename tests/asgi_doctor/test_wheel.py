@@ -98,6 +98,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+def test_the_license(installed: Path) -> None:
+    """The wheel contains this repository's license. Hatchling finds it only in the package's own folder."""
+    [metadata] = installed.parent.glob("lib/python*/site-packages/asgi_doctor-*.dist-info")
+    assert (metadata / "licenses" / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+    assert "License-File: LICENSE" in (metadata / "METADATA").read_text()
+
+
+@pytest.mark.slow
 def test_the_plugin(installed: Path, tmp_path: Path) -> None:
     """Tests whose application blocks the loop fail with the line, its route and the seconds; others pass."""
     (tmp_path / "test_shop.py").write_text(TESTED)
