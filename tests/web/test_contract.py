@@ -480,13 +480,19 @@ def test_too_many_bytes_held(tight: Service, event: bytes) -> None:
 
 
 def test_a_refused_sender_keeps_no_place(hasty: tuple[Service, Queued], event: bytes) -> None:
-    """After a 408 and a 413 whose senders stay connected, there is room for others at once."""
+    """After a 408 and a 413 whose senders stay connected, both places are free for others at once."""
     service, _ = hasty
-    with RawSender(service.address) as slow, RawSender(service.address) as long:
+    with (
+        RawSender(service.address) as slow,
+        RawSender(service.address) as long,
+        RawSender(service.address) as other,
+    ):
         slow.head(f"Content-Length: {len(event)}")
         long.head("Transfer-Encoding: chunked", body=b"4000\r\n" + b"x" * 0x4000 + b"\r\n")
         assert long.answer().startswith(b"HTTP/1.1 413 ")
         assert slow.answer().startswith(b"HTTP/1.1 408 ")
+        other.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
+        other.wait_until_read()  # it has one of the two places
         assert [service.post(event).status_code for _ in range(3)] == [200, 200, 200]
 
 
