@@ -387,14 +387,17 @@ async def test_credentials_that_come_after_the_start(sqs: SqsStandIn, monkeypatc
     assert error.value.cause == "NoCredentialsError"
 
 
-def test_a_source_of_credentials_that_fails_at_the_start(sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_source_of_credentials_that_fails_at_the_start(
+    sqs: SqsStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The process starts nevertheless. For example, the agent of EKS Pod Identity may start later than the process."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://refused-by-botocore.example")
-    account = Account()
-    with pytest.raises(ValueError, match="Unsupported host"):
-        account.credentials()
+    async with open_lean(QueueAddress.at(sqs.queue_url), SendLimits()) as queue:
+        with pytest.raises(QueueUnavailable) as error:
+            await send(queue)
+    assert error.value.cause == "ValueError"
 
 
 async def test_credentials_that_hang(known: list[Credentials], monkeypatch: pytest.MonkeyPatch) -> None:
