@@ -1,7 +1,9 @@
 """Each flag is applied once, at assembly, and changes what really runs."""
 
+import asyncio
 import gc
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from anyio.to_thread import current_default_thread_limiter
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from starlette.applications import Starlette
 
 from app.errors import ConfigurationError
 from app.settings import Release, Settings
@@ -22,6 +25,9 @@ from app.web.endpoint import PATH
 from app.web.experiments import OrjsonResponse
 from app.web.main import create_app
 from app.web.releases import load
+from app.web.server import graceful, listener
+from app.web.server.acceptor import Acceptor
+from app.web.server.graceful import GracefulServer
 from app.web.server.serve import uvicorn_config
 from loadtest.stage.queues import QueueProcess
 from tests.harness.service import ASGI, CALLBACKS, Service
@@ -134,8 +140,41 @@ def test_web_concurrency(monkeypatch: pytest.MonkeyPatch) -> None:
     assert uvicorn_config(create_app(settings), settings).workers == 1
 
 
+@pytest.mark.parametrize(
+    ("setting", "tuned"),
+    [
+        ({"release": Release.V07_SYNC_HANDLER}, False),
+        ({"release": Release.V07_SYNC_HANDLER, "gc": "tuned"}, True),
+        ({"release": ASGI}, True),
+        ({"release": ASGI, "gc": "default"}, False),
+    ],
+    ids=str,
+)
+def test_who_tunes_the_collector(monkeypatch: pytest.MonkeyPatch, setting: dict[str, object], tuned: bool) -> None:
+    """The server tunes the garbage collector before it accepts, from v08 on or as APP_GC says."""
+    calls: list[str] = []
+    monkeypatch.setattr(graceful, "tune_gc", lambda: calls.append("tuned"))
+    monkeypatch.setattr(Acceptor, "start", lambda _: calls.append("accepts"))
+    settings = Settings.model_validate({"port": 0, **setting})
+
+    async def start() -> None:
+        with listener.bind(settings) as listening:
+            server = GracefulServer(uvicorn_config(Starlette(), settings), settings, listening, lambda: None)
+            server.config.load()
+            server.lifespan = server.config.lifespan_class(server.config)
+            await server.startup()
+            await server.lifespan.shutdown()
+
+    before = signal.getsignal(signal.SIGHUP)
+    try:
+        asyncio.run(start())
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert calls == ["tuned", "accepts"] if tuned else ["accepts"]
+
+
 def test_gc() -> None:
-    """APP_GC=tuned freezes existing objects, and makes collections rare. The test runs in a separate interpreter."""
+    """`tune_gc` freezes existing objects, and makes collections rare. The test runs in a separate interpreter."""
     code = """if True:
         import gc
         from app.web.server.graceful import tune_gc
