@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -104,12 +105,23 @@ def test_access_log(aws: QueueProcess, queue_url: str, event: bytes, access_log:
     assert len(written) == access_log
 
 
-def test_the_options_of_uvicorn() -> None:
-    """uvicorn gets these options. A test could see their effect only in the kernel or after a time-out."""
+def test_the_options_of_uvicorn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uvicorn and the listener get these options. A test could see their effect only in the kernel or after a time-out.
+
+    The listener is this project's own, so uvicorn's `backlog` alone would have no effect.
+    """
+    backlogs: list[int] = []
+
+    class Listening(socket.socket):
+        def listen(self, backlog: int = -1, /) -> None:
+            backlogs.append(backlog)
+
+    monkeypatch.setattr(socket, "socket", Listening)
     options = {"release": ASGI, "backlog": 7, "limit_concurrency": 9, "keep_alive_timeout": 11, "graceful_timeout": 13}
     settings = Settings.model_validate(options)
+    listener.bind(settings.model_copy(update={"port": 0})).close()
     config = uvicorn_config(create_app(settings), settings)
-    assert (config.backlog, config.limit_concurrency) == (7, 9)
+    assert ([config.backlog, *backlogs], config.limit_concurrency) == ([7, 7], 9)
     assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (11, 13)
 
 
