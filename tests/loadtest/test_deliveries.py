@@ -64,8 +64,7 @@ def test_what_is_no_event(planned: Deliveries) -> None:
 @given(st.integers(100, 400), st.integers(0, 2**32))
 def test_a_seed_decides(number: int, seed: int) -> None:
     """A seed decides the order and the repetitions. The ids are new, so that two runs can use one table."""
-    first, again = deliveries(number, seed), deliveries(number, seed)
-    assert [m.attributes["event_id"][-6:] for m in first.messages] == [
-        m.attributes["event_id"][-6:] for m in again.messages
-    ]
+    first, again, other = (deliveries(number, each) for each in (seed, seed, seed + 1))
+    ids, same, others = ([m.attributes["event_id"][-6:] for m in made.messages] for made in (first, again, other))
+    assert ids == same != others
     assert first.messages[0].attributes["event_id"] != again.messages[0].attributes["event_id"]
