@@ -70,9 +70,10 @@ def test_what_was_not_measured_is_a_dash() -> None:
     """Linux reports no peak of memory before 5.19. A release without a 200 has no CPU for each."""
     history = changed("history", forget)
     bench = documents.newest("bench")[0]
-    assert "nan" not in "".join(
-        [tables.published(history), tables.saturated(history), overview.overview(history, bench)]
-    )
+    made = [tables.published(history), tables.saturated(history), overview.overview(history, bench)]
+    assert "nan" not in "".join(made)
+    rows = [line for table in made for line in table.splitlines() if line.startswith(f"| {RELEASE}")]
+    assert [row.count("| – ") for row in rows] == [2, 2, 1]  # CPU and memory; the overview has the CPU of `bench`
 
 
 def test_a_single_attack_has_no_interval() -> None:
