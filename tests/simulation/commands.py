@@ -3,6 +3,8 @@
 from contextlib import suppress
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from app.errors import BillingFailed, QueueUnavailable
 from app.events import PENDING_INVOICE_CREATED
 from app.sqs.message import Message
@@ -22,7 +24,7 @@ def redrive_all(run: Run) -> None:
 
     async def main(process: Process) -> None:
         queue, dead = _queue(process, SOURCE), _queue(process, DEAD)
-        with suppress(Exception):  # the command ends with an error, and a person repeats it
+        with suppress(OSError, BotoCoreError, ClientError):  # the client's; the command ends, and a person repeats it
             await move_one_by_one(queue, dead, None, lambda _moved, _total: None)
 
     _start(run, "redrive", main)
