@@ -1,5 +1,7 @@
 """`app` has what its processes and commands import, and nothing else."""
 
+import sys
+
 import grimp
 import pytest
 
@@ -38,3 +40,12 @@ def test_what_is_deployed_imports_no_other_product(graph: grimp.ImportGraph, pac
     """Neither of the default image's packages needs what is not in the image."""
     imported = graph.find_upstream_modules(package, as_package=True)
     assert not {module for module in imported if module.partition(".")[0] in OTHER_PRODUCTS}
+
+
+def test_the_doctor_needs_no_package() -> None:
+    """The wheel has no dependencies: it imports the standard library, and what its user has."""
+    graph = grimp.build_graph(
+        "asgi_doctor", include_external_packages=True, exclude_type_checking_imports=True, cache_dir=None
+    )
+    packages = {module.partition(".")[0] for module in graph.modules}
+    assert packages - sys.stdlib_module_names == {"asgi_doctor", "uvicorn", "anyio", "pytest"}
