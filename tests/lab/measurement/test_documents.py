@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from lab.measurement.record import LabResults
+from lab.report import __main__ as command
 from lab.report import charts as lab_charts
 from lab.report import documents as lab_documents
 from lab.report import page as lab_page
@@ -53,16 +54,18 @@ def test_a_part_of_the_document(results: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
-def test_stale_pictures(results: Path) -> None:
-    """Missing and altered files of each study's newest run are stale, until they are written again."""
+def test_stale_pictures(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Missing and altered files of each study's newest run fail `make check`, until they are written again."""
+    monkeypatch.setattr(command, "ROOT", results)
     missing = lab_documents.stale()
     assert {folder.name for _, folder in missing} == {"2026-11-22-a", "2026-11-23-b"}
     for measured, folder in missing:
         lab_pictures.redraw(measured, folder)
     drawn = results / "2026-11-22-a" / "lab-three_tasks-light.svg"
     drawn.write_text(drawn.read_text().replace("gather", "another"))
-    assert [folder for _, folder in lab_documents.stale()] == [drawn.parent]
-    assert lab_pictures.stale(missing[0][0], drawn.parent) == [drawn]
+    with pytest.raises(SystemExit) as ended:
+        command.main(check=True)
+    assert ended.value.code == "stale: 2026-11-22-a/lab-three_tasks-light.svg; run `make docs`"
 
 
 def test_the_pictures_are_pictures(lab: LabResults, tmp_path: Path) -> None:
