@@ -182,7 +182,7 @@ def test_who_tunes_the_collector(monkeypatch: pytest.MonkeyPatch, setting: dict[
         asyncio.run(start())
     finally:
         signal.signal(signal.SIGHUP, before)
-    assert calls == ["tuned", "accepts"] if tuned else ["accepts"]
+    assert calls == (["tuned", "accepts"] if tuned else ["accepts"])
 
 
 def test_gc() -> None:
