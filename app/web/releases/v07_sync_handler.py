@@ -1,6 +1,6 @@
 """0.7.0: a sync handler with an async body dependency.
 
-Problem: an async handler that uses a thread switches threads twice, and blocking lines of the handler block the loop.
+Problem: if an async handler sends in a thread, its other lines still run on the event loop, and can block the loop.
 Change: FastAPI runs a plain `def` handler in one of 200 threads. An async dependency reads the body.
 Cost: validation also runs in threads, and up to 200 threads compete for the GIL.
 """
