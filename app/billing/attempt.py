@@ -31,6 +31,7 @@ class BillingAttempt:
         self._occurred_at = occurred_at
         self._billables = Billables(table, invoice.customer_id, invoice.id)
         self._reserved: list[Billable] = []  # by this attempt
+        self._rejected = False  # because of the invoice's state, so the invoice exists
 
     async def bill(self) -> tuple[bool, list[Update]]:
         """Charges the billable events and closes the invoice. Raises BillingFailed.
@@ -48,10 +49,12 @@ class BillingAttempt:
         """Returns the same values as `bill`, for an invoice whose id Chargebee does not know.
 
         Either the invoice was closed, which gives it another id, or it was deleted, or it never existed. Raises `error`
-        if no closed invoice of the customer has a charge of a billable event that is reserved for this invoice.
+        if no closed invoice of the customer has a charge of a billable event that is reserved for this invoice. But if
+        the invoice existed during this attempt, a call that was still at work has closed it: raises
+        ChargebeeUnavailable, because the next attempt gets the answer of that call.
         """
         own = await self._billables.reserved()
-        if not self._lease.may_have_changed and len(own) == len(self._reserved):
+        if not self._rejected and not self._lease.may_have_changed and len(own) == len(self._reserved):
             # No attempt can have added a charge, so another invoice may charge these billable events.
             await self._billables.free(own)
             raise error
@@ -59,6 +62,8 @@ class BillingAttempt:
         async for found in self._chargebee.closed_invoices(self._lease, self._invoice.customer_id, since):
             if refers_to(found.line_items, own):
                 return await self._finish_closed(found, own)
+        if self._rejected:
+            raise ChargebeeUnavailable("The invoice existed a moment ago, and is not found", INVALID_STATE)
         raise error  # The reservations stay, because a charge may be on an invoice that was not found.
 
     async def _bill(self) -> tuple[bool, list[Update]]:
@@ -78,6 +83,7 @@ class BillingAttempt:
         try:
             return await self._charge(own, self._charged(reserved, found) if found else [])
         except InvalidState:
+            self._rejected = True
             found = await self._retrieve()
             if found.is_pending:
                 raise self._conflict() from None

@@ -156,8 +156,9 @@ class Lease(Caller):
         call may be one of an earlier attempt, of which this attempt knows nothing.
         """
         invoice_id = self._invoice_id if self._first and not self.unanswered else None
+        conflict_at = None if self.unanswered else self._conflict_at  # such a call may cause further conflicts
         try:
-            await self._table.write(items.released(self.event_id, invoice_id, self.token, code, self._conflict_at))
+            await self._table.write(items.released(self.event_id, invoice_id, self.token, code, conflict_at))
         except ConditionFailed:
             return  # the lease is lost, so there is nothing to release
 

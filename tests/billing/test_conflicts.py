@@ -1,10 +1,12 @@
 """Chargebee rejects changes of an invoice because of its state, although the invoice is pending."""
 
+from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
 
 from app.billing.answers import InvalidState
+from app.billing.api_calls import ApiCalls
 from app.billing.attempt import CONFLICT_SECONDS
 from app.billing.processing import Billing
 from app.clock import now_ms
@@ -61,3 +63,36 @@ async def test_other_failures_do_not_restart_the_hour(stage: Stage, billing: Ope
             with pytest.raises(ChargebeeUnavailable):
                 await worker.process(event_of(body))
         assert isinstance(await _rejected(worker, event_of(body), CONFLICT_SECONDS + 60), Unprocessable)
+
+
+async def test_a_call_without_an_answer_restarts_the_hour(stage: Stage, billing: OpenBilling) -> None:
+    """Chargebee may still be at work on it, which causes further conflicts."""
+    body = event_body()
+    stage.register(body)
+    async with billing() as worker:
+        await _rejected(worker, event_of(body))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ApiCalls, "_send", AsyncMock(side_effect=ChargebeeUnavailable("no answer", "other")))
+            with pytest.raises(ChargebeeUnavailable):
+                await worker.process(event_of(body))
+        assert isinstance(await _rejected(worker, event_of(body), CONFLICT_SECONDS + 60), ChargebeeUnavailable)
+
+
+async def test_an_invoice_that_a_late_call_closes_after_a_conflict(stage: Stage, billing: OpenBilling) -> None:
+    """The invoice has no charge by which it could be found, but the next attempt gets the answer of the late call."""
+    stage.behave(renumber=True)
+    body = event_body()
+    stage.register(body)
+    async with billing() as worker:
+        write = worker.chargebee._write
+
+        async def late(*arguments: Any, **options: Any) -> None:
+            await write(*arguments, **options)
+            raise InvalidState
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(worker.chargebee, "_write", late)
+            with pytest.raises(ChargebeeUnavailable) as failed:
+                await worker.process(event_of(body))
+        assert failed.value.code == "invalid_state"
+        assert await worker.process(event_of(body)) == "closed"
