@@ -56,14 +56,15 @@ class SharedRateLimit:
         Raises TableUnavailable, or ChargebeeUnavailable if all waits together would be longer than `patience` seconds,
         or if the time of MISSES slots passes before the loop runs again.
         """
-        deadline = monotonic() + patience
-        for _ in range(MISSES):
+        deadline, misses = monotonic() + patience, 0
+        while misses < MISSES:
             at = await self._reserve(patience)
             self._sleeping += 1
             try:
                 await asyncio.sleep((at - now_ms()) / 1000)
                 if self.is_valid(at):
                     return at
+                misses += now_ms() - at > 1000 * LATE  # a slot within a rest is not missed: only `patience` counts
                 # Without this pause, the loop might write to the table non-stop if the system clock is corrected.
                 await asyncio.sleep(self.interval)
             finally:

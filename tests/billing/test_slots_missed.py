@@ -26,7 +26,7 @@ class OneItem(Table):
 
     async def update(self, update: Update) -> Any:
         self.blocks += 1
-        after = update.values.get("after")
+        after = update.values.get("after", update.values.get("until"))  # `until`: the end of a rest
         self._next_at = float(after) if after is not None else self._next_at + float(update.values["block"])
         return {"next_at": {"N": str(self._next_at)}}
 
@@ -60,6 +60,25 @@ async def test_a_loop_that_is_always_late(monkeypatch: pytest.MonkeyPatch) -> No
         await asyncio.wait_for(SharedRateLimit(table, PER_MINUTE).slot(30), 5)
     assert failed.value.code == "slots_missed"
     assert table.blocks == MISSES
+
+
+async def test_a_rest_is_no_missed_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While Chargebee answers 429, a caller waits for as many rests as its patience allows."""
+    monkeypatch.setattr(rate, "LATE", 0.02)
+    rate_limit = SharedRateLimit(OneItem(), PER_MINUTE)
+    rests = 0
+    sleep = asyncio.sleep
+
+    async def sleep_until_a_429(seconds: float) -> None:
+        nonlocal rests
+        await sleep(seconds)
+        if rests < 2 * MISSES:  # another call of this process has got a 429 meanwhile
+            rests += 1
+            await rate_limit.push_back(0.1)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep_until_a_429)
+    await asyncio.wait_for(rate_limit.slot(30), 5)
+    assert rests == 2 * MISSES
 
 
 async def test_a_missed_slot_does_not_restart_the_patience(monkeypatch: pytest.MonkeyPatch) -> None:
