@@ -12,8 +12,9 @@ def say(line: str) -> None:
     try:
         try:
             print(line, flush=True)  # noqa: T201  # the command's output
-        except UnicodeEncodeError as error:
-            plain = line.translate(_PLAIN).encode(error.encoding, "backslashreplace").decode(error.encoding)
+        except UnicodeEncodeError:
+            encoding = sys.stdout.encoding  # the error of a code page calls it `charmap`, which is another encoding
+            plain = line.translate(_PLAIN).encode(encoding, "backslashreplace").decode(encoding)
             print(plain, flush=True)  # noqa: T201  # the command's output
     except BrokenPipeError:  # as of `| head`; the exit code and the files count nevertheless
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
