@@ -3,8 +3,6 @@
 import signal
 import sys
 
-from app.cli import main
-
 
 def _end(number: int, _: object) -> None:
     sys.exit(128 + number)  # as a shell reports a process that the signal ended
@@ -14,4 +12,6 @@ if __name__ == "__main__":
     # The first process of a container gets no signal for which it has no handler, and `web` and `worker` set theirs at
     # the end of a start that takes seconds. Without this one, the kernel drops a SIGTERM that arrives before.
     signal.signal(signal.SIGTERM, _end)
+    from app.cli import main  # imported only now, because the import takes a part of the start
+
     main()

@@ -77,7 +77,7 @@ def test_a_worker_without_credentials() -> None:
 
 
 def test_a_signal_during_the_start() -> None:
-    """A handler ends the process, since the first process of a container gets no signal without one."""
+    """A handler ends the process, because the first process of a container gets no signal without one."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(60)
         metadata = {
