@@ -135,6 +135,13 @@ MUTANTS = (
         TWICE,
     ),
     Mutant(
+        "an invoice that a late call closes after a conflict is not looked for again",
+        "billing/attempt.py",
+        "self._rejected = True",
+        "pass",
+        OVERLAPPING,
+    ),
+    Mutant(
         "close before the last charge",
         "billing/attempt.py",
         "for billable in without(own, on_invoice):",
