@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from asgi_doctor import outputs, report, session
-from asgi_doctor.errors import DoctorError
+from asgi_doctor.errors import START_FAILED, DoctorError
 from asgi_doctor.finding import Finding
 from asgi_doctor.report import Explain
 from asgi_doctor.terminal import complain, say
@@ -60,7 +60,7 @@ def main(
     try:
         wanted = _wanted(options)
         known = outputs.known_findings(options.baseline) if options.baseline is not None else set()
-        result = session.run(wanted, say, complain, lambda hangs: os._exit(_end(options, known, hangs, explain)))
+        result = session.run(wanted, say, complain, lambda hangs: _leave(options, known, hangs, explain))
     except DoctorError as error:
         complain(f"error: {error}")
         return 2
@@ -113,6 +113,15 @@ def _end(options: argparse.Namespace, known: outputs.Known, result: session.Resu
         complain("error: --check: all answers to a request of --send are errors: see `sent` above")
         return 2
     return 1 if new else 0
+
+
+def _leave(options: argparse.Namespace, known: outputs.Known, hangs: session.Result, explain: Explain) -> None:
+    """Ends the process from another thread than the main one, even if an output fails."""
+    code = START_FAILED
+    try:
+        code = _end(options, known, hangs, explain)
+    finally:
+        os._exit(code)
 
 
 def _write(options: argparse.Namespace, result: session.Result, new: list[Finding]) -> None:

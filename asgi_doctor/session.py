@@ -118,10 +118,12 @@ class _Session:
         return Result(self.watchdog.findings, self.requests, self.failed, self.refused)
 
     def _give_up(self, missed: str) -> None:
-        self._end_start()
-        self._complain(f"error: --for {self._wanted.seconds:g}: the start of {self._wanted.target} {missed}")
         self.failed = START_FAILED
-        self._leave(self.result())
+        try:
+            self._end_start()
+            self._complain(f"error: --for {self._wanted.seconds:g}: the start of {self._wanted.target} {missed}")
+        finally:
+            self._leave(self.result())
 
     def _end_start(self) -> None:
         if self._deadline is not None:

@@ -270,6 +270,18 @@ def test_a_start_that_hangs(tmp_path: Path, code: str, error: str, loop: str) ->
     assert 'errors="1"' in (tmp_path / "found.xml").read_text()
 
 
+@pytest.mark.parametrize("broken", ["complain", "say"])
+def test_a_start_that_hangs_while_an_output_fails(tmp_path: Path, broken: str) -> None:
+    """The command ends nevertheless. Otherwise, a closed terminal would keep it for ever."""
+    (tmp_path / "shop.py").write_text("import time\ntime.sleep(1000)")
+    code = IMPATIENT.replace("cli.command()", f"cli.{broken} = None\ncli.command()")
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "shop:app", "--port", "0", "--for", "0.1"],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 3
+
+
 def test_a_start_that_may_take_for_ever() -> None:
     """`--for inf` is allowed, so the thread with the deadline waits until the start ends."""
     limit = deadline.Deadline(math.inf, lambda missed: None)
