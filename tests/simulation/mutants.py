@@ -123,7 +123,7 @@ MUTANTS = (
     Mutant(
         "the reservations of a closed draft are taken back",
         "billing/attempt.py",
-        "if not self._lease.may_have_changed and len(own) == len(self._reserved):",
+        "if not self._rejected and not self._lease.may_have_changed and len(own) == len(self._reserved):",
         "if own:",
         OVERLAPPING,
     ),
