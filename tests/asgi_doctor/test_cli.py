@@ -256,7 +256,7 @@ IMPATIENT = "from asgi_doctor import cli, deadline\ndeadline.LEAST_SECONDS = 4\n
     ids=["import", "awaits", "blocks"],
 )
 def test_a_start_that_hangs(tmp_path: Path, code: str, error: str, loop: str) -> None:
-    """With --for, the command ends as after a start that fails. The error is one line with the line that hangs."""
+    """The command with --for ends as after a start that fails. The error is one line with the line that hangs."""
     (tmp_path / "shop.py").write_text(textwrap.dedent(code))
     options = ("--port", "0", "--loop", loop, "--for", "0.1", "--json", "found.json", "--junit", "found.xml")
     ended = subprocess.run(
