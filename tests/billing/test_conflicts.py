@@ -6,7 +6,6 @@ from unittest.mock import AsyncMock
 import pytest
 
 from app.billing.answers import InvalidState
-from app.billing.api_calls import ApiCalls
 from app.billing.attempt import CONFLICT_SECONDS
 from app.billing.processing import Billing
 from app.clock import now_ms
@@ -52,30 +51,30 @@ async def test_a_conflict_that_lasts_is_for_a_person(stage: Stage, billing: Open
     assert "conflict_at" not in stage.claim(body["id"])
 
 
-async def test_other_failures_do_not_restart_the_hour(stage: Stage, billing: OpenBilling) -> None:
-    """Otherwise, a conflict that alternates with another failure would be retried until SQS drops the message."""
+@pytest.mark.parametrize(
+    ("failing", "final"),
+    [
+        ("app.billing.chargebee.Chargebee.close", Unprocessable),
+        ("app.billing.api_calls.ApiCalls._send", ChargebeeUnavailable),
+    ],
+    ids=["another failure", "no answer"],
+)
+async def test_a_failure_between_two_conflicts(
+    stage: Stage, billing: OpenBilling, failing: str, final: type[BillingFailed]
+) -> None:
+    """Only a call without an answer restarts the hour, because Chargebee may still be at work on it.
+
+    If other failures did so, too, alternating failures would be retried until SQS drops the message.
+    """
     body = event_body()
     stage.register(body)
     async with billing() as worker:
         await _rejected(worker, event_of(body))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(worker.chargebee, "close", AsyncMock(side_effect=ChargebeeUnavailable("no answer", "other")))
+            patch.setattr(failing, AsyncMock(side_effect=ChargebeeUnavailable("a failure", "other")))
             with pytest.raises(ChargebeeUnavailable):
                 await worker.process(event_of(body))
-        assert isinstance(await _rejected(worker, event_of(body), CONFLICT_SECONDS + 60), Unprocessable)
-
-
-async def test_a_call_without_an_answer_restarts_the_hour(stage: Stage, billing: OpenBilling) -> None:
-    """Chargebee may still be at work on it, which causes further conflicts."""
-    body = event_body()
-    stage.register(body)
-    async with billing() as worker:
-        await _rejected(worker, event_of(body))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ApiCalls, "_send", AsyncMock(side_effect=ChargebeeUnavailable("no answer", "other")))
-            with pytest.raises(ChargebeeUnavailable):
-                await worker.process(event_of(body))
-        assert isinstance(await _rejected(worker, event_of(body), CONFLICT_SECONDS + 60), ChargebeeUnavailable)
+        assert isinstance(await _rejected(worker, event_of(body), CONFLICT_SECONDS + 60), final)
 
 
 async def test_an_invoice_that_a_late_call_closes_after_a_conflict(stage: Stage, billing: OpenBilling) -> None:
