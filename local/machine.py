@@ -14,7 +14,9 @@ STOLEN_CORES = 0.1
 # The limit of `slowdown`. A virtual core is often one of a core's two hardware threads. If another virtual machine uses
 # the second one, the same work takes some 1.7 times as long, and Linux does not report that as steal time.
 SLOWDOWN = 1.4
-_LOOPS, _LENGTH = 100, 30_000  # together some 50 ms
+# Another virtual machine that works for some 50 ms of each second hardly changes a measurement. A loop of 50 ms that
+# met this work would be as slow as with a neighbour that always works, so the loop runs for longer and is averaged.
+_SECONDS, _LENGTH = 0.5, 30_000
 
 
 class Busy(NamedTuple):
@@ -22,7 +24,7 @@ class Busy(NamedTuple):
 
     `foreign_cores` counts all processes except this process and its descendants. `stolen_cores` counts the time that
     the hypervisor gave to other virtual machines (steal time). A short loop ran before and after the measurement;
-    `slowdown` is the longer of its two times, divided by its shortest time in this process.
+    `slowdown` is the longer of its two average times, divided by its shortest time in this process.
     """
 
     foreign_cores: float
@@ -46,14 +48,15 @@ class Loop:
     fastest = math.inf
 
     def time(self) -> float:
-        """Runs the loop a hundred times, and returns the median of the CPU seconds."""
-        taken = []
-        for _ in range(_LOOPS):
+        """Repeats the loop for half a second, and returns the average of the CPU seconds of one run."""
+        taken: list[float] = []
+        until = time.monotonic() + _SECONDS
+        while not taken or time.monotonic() < until:
             began = time.thread_time()
             sum(range(_LENGTH))
             taken.append(time.thread_time() - began)
         self.fastest = min(self.fastest, *taken)
-        return statistics.median(taken)
+        return statistics.fmean(taken)
 
 
 loop = Loop()

@@ -1,5 +1,7 @@
 """Tests that the CPU time of other processes is separated from our own."""
 
+import itertools
+import math
 import os
 import signal
 import subprocess
@@ -72,3 +74,13 @@ def test_a_slower_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     with Watch() as watch:
         pass
     assert any(doubt.startswith("the processor") for doubt in watch.busy.doubts())
+
+
+def test_a_processor_that_is_seldom_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A neighbour that works for a twentieth of the time gives no reason to doubt a measurement."""
+    clock = itertools.accumulate(itertools.cycle([0.0, 1.0] * 19 + [0.0, 2.0]))
+    monkeypatch.setattr(loop, "fastest", math.inf)
+    monkeypatch.setattr(time, "thread_time", clock.__next__)
+    with Watch() as watch:
+        pass
+    assert watch.busy.slowdown == pytest.approx(1.05, abs=0.01)
