@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from app.errors import InvalidEvent
+from app.errors import ConfigurationError, InvalidEvent
 from app.events import PENDING_INVOICE_CREATED, Event, parse_event
 from local.http import ask
 from local.local_run import LocalRun
@@ -110,7 +110,7 @@ def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:
         return []
     last, start = invoice["line_items"][-1], len(invoice["line_items"])
     return [
-        {**last, "id": f"{last['id'][:-4]}{start + number:04}", "date_to": last["date_to"] + _MONTH}
+        {**last, "id": f"{last.get('id', '')[:-4]}{start + number:04}", "date_to": last["date_to"] + _MONTH}
         for number in range(_MORE_LINE_ITEMS)
     ]
 
@@ -124,8 +124,16 @@ def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
     events = pending(bodies)
     while some := list(islice(events, _EVENTS_AT_ONCE)):
         new = register(run, some)
-        fresh = [event for event in some if event["content"]["invoice"]["id"] in new]
-        write(run, [billable for event in fresh for billable in charges(event)])
+        # A webhook may occur twice in `some`, and BatchWriteItem rejects a request that contains an item twice.
+        events_of = {event["content"]["invoice"]["id"]: event for event in reversed(some)}
+        fresh = [event for invoice_id, event in events_of.items() if invoice_id in new]
+        try:
+            write(run, [billable for event in fresh for billable in charges(event)])
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"{error}; the invoices are registered without usage, which sending these webhooks again does not add:"
+                " restart the Chargebee stand-in first"
+            ) from None
 
 
 def register(run: LocalRun | StandIns, events: Iterable[dict[str, Any]]) -> set[str]:

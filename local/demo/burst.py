@@ -71,5 +71,6 @@ def _queued(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[
 def _billed(run: LocalRun, bodies: list[bytes], accepted: list[bytes]) -> tuple[str, int, str]:
     """Returns the three values of `_queued` for a release without a queue, with invoices instead of messages."""
     closed = audit(run.chargebee, pending(bodies)).closed
-    lost = len(audit(run.chargebee, pending(accepted)).problems)
+    problems = audit(run.chargebee, pending(accepted)).problems
+    lost = len({problem.partition(":")[0] for problem in problems})  # an invoice may have several problems
     return f"{closed:,} invoices closed", lost, "billed correctly"

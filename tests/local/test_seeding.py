@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import boto3
 import httpx
 import pytest
 
+from app.errors import ConfigurationError
 from local import embedded_aws
 from local.audit import audit, invoices, wait, waiting
 from local.chargebee.start import start as start_chargebee
+from local.demo.burst import _billed
 from local.local_run import LocalRun
 from local.resources import create_table
 from local.sample_events import SAMPLES, default_file, fresh_events, sample_files
@@ -94,6 +98,36 @@ def test_seeding(run: LocalRun) -> None:
     dynamodb.close()
     seed(run, bodies)
     assert items(run, event["content"]["invoice"]["customer_id"])[0]["invoice_id"] == {"S": "x"}
+
+
+def test_the_same_webhook_twice(run: LocalRun) -> None:
+    """Its billable events are written once."""
+    (body,) = fresh_events(default_file().read_bytes(), 1)
+    seed(run, [body, body])
+    (event,) = pending([body])
+    assert len(items(run, event["content"]["invoice"]["customer_id"])) == len(charges(event))
+
+
+def test_a_table_that_is_missing(run: LocalRun) -> None:
+    """The error says that a repetition would not add the usage."""
+    with pytest.raises(ConfigurationError, match="registered without usage, which sending these webhooks again does"):
+        seed(replace(run, table="no-such-table"), fresh_events(default_file().read_bytes(), 1))
+
+
+def test_line_items_without_ids() -> None:
+    """The service accepts such a webhook, so `seed` does."""
+    event = deepcopy(next(event for event in EVENTS if more_line_items(event)))
+    for line in event["content"]["invoice"]["line_items"]:
+        del line["id"]
+    assert more_line_items(event)
+
+
+def test_an_invoice_is_lost_once(run: LocalRun) -> None:
+    """`demo --count` counts webhooks, and an invoice that is not billed has several problems."""
+    body = next(one for one in fresh_events(default_file().read_bytes(), 9) if len(charges(json.loads(one))) > 1)
+    seed(run, [body])
+    assert len(audit(run.chargebee, pending([body])).problems) > 1
+    assert _billed(run, [body], [body]) == ("0 invoices closed", 1, "billed correctly")
 
 
 def test_the_audit_names_what_is_wrong(run: LocalRun) -> None:
