@@ -95,7 +95,7 @@ def _pass_signals_on(web: "subprocess.Popen[bytes]") -> None:
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         nonlocal passed
-        web.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)
+        web.send_signal(number)
         passed += number != signal.SIGHUP
         if passed > 1:
             threading.Thread(target=_kill_later, args=(web,), daemon=True).start()

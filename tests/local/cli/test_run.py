@@ -1,5 +1,8 @@
 """Tests that commands find the local run, or name the command that starts one."""
 
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +20,7 @@ from tests.harness.commands import LocalRunProcess, run_local
 from tests.harness.ports import refusing
 from tests.local.live.pretended import Pretended
 
-send = import_module("local.cli.send")
+run, send = import_module("local.cli.run"), import_module("local.cli.send")
 # A user's real account: what the commands must not use. Nothing listens there.
 REAL = {
     "AWS_PROFILE": "production",
@@ -95,3 +98,27 @@ def test_send_to_a_service_that_is_no_local_run(tmp_path: Path, monkeypatch: pyt
         ended = CliRunner().invoke(send.send, [str(default_file())], catch_exceptions=False)
     assert (ended.exit_code, ended.stdout.splitlines()[-1]) == (0, "200: 1"), ended.stdout
     assert service.webhooks == [default_file().read_bytes()]
+
+
+def test_a_closed_terminal_is_passed_on() -> None:
+    """A terminal sends SIGHUP twice. The service ignores the second one, but a second SIGTERM would end it at once."""
+    code = """
+import signal
+awaited = {signal.SIGHUP, signal.SIGTERM}
+signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+print("ready", flush=True)
+print(int(signal.sigwait(awaited)), flush=True)
+"""
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in signals}
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as web:
+        try:
+            assert web.stdout is not None
+            assert web.stdout.readline() == b"ready\n"
+            run._pass_signals_on(web)
+            signal.raise_signal(signal.SIGHUP)
+            assert web.stdout.readline() == b"%d\n" % signal.SIGHUP
+        finally:
+            web.kill()
+            for number, handler in before.items():
+                signal.signal(number, handler)
