@@ -43,5 +43,5 @@ def _endpoint(**options: bool) -> str:
     config = Config(**options)  # type: ignore[arg-type]  # botocore's stubs lack this option
     try:
         return boto3.Session().client("dynamodb", config=config).meta.endpoint_url
-    except BotoCoreError as error:
+    except (BotoCoreError, ValueError) as error:  # ValueError if AWS_ENDPOINT_URL is not a URL
         raise ConfigurationError(f"AWS: {error}") from None

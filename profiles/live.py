@@ -110,12 +110,15 @@ def served(picture: Picture) -> Iterator[str]:
     ):
         try:
             yield wait_until_ready(process, partial(_announced, Path(log.name)), 60)
+        except ChildProcessError as error:  # the process has ended, and `log` has the reason
+            raise ChildProcessError(f"{error}:\n{Path(log.name).read_text()}") from None
         finally:
-            os.killpg(process.pid, signal.SIGINT)  # Ctrl-C
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGINT)  # Ctrl-C
+                try:
+                    process.wait(STOP_SECONDS)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
 
 
 def _announced(log: Path) -> str | None:

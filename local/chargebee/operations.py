@@ -92,6 +92,8 @@ class Site:
         customer = text(params, "customer_id[is]", 50)
         after = number(params, "updated_at[after]", 0, 10**11, 0)
         position = offset(params, "offset")
+        if position and not position[-1].isdecimal():
+            raise api_errors.wrong_value("offset", "is not the next_offset of an earlier answer")
         start = int(position[-1]) if position else 0
         found = [
             invoice

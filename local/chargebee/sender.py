@@ -1,9 +1,11 @@
 """Sends webhooks with the Basic auth, headers and time-outs that Chargebee uses."""
 
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import aiohttp
 
+from app import open_files
 from app.errors import ConfigurationError
 from app.settings import Settings
 from app.settings.text import shown
@@ -30,8 +32,10 @@ def open_session(
     password = settings.basic_auth_password
     user = (settings.basic_auth_username or "", password.get_secret_value()) if password else ("demo", "demo")
     try:
-        if "@" in url:
-            raise ValueError("credentials in it")
+        # aiohttp accepts a path that ends with a slash, and then leaves it out of each request.
+        if "@" in url or urlsplit(url).path not in ("", "/"):
+            raise ValueError("credentials or a path in it")
+        open_files.raise_limit()
         return aiohttp.ClientSession(
             url,
             headers=HEADERS | {"Authorization": aiohttp.encode_basic_auth(*user)},

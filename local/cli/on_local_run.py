@@ -3,6 +3,7 @@
 import os
 from functools import wraps
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any
 
 import click
@@ -26,4 +27,6 @@ def on_local_run(name: str) -> click.Command:
         click.echo(f"Using the local run at {run.endpoint}", err=True)
         return callback(**options)
 
-    return click.Command(command.name, callback=with_local_run, params=command.params, help=command.help)
+    note = "Here, queues, table and site are those of the local run (make run), whatever these variables contain."
+    text = f"{cleandoc(command.help or '')}\n\n{note}"
+    return click.Command(command.name, callback=with_local_run, params=command.params, help=text)

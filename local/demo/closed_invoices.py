@@ -31,8 +31,12 @@ def bill_samples(run: LocalRun, settings: Settings, output: Output) -> list[str]
     variables = {"APP_CHARGEBEE_RATE": str(calls_a_minute(settings)), "APP_LOG_LEVEL": "ERROR"}
     with start_worker(run, os.environ, variables) as child, output.bar("Invoices closed", len(events)) as closed:
         in_time = wait(run.chargebee, events, SECONDS, closed, lambda: child.poll() is None)
+        code = child.poll()
     problems = _audited(run, events, output)
-    return problems if in_time else [f"the worker did not close all invoices within {SECONDS:g} s", *problems]
+    if in_time:
+        return problems
+    reason = f"did not close all invoices within {SECONDS:g} s" if code is None else f"ended with exit code {code}"
+    return [f"the worker {reason}", *problems]
 
 
 def calls_a_minute(settings: Settings) -> int:

@@ -58,3 +58,6 @@ def start() -> Iterator[LivePage]:
             yield LivePage(child)
         finally:
             child.kill()
+            assert child.stdin is not None
+            with suppress(BrokenPipeError):  # closing sends what `show` could not send to a process that had ended
+                child.stdin.close()

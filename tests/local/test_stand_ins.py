@@ -29,6 +29,13 @@ def test_configured(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     assert configured_stand_ins(_settings()) == StandIns("http://chargebee:8002", _ENDPOINT, "billing")
 
 
+def test_an_endpoint_without_a_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
+    """botocore raises a ValueError for it."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "dynamodb:4566")
+    with pytest.raises(ConfigurationError, match="AWS: Invalid endpoint: dynamodb:4566"):
+        configured_stand_ins(_settings())
+
+
 def test_nothing_is_invented_at_aws() -> None:
     """Without a configured endpoint, the SDK would use the real DynamoDB."""
     with pytest.raises(ConfigurationError, match="AWS_ENDPOINT_URL is not set"):

@@ -107,6 +107,14 @@ def test_pages_of_line_items() -> None:
     assert code(stand_in.get(path, line_items_limit=301)) == (400, "param_wrong_value")
 
 
+@pytest.mark.parametrize("offset", ["x", '["a","b"]', '["a","-5"]'])
+def test_a_wrong_offset_of_invoices(stand_in: StandIn, offset: str) -> None:
+    """Only the next_offset of an earlier answer leads to a page."""
+    params: dict[str, Any] = {"customer_id[is]": "customer", "offset": offset}
+    answer = stand_in.get("invoices", **params)
+    assert code(answer) == (400, "param_wrong_value")
+
+
 @pytest.mark.parametrize("auth", [("", ""), ("other", ""), (API_KEY + "x", "")])
 def test_a_wrong_key(stand_in: StandIn, auth: tuple[str, str]) -> None:
     """A wrong key gets 401, and does not count towards the limit."""

@@ -59,6 +59,10 @@ def test_help(command: list[str]) -> None:
         (["send", "--count", "0"], "x>=1"),
         (["send", "no-such-file.json"], "no-such-file.json"),
         (["send", "--url", "localhost"], "--url localhost: allowed is a URL of scheme and host only"),
+        (
+            ["send", "--url", "http://127.0.0.1:9/x/"],
+            "--url http://127.0.0.1:9/x/: allowed is a URL of scheme and host",
+        ),
         (["queue", "--limit", "many"], "'many' is not a valid integer"),
         (["queue", "--limit", "3"], "--limit and --json have no effect without --peek"),
         (["send", "--concurrency", "3"], "--concurrency has no effect without --count"),

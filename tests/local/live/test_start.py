@@ -46,6 +46,16 @@ def test_it_ends_with_its_parent(sig: signal.Signals) -> None:
         assert not page.is_running() or page.status() == psutil.STATUS_ZOMBIE
 
 
+def test_a_page_that_has_ended() -> None:
+    """What the page no longer reads is no error, not even when the pipe is closed."""
+    with start() as page:
+        process = psutil.Process(page.pid)
+        process.kill()
+        process.wait(60)
+        page.show(PageConfig([ShownService("x", "", "", "http://127.0.0.1:9")]))
+        assert page.url() is None
+
+
 @pytest.mark.slow
 def test_a_viewer_does_not_hold_up_a_stop(tmp_path: Path) -> None:
     """SIGTERM ends the service long before the time-out for open requests, and the viewer's stream ends with it."""
