@@ -16,8 +16,8 @@ LATE_MS = 100.0
 class Observer:
     """`with` observes an attack; `conditions` are what was seen.
 
-    Without a `stack` the service runs elsewhere, possibly as another process of this machine: what others use is not
-    counted then.
+    Without a `stack` the service runs elsewhere, possibly as another process of this machine. What other processes use
+    is not counted then, nor with a service in a container.
     """
 
     def __init__(self, stack: Far | None = None) -> None:
@@ -34,15 +34,19 @@ class Observer:
     def __exit__(self, *error: object) -> None:
         self._entered.close()
 
-    def conditions(self, load: Load, hits: list[Hit]) -> Conditions:
-        """Returns the conditions of an attack with `load`. Call this method after the attack."""
+    def conditions(self, load: Load, hits: list[Hit], *, contained: bool = False) -> Conditions:
+        """Returns the conditions of an attack with `load`. Call this method after the attack.
+
+        `contained`: the service runs in a container of Docker, so it is no descendant of this process.
+        """
         busy, queue = self._machine.busy, self._queue
         late = lateness_ms(load, hits)
-        doubts = (busy if queue else busy._replace(foreign_cores=0)).doubts()
+        ours = queue is not None and not contained  # whether the service is not one of the other processes
+        doubts = (busy if ours else busy._replace(foreign_cores=0)).doubts()
         if late is not None and late > LATE_MS:
             doubts.append(f"1 % of the requests left more than {late:,.0f} ms late: the generator was slow")
         return Conditions(
-            foreign_cores=round(busy.foreign_cores, 3) if queue else None,
+            foreign_cores=round(busy.foreign_cores, 3) if ours else None,
             stolen_cores=round(busy.stolen_cores, 3),
             queue_cores=round(queue.cores, 3) if queue else None,
             late_ms=late,

@@ -23,6 +23,7 @@ from loadtest.record.shapes import Audit, Conditions, Load, Measurement, Used
 from loadtest.stage import subject
 from loadtest.stage.billing import BillingStack
 from loadtest.stage.budget import doubts, open_budget
+from loadtest.stage.budget.docker import Docker
 from loadtest.stage.stack import Stack
 from loadtest.stage.subject import AttackSubject, Running
 
@@ -72,7 +73,7 @@ def measure(
         spent = used_of(budget, limits, running, sent.cpu_s)
         fired = look(traffic, arrived, out)
     measurement = _measurement(what.name, load, traffic, fired, sent.prober)
-    conditions = observer.conditions(load, fired.hits)
+    conditions = observer.conditions(load, fired.hits, contained=limits.how == Docker.how)
     conditions.doubts.extend(doubts(budget, limits))
     return _with_ours(measurement, far.described, what, spent, conditions)
 
@@ -117,7 +118,9 @@ def _send(
     have gone, so neither its CPU nor the conditions of that time count.
     """
     progress.phase("sending")
-    with Prober(traffic.url) as prober, observer:
+    prober = Prober(traffic.url)
+    with ExitStack() as probing, observer:
+        probing.enter_context(prober)  # after the observer, which takes half a second to begin
         before = cpu()
         vegeta.attack(load, name, traffic, out / "results.bin", lambda: progress.sent(len(traffic.sent)))
         spent = cpu() - before

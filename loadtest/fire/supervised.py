@@ -37,9 +37,14 @@ class Supervised:
     def __enter__(self) -> Self:
         self._thread.start()
         # `subject.start` gives up after START_SECONDS, and needs STOP_SECONDS to stop the process.
-        if not self._ready.wait(START_SECONDS + 2 * STOP_SECONDS):
-            raise TimeoutError(f"the service was not ready within {START_SECONDS} s")
-        self._raise()
+        try:
+            if not self._ready.wait(START_SECONDS + 2 * STOP_SECONDS):
+                raise TimeoutError(f"the service was not ready within {START_SECONDS} s")
+            self._raise()
+        except BaseException:  # after it, Python does not call `__exit__`, and the service would go on
+            self._ended.set()
+            self._thread.join()
+            raise
         return self
 
     def __exit__(self, *error: type[BaseException] | BaseException | TracebackType | None) -> None:

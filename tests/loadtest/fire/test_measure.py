@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -13,6 +13,7 @@ from loadtest.fire import measure as measuring
 from loadtest.fire import vegeta
 from loadtest.fire.conditions import Observer
 from loadtest.fire.measure import measure
+from loadtest.fire.probe import Prober
 from loadtest.fire.progress import SILENT
 from loadtest.fire.traffic import Traffic
 from loadtest.interleaved import closed_loop
@@ -43,6 +44,27 @@ def slow_probes() -> Iterator[str]:
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+def test_probes_begin_with_the_attack(slow_probes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Probes of a service that is still idle would change the median of `/healthz`."""
+    began: list[str] = []
+
+    class Loop(Observer):
+        def __enter__(self) -> Self:
+            began.append("observer")
+            return super().__enter__()
+
+    class Probes(Prober):
+        def __enter__(self) -> Self:
+            began.append("prober")
+            return super().__enter__()
+
+    monkeypatch.setattr(measuring, "Prober", Probes)
+    monkeypatch.setattr(vegeta, "attack", lambda *arguments: began.append("attack"))
+    traffic = Traffic(slow_probes, "demo", "demo")
+    measuring._send(closed_loop(1, ATTACK_S), "a test", traffic, tmp_path, observer=Loop(), progress=SILENT)
+    assert began == ["observer", "prober", "attack"]
 
 
 def test_cpu_counts_until_vegeta_ends(slow_probes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
