@@ -62,6 +62,7 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> BillingAudit:
 
     Raises TimeoutError if nothing changes for too long, and ChildProcessError if a worker ends by itself.
     """
+    where = meta.environment()  # at the start, because the next commit may follow during the run
     planned = deliveries(events, rules.seed)
     with (
         Watch() as watch,
@@ -75,7 +76,7 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> BillingAudit:
             seconds = wait_until_billed(stage, planned, workers, shown)
         found = audit(stage, planned)
     return BillingAudit(
-        environment=meta.environment(),
+        environment=where,
         command=interleaved.called("--seed", str(rules.seed)),
         seed=rules.seed,
         events=events,

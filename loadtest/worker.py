@@ -52,6 +52,7 @@ def bench(events: int, repeats: int) -> WorkerBench:
 
     Raises TimeoutError if the worker closes no invoice for STANDSTILL_SECONDS, and ChildProcessError if it ends.
     """
+    where = meta.environment()  # at the start, because the next commit may follow during the run
     runs, doubts = [], set()
     with progress.count("worker", events * repeats) as shown, tempfile.TemporaryDirectory() as folder:
         for repeat in range(repeats):
@@ -62,7 +63,7 @@ def bench(events: int, repeats: int) -> WorkerBench:
             runs.append(run)
             doubts.update(watch.busy.doubts() + unlimited(BUDGET, budget))
     return WorkerBench(
-        environment=meta.environment(),
+        environment=where,
         command=interleaved.called(),
         events=events,
         cpus=cpus,
@@ -90,6 +91,8 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
                 _wait(stage, invoices, shown, lambda: require_running(worker, log))
 
             closed(events // 10)
+            # Not earlier, because systemd-run and Docker need some time to put the worker into its control group.
+            budget.attach(worker.pid)
             first, cpu, began = stage.closed(), budget.cpu_seconds(), time.monotonic()
             closed(events - events // 10)
             last, cpu, seconds = stage.closed(), budget.cpu_seconds() - cpu, time.monotonic() - began

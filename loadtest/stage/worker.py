@@ -21,7 +21,7 @@ def environment(stack: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs a worker inside the context; appends its output to `log`."""
+    """Runs a worker inside the context; appends its output to `log`. The caller attaches `budget` when it works."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             budget.command(COMMAND, stack),
@@ -32,7 +32,6 @@ def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator["subpr
             start_new_session=True,
         )
     try:
-        budget.attach(process.pid)
         yield process
     finally:
         process.terminate()

@@ -33,7 +33,8 @@ class ProcessTree:
             if not status.exists():
                 return None
             fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
-            marks.append(int(fields["VmHWM"].split()[0]) * 1024)
+            if "VmHWM" in fields:  # not in that of a process that has ended and for which its parent has not waited
+                marks.append(int(fields["VmHWM"].split()[0]) * 1024)
         return sum(marks)
 
     def close(self) -> None:

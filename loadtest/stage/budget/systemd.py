@@ -41,7 +41,10 @@ class SystemdScope:
         self._group = cgroup_v2.ROOT / unified.removeprefix("0::/")
 
     def cpu_seconds(self) -> float:
-        return cgroup_v2.cpu_seconds(self._group)
+        try:
+            return cgroup_v2.cpu_seconds(self._group)
+        except FileNotFoundError:  # --collect
+            raise ChildProcessError("the process has ended during the attack, perhaps for lack of memory") from None
 
     def peak_bytes(self) -> int | None:
         return cgroup_v2.peak_bytes(self._group)

@@ -1,5 +1,6 @@
 """The budgets, on the kernel of this machine."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -88,6 +89,17 @@ def test_no_budget_is_not_limited(mechanism: str) -> None:
     """The budget `none` does not limit."""
     with open_budget("none") as budget:
         assert not budget.limited
+
+
+def test_a_process_that_has_ended_has_no_peak() -> None:
+    """The attack on a service that has died still has a result."""
+    budget = process_tree.ProcessTree(LIMITS["none"])
+    with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.read()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        budget.attach(process.pid)
+        assert budget.peak_bytes() == 0
 
 
 def test_the_files_of_version_2(tmp_path: Path) -> None:
