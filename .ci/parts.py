@@ -53,8 +53,9 @@ def releases() -> str:
         of_release = tables.calibrated_short if release.enqueues else tables.inline_short
         measured = of_release(calibrated if release.enqueues else history, release.value)
         rows.append(f"| {link} | {lessons.change(release)} | {shown} | {measured} |")
-    of_v01 = f"v01: `{history.command}` on commit `{history.environment.commit}`."
-    caption = f"{captions.conditions(calibrated)}; medians of {calibrated.repeats} repeats. {of_v01}"
+    of_v01 = f"v01: `{history.command}` on commit `{history.environment.commit}`"
+    of_v01 = cells.label(of_v01, history.of("published", Release.V01_INLINE))
+    caption = f"{captions.conditions(calibrated)}; medians of {calibrated.repeats} repeats. {of_v01}."
     return "\n".join([*rows, "", f"*The last column:* {caption}"])
 
 

@@ -73,7 +73,8 @@ def _bench(only: tuple[str, ...], load: Load, repeats: int) -> None:
 def _bench_against(there: Checkout, other: str, releases: list[Release], load: Load, repeats: int) -> None:
     """Measures each release beside the same release `there`. `other` names what differs: a commit, or a Python."""
     where = interleaved.environment()
-    file = folders.comparison(where, quick=repeats < FEWEST) / f"bench-against-{other.replace(' ', '-')}.json"
+    quick = repeats < FEWEST or load.duration_s < SECONDS
+    file = folders.comparison(where, quick) / f"bench-against-{other.replace(' ', '-')}.json"
     comparison = duet.run(
         f"{TITLE}, {where.commit} against {other}",
         pairs=_beside_themselves(releases, there, other),

@@ -13,7 +13,8 @@ middleware, and runs without the overhead. --overhead 0 compares without it.
 Besides the attack, v07_sync_handler gets the published 200 requests a second for four minutes, once, and v02_blocking
 the attack without uvloop and httptools: published are 45 % of a thousand requests answered with them, 38 % without.
 
-Writes calibrated.json to loadtest/results/<date>-<commit>, or with --factor or --overhead to <date>-<commit>-quick.
+Writes calibrated.json to loadtest/results/<date>-<commit>. With --factor, --overhead or fewer repeats, writes it to
+<date>-<commit>-quick.
 """
 
 from pathlib import Path
@@ -26,7 +27,7 @@ from loadtest import interleaved, outcome
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import SQS_LATENCY_S, Case, Sqs
 from loadtest.record import folders
-from loadtest.record.comparison import OVERHEAD, Environment
+from loadtest.record.comparison import OVERHEAD, Environment, Run
 from loadtest.record.shapes import Load
 from loadtest.report import documents, tables
 from loadtest.report.figures import PUBLISHED
@@ -35,7 +36,9 @@ from loadtest.stage.peers import do_nothing
 from loadtest.stage.subject import AttackSubject
 
 SPEED = Release.V02_BLOCKING
+TIMEOUTS = ("APP_SQS_TIMEOUT", "APP_HEAD_TIMEOUT", "APP_BODY_TIMEOUT")  # their default is 10 s
 FITS = 3  # attacks of which the median counts
+REPEATS = 5
 
 
 def dilated(factor: float) -> Load:
@@ -50,12 +53,16 @@ def fitted() -> tuple[float, float]:
 
 
 class Fit:
-    """Measures the parameters. `file` gets the last measurement, whose raw results are beside it."""
+    """Measures the parameters. `file` gets the last measurement, whose raw results are beside it.
+
+    `runs` are the attacks of all measurements.
+    """
 
     def __init__(self, file: Path, where: Environment, sqs: Sqs) -> None:
         self._file = file
         self._where = where
         self._sqs = sqs
+        self.runs: list[Run] = []
 
     def factor(self, flags: dict[str, str]) -> float:
         """Returns f: the published throughput of SPEED, divided by its throughput here with `flags`."""
@@ -69,7 +76,7 @@ class Fit:
     def _rps(self, kind: str, what: AttackSubject, load: Load) -> float:
         case = Case(kind, what, "burst", load)
         found = interleaved.run(f"calibrated: {kind}", [case], FITS, self._file, self._where, sqs=self._sqs)
-        print(*outcome.doubts(found), sep="\n", end="")
+        self.runs.extend(found.runs)
         return median(run.measurement.rps for run in found.runs)
 
 
@@ -90,15 +97,15 @@ def _cases(factor: float, timeout: dict[str, str], overhead: dict[str, str]) -> 
 
 
 @click.command(help=__doc__)
-@click.option("--repeats", type=click.IntRange(1, 50), default=5, show_default=True)
+@click.option("--repeats", type=click.IntRange(1, 50), default=REPEATS, show_default=True)
 @click.option("--factor", type=click.FloatRange(0.2, 5), help="f, instead of measuring it.")
 @click.option("--overhead", type=click.FloatRange(0, 50), help="In ms of this machine, instead of measuring it.")
 def main(repeats: int, factor: float | None, overhead: float | None) -> None:
     with exit_on_failure():
         where = interleaved.environment()
         # With a given parameter, documents and the lab must not take the run for the calibration.
-        given = factor is not None or overhead is not None
-        file = folders.comparison(where, quick=given) / "calibrated.json"
+        quick = factor is not None or overhead is not None or repeats < REPEATS
+        file = folders.comparison(where, quick) / "calibrated.json"
         sqs = Sqs(SQS_LATENCY_S, "openssl-1.1")
         fit = Fit(file.with_suffix(".fit.json"), where, sqs)
         if overhead is None:
@@ -106,8 +113,10 @@ def main(repeats: int, factor: float | None, overhead: float | None) -> None:
         flags = {OVERHEAD: f"{overhead:.2f}"} if overhead else {}
         factor = factor or fit.factor(flags)
         print(f"f = {factor:.3f}, overhead of a request {overhead:.2f} ms")
-        timeout = {"APP_SQS_TIMEOUT": f"{10 * factor:.2f}", "APP_BODY_TIMEOUT": f"{10 * factor:.2f}"}
+        timeout = dict.fromkeys(TIMEOUTS, f"{10 * factor:.2f}")
         cases = _cases(factor, timeout, flags)
         slow = sqs._replace(latency_s=SQS_LATENCY_S * factor)
         comparison = interleaved.run("calibrated: published time", cases, repeats, file, where, sqs=slow, factor=factor)
+        comparison.runs.extend(fit.runs)  # all figures depend on them, so their doubts and audits count as well
+        file.write_text(comparison.model_dump_json() + "\n")
         outcome.finish(comparison, file, tables.calibrated(comparison))

@@ -19,11 +19,12 @@ from loadtest.stage import subject
 DEFAULT = Settings.model_fields["sqs_batches"].default
 NUMBERS = (1, 2, 8, 16)
 LATENCIES_MS = (5, 10, 20, 50)
+REPEATS, SECONDS = 4, 4
 
 
 @click.command(help=__doc__)
-@click.option("--repeats", type=click.IntRange(1, 50), default=4, show_default=True)
-@click.option("--seconds", type=click.FloatRange(1, 600), default=4, show_default=True, help="Of each attack.")
+@click.option("--repeats", type=click.IntRange(1, 50), default=REPEATS, show_default=True)
+@click.option("--seconds", type=click.FloatRange(1, 600), default=SECONDS, show_default=True, help="Of each attack.")
 def main(repeats: int, seconds: float) -> None:
     with exit_on_failure():
         where = interleaved.environment()
@@ -33,7 +34,7 @@ def main(repeats: int, seconds: float) -> None:
             for number in NUMBERS
         ]
         for latency in LATENCIES_MS:
-            file = folders.comparison(where) / f"calls-{latency}ms.json"
+            file = folders.comparison(where, quick=repeats < REPEATS or seconds < SECONDS) / f"calls-{latency}ms.json"
             comparison = duet.run(
                 f"calls: {latency} ms of latency",
                 pairs=duet.pairs(reference, others),

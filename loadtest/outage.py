@@ -30,6 +30,7 @@ from loadtest.stage.budget import open_budget
 from loadtest.stage.stack import PASSWORD, USER, Stack, open_stack
 
 MIB = 1024 * 1024
+RATE, SECONDS = 500, 60
 # Webhooks that are sent up to CLOSE_S seconds before or after the outage count as sent during it: the time of vegeta's
 # first request is known to some 0.5 s, and after the outage, the service still backs off and opens new connections.
 CLOSE_S = 3.0
@@ -38,13 +39,13 @@ _IN_PIPE = 10
 
 
 @click.command(help=__doc__)
-@click.option("--rate", type=click.IntRange(1, 100_000), default=500, show_default=True, help="Webhooks a second.")
-@click.option("--seconds", type=click.FloatRange(1, 600), default=60, show_default=True, help="Of the outage.")
+@click.option("--rate", type=click.IntRange(1, 100_000), default=RATE, show_default=True, help="Webhooks a second.")
+@click.option("--seconds", type=click.FloatRange(1, 600), default=SECONDS, show_default=True, help="Of the outage.")
 def main(rate: int, seconds: float) -> None:
     with exit_on_failure():
         done = outage(rate, seconds)
         click.echo(done.text())
-        file = folders.comparison(done.environment) / "outage.json"
+        file = folders.comparison(done.environment, quick=rate < RATE or seconds < SECONDS) / "outage.json"
         folders.write(file, done)
         click.echo(file)
     if not done.holds:

@@ -88,12 +88,15 @@ def newcomers(overload: Overload) -> None:
             overload.attack(f"{NEWCOMERS} users, {budget}", what, budget, closed_loop(NEWCOMERS, 30))
 
 
+SECONDS = 60
+
+
 @click.command(help=__doc__)
-@click.option("--seconds", type=click.FloatRange(2, 600), default=60, show_default=True, help="Of each overload.")
+@click.option("--seconds", type=click.FloatRange(2, 600), default=SECONDS, show_default=True, help="Of each overload.")
 @click.option("--only", type=click.Choice(["overload", "refusals", "newcomers"]), help="Only this part.")
 def main(seconds: float, only: str | None) -> None:
     with exit_on_failure():
-        overload = Overload(quick=only is not None)
+        overload = Overload(quick=only is not None or seconds < SECONDS)
         if only in (None, "overload"):
             overloaded(overload, seconds)
         if only in (None, "refusals"):

@@ -25,19 +25,21 @@ from loadtest.report import shares as report
 from loadtest.stage import subject
 from loadtest.stage.subject import Running
 
+SECONDS = 30
+
 
 @click.command(help=__doc__)
 @click.option(
     "--release", type=click.Choice([r.value for r in subject.QUEUEING]), default=NEWEST.value, show_default=True
 )
-@click.option("--seconds", type=click.FloatRange(1, 600), default=30, show_default=True, help="Of the attack.")
+@click.option("--seconds", type=click.FloatRange(1, 600), default=SECONDS, show_default=True, help="Of the attack.")
 def main(release: str, seconds: float) -> None:
     with exit_on_failure():
         done = of(Release(release), seconds)
         click.echo(report.table(done))
         for doubt in done.conditions.doubts if done.conditions else []:
             click.echo(f"DOUBTFUL: {doubt}")
-        file = folders.comparison(done.environment, quick=release != NEWEST) / "shares.json"
+        file = folders.comparison(done.environment, quick=release != NEWEST or seconds < SECONDS) / "shares.json"
         folders.write(file, done)
         click.echo(file)
 

@@ -21,6 +21,8 @@ from loadtest.record import folders, meta
 from loadtest.record.comparison import Environment
 from loadtest.stage import tools
 
+REPEATS = 3
+
 
 @click.command(help=__doc__)
 @click.option(
@@ -32,10 +34,10 @@ from loadtest.stage import tools
 @click.option("--out", type=click.Path(path_type=Path), help="[default: loadtest/results/<date>-<commit>]")
 def measure(only: tuple[str, ...], quick: bool, repeats: int | None, scale: float | None, out: Path | None) -> None:
     chosen = only or (*STUDIES, *QUESTIONS)
-    plan = Plan(repeats or (1 if quick else 3), quick, scale or (QUICK_SCALE if quick else SCALE))
+    plan = Plan(repeats or (1 if quick else REPEATS), quick, scale or (QUICK_SCALE if quick else SCALE))
     with exit_on_failure():
         where = meta.environment()
-        folder = out or folders.comparison(where, quick)
+        folder = out or folders.comparison(where, plan.quick or plan.repeats < REPEATS or plan.scale < SCALE)
         if studies := [name for name in chosen if name in STUDIES]:
             tools.provide("vegeta")
             _measure(studies, plan, folder, meta.environment("vegeta"))

@@ -10,7 +10,7 @@ from lab.report import answers as lab_answers
 from lab.report import pictures as lab_pictures
 from lab.report import tables as lab_tables
 from lab.report.published import PUBLISHED
-from loadtest.record.folders import RESULTS, ROOT
+from loadtest.record.folders import RESULTS, ROOT, UNPUBLISHED
 from loadtest.report import captions, documents
 from loadtest.report.documents import NotMeasured
 
@@ -18,16 +18,16 @@ DOCUMENT = ROOT / "docs"
 
 
 def _labs() -> Iterator[tuple[LabResults, Path]]:
-    """Yields the results and the folder of every run, except trial runs and runs with uncommitted changes."""
+    """Yields the results and the folder of every run, except those that documents leave out."""
     for file in RESULTS.glob("*/lab.json"):
-        if not file.parent.name.endswith(("-quick", "-dirty")):
+        if not file.parent.name.endswith(UNPUBLISHED):
             yield LabResults.model_validate_json(file.read_text()), file.parent
 
 
 def _answers() -> Iterator[tuple[Answers, Path]]:
-    """Yields the answers and the folder of every run, except trial runs and runs with uncommitted changes."""
+    """Yields the answers and the folder of every run, except those that documents leave out."""
     for file in RESULTS.glob("*/questions.json"):
-        if not file.parent.name.endswith(("-quick", "-dirty")):
+        if not file.parent.name.endswith(UNPUBLISHED):
             yield Answers.model_validate_json(file.read_text()), file.parent
 
 

@@ -9,6 +9,8 @@ from loadtest.record.comparison import Environment
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "loadtest" / "results"
+# Documents leave out trial runs, and runs whose commit is unknown or had changes: the ends of their folders' names.
+UNPUBLISHED = ("-quick", "-dirty", "-unknown")
 
 
 def attack(name: str) -> Path:

@@ -7,7 +7,7 @@ from app.settings import Release
 from loadtest.record.billing import BillingAudit
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import estimate
-from loadtest.record.folders import RESULTS, ROOT
+from loadtest.record.folders import RESULTS, ROOT, UNPUBLISHED
 from loadtest.record.shares import Shares
 from loadtest.record.worker import WorkerBench
 from loadtest.report import capacity_chart, pictures, ratios, tables
@@ -27,7 +27,7 @@ def newest(kind: str) -> tuple[Comparison, Path]:
 
 
 def _whole(kind: str) -> list[Path]:
-    whole = [file for file in RESULTS.glob(f"*/{kind}.json") if not file.parent.name.endswith(("-quick", "-dirty"))]
+    whole = [file for file in RESULTS.glob(f"*/{kind}.json") if not file.parent.name.endswith(UNPUBLISHED)]
     if not whole:
         raise NotMeasured(f"loadtest/results: no {kind}.json of a complete run; `python -m loadtest {kind}` makes one")
     return whole

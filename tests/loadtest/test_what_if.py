@@ -1,20 +1,25 @@
 """Runs with other parameters than a document's: where they are written, and what they compare."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import click
 import pytest
 from click.testing import CliRunner
 
 from app.settings import NEWEST, Release
-from loadtest import calibrated, calls, duet, interleaved, overload, shares
+from lab.cli.measure import measure
+from loadtest import bench, calibrated, calls, duet, interleaved, outage, overload, shares
 from loadtest.fire.vegeta import Hit
 from loadtest.record import folders
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Latencies, Load, Measurement
 from loadtest.record.shares import Shares
 from loadtest.report import overload as overload_table
+from loadtest.report import shares as shares_table
+from loadtest.stage.checkout import Checkout
 from loadtest.stage.subject import AttackSubject
 
 WHERE = Environment(commit="abcdef0", started="2026-11-27T12:00:00+00:00", machine={}, tools={})
@@ -34,6 +39,7 @@ def _run(command: click.Command, *arguments: str) -> None:
     [
         (("--factor", "1.06", "--overhead", "0.6"), "2026-11-27-abcdef0-quick"),
         (("--overhead", "0"), "2026-11-27-abcdef0-quick"),
+        (("--repeats", "4"), "2026-11-27-abcdef0-quick"),
         ((), "2026-11-27-abcdef0"),
     ],
 )
@@ -51,6 +57,39 @@ def test_a_given_parameter_is_no_calibration(
     monkeypatch.setattr(interleaved, "run", run)
     _run(calibrated.main, *arguments)
     assert [file.parent.name for file in files] == [folder]
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        (bench.main, ("--against", "HEAD", "--seconds", "1")),
+        (calls.main, ("--repeats", "1")),
+        (calls.main, ("--seconds", "1")),
+        (measure, ("--only", "tips", "--repeats", "2")),
+        (measure, ("--only", "workers", "--scale", "0.001")),
+        (outage.main, ("--rate", "100")),
+        (outage.main, ("--seconds", "5")),
+        (overload.main, ("--seconds", "5")),
+        (shares.main, ("--seconds", "5")),
+    ],
+)
+def test_less_than_the_defaults_is_a_trial_run(
+    command: click.Command, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documents would publish it as the newest result."""
+    written: list[bool] = []
+
+    def comparison(where: Environment, quick: bool = False) -> None:
+        written.append(quick)
+        raise _Stop
+
+    monkeypatch.setattr(folders, "comparison", comparison)
+    monkeypatch.setattr(bench, "checkout", lambda commit: nullcontext(Checkout(commit, Path(), Path())))
+    for module, name in ((outage, "outage"), (shares, "of")):
+        monkeypatch.setattr(module, name, lambda *arguments: MagicMock(conditions=None))
+    monkeypatch.setattr(shares_table, "table", lambda done: "")
+    _run(command, *arguments)
+    assert written == [True]
 
 
 @pytest.mark.parametrize(
