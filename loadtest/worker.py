@@ -91,7 +91,7 @@ def _run(budget: Budget, events: int, log: Path, shown: progress.Count) -> Worke
                 _wait(stage, invoices, shown, lambda: require_running(worker, log))
 
             closed(events // 10)
-            # Not earlier, because systemd-run and Docker need some time to put the worker into its control group.
+            # As late as this, because systemd-run and Docker need some time to put the worker into a control group.
             budget.attach(worker.pid)
             first, cpu, began = stage.closed(), budget.cpu_seconds(), time.monotonic()
             closed(events - events // 10)

@@ -63,7 +63,10 @@ loop = Loop()
 
 
 class Watch:
-    """Measures, inside the context, how much other work disturbs this process."""
+    """Measures, inside the context, how much other work disturbs this process.
+
+    Entering the context takes half a second, and so does the first use of `busy`, because the loop runs.
+    """
 
     def __enter__(self) -> Self:
         self._loop_seconds = loop.time()

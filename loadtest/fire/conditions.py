@@ -16,8 +16,8 @@ LATE_MS = 100.0
 class Observer:
     """`with` observes an attack; `conditions` are what was seen.
 
-    Without a `stack` the service runs elsewhere, possibly as another process of this machine. What other processes use
-    is not counted then, nor with a service in a container.
+    Without a `stack` the service runs elsewhere, possibly as another process of this machine. Then, and with a service
+    in a container, what other processes use is not counted.
     """
 
     def __init__(self, stack: Far | None = None) -> None:
@@ -41,7 +41,7 @@ class Observer:
         """
         busy, queue = self._machine.busy, self._queue
         late = lateness_ms(load, hits)
-        ours = queue is not None and not contained  # whether the service is not one of the other processes
+        ours = queue is not None and not contained  # whether the service is a descendant of this process
         doubts = (busy if ours else busy._replace(foreign_cores=0)).doubts()
         if late is not None and late > LATE_MS:
             doubts.append(f"1 % of the requests left more than {late:,.0f} ms late: the generator was slow")

@@ -41,7 +41,9 @@ class Supervised:
             if not self._ready.wait(START_SECONDS + 2 * STOP_SECONDS):
                 raise TimeoutError(f"the service was not ready within {START_SECONDS} s")
             self._raise()
-        except BaseException:  # after it, Python does not call `__exit__`, and the service would go on
+        except BaseException:
+            # If `__enter__` raises, Python calls no `__exit__`, and the service would keep running. `join` returns when
+            # `subject.start` has succeeded or given up.
             self._ended.set()
             self._thread.join()
             raise

@@ -59,7 +59,8 @@ class ProbeLatencies(Record):
 class Conditions(Record):
     """The other work on the machine during an attack. Numbers of cores are averages.
 
-    `foreign_cores` and `queue_cores` are None for a service at --url, which may itself be one of the other processes.
+    `foreign_cores` is None for a service at --url or in a container of Docker, which may itself be one of the other
+    processes. `queue_cores` is None for a service at --url.
     `late_ms` is the 99th percentile of how late an open loop sent its requests; None for a closed loop. `ping_ms` is
     the median response time of the queue through toxiproxy. `slowdown`: see `local.machine.Busy`; older results lack
     it. `doubts` has a line for each reason why the attack may have measured something else.

@@ -21,7 +21,10 @@ def environment(stack: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def started(stack: dict[str, str], budget: Budget, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs a worker inside the context; appends its output to `log`. The caller attaches `budget` when it works."""
+    """Runs a worker inside the context; appends its output to `log`.
+
+    The caller attaches `budget` when the worker works.
+    """
     with log.open("ab") as output:
         process = subprocess.Popen(
             budget.command(COMMAND, stack),

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from app.settings import NEWEST, Release
 from lab.cli.measure import measure
 from loadtest import bench, calibrated, calls, duet, interleaved, outage, overload, shares
+from loadtest.fire.conditions import Observer
 from loadtest.fire.vegeta import Hit
 from loadtest.record import folders
 from loadtest.record.comparison import Environment
@@ -21,6 +22,7 @@ from loadtest.report import overload as overload_table
 from loadtest.report import shares as shares_table
 from loadtest.stage.checkout import Checkout
 from loadtest.stage.subject import AttackSubject
+from local.machine import Busy
 
 WHERE = Environment(commit="abcdef0", started="2026-11-27T12:00:00+00:00", machine={}, tools={})
 
@@ -90,6 +92,16 @@ def test_less_than_the_defaults_is_a_trial_run(
     monkeypatch.setattr(shares_table, "table", lambda done: "")
     _run(command, *arguments)
     assert written == [True]
+
+
+@pytest.mark.parametrize(("contained", "doubted"), [(False, True), (True, False)])
+def test_a_service_in_a_container(contained: bool, doubted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service is one of the other processes, so what they use is not counted."""
+    observer = Observer()
+    monkeypatch.setattr(observer, "_machine", MagicMock(busy=Busy(1.0, 0.0, 1.0)))
+    monkeypatch.setattr(observer, "_queue", MagicMock(cores=0.0, ping_ms=None, doubts=list))
+    found = observer.conditions(Load(rate=0, duration_s=1, timeout_s=1, users=1), [], contained=contained)
+    assert (found.foreign_cores is not None, bool(found.doubts)) == (doubted, doubted)
 
 
 @pytest.mark.parametrize(

@@ -28,27 +28,29 @@ def stranger() -> Iterator[psutil.Process]:
 
 def test_a_core_that_others_use(stranger: psutil.Process) -> None:
     """The CPU time of an unrelated process counts as foreign."""
-    before, began = stranger.cpu_times().user, time.monotonic()
     with Watch() as watch:
+        before, began = stranger.cpu_times().user, time.monotonic()
         while stranger.cpu_times().user < before + 0.5:
             time.sleep(0.05)
-    assert watch.busy.foreign_cores * (time.monotonic() - began) > 0.4
+        seconds = time.monotonic() - began
+    assert watch.busy.foreign_cores * seconds > 0.4
 
 
 def test_what_our_processes_use_is_ours() -> None:
     """Children do not count as foreign, neither running ones nor children of a child that has ended."""
     burn = "import time\nwhile time.process_time() < 0.5: pass"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
-    stays = [sys.executable, "-c", f"{burn}\nprint(flush=True)\ninput()"]
-    used = _used()
+    stays = [sys.executable, "-c", f"input()\n{burn}\nprint(flush=True)\ninput()"]
     with subprocess.Popen(stays, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdin is not None
         assert running.stdout is not None
         with Watch() as watch:
-            began = time.monotonic()
+            used, began = _used(), time.monotonic()
+            print(file=running.stdin, flush=True)  # not earlier: the loop before the context takes half a second
             running.stdout.readline()
             subprocess.run([sys.executable, "-c", parent], check=True)
             seconds = time.monotonic() - began
-        used = _used() - used
+            used = _used() - used
         running.communicate("\n")
     assert watch.busy.foreign_cores * seconds < used - 0.8
 

@@ -33,9 +33,9 @@ class ProcessTree:
             if not status.exists():
                 return None
             fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
-            if "VmHWM" in fields:  # not in that of a process that has ended and for which its parent has not waited
+            if "VmHWM" in fields:  # the status of a zombie has none
                 marks.append(int(fields["VmHWM"].split()[0]) * 1024)
-        return sum(marks)
+        return sum(marks) if marks else None
 
     def close(self) -> None:
         """Nothing to remove."""

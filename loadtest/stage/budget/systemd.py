@@ -44,7 +44,7 @@ class SystemdScope:
         try:
             return cgroup_v2.cpu_seconds(self._group)
         except FileNotFoundError:  # --collect
-            raise ChildProcessError("the process has ended during the attack, perhaps for lack of memory") from None
+            raise ChildProcessError("the measured process has ended, perhaps for lack of memory") from None
 
     def peak_bytes(self) -> int | None:
         return cgroup_v2.peak_bytes(self._group)
