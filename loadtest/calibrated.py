@@ -66,7 +66,9 @@ class Fit:
 
     def factor(self, flags: dict[str, str]) -> float:
         """Returns f: the published throughput of SPEED, divided by its throughput here with `flags`."""
-        return PUBLISHED[SPEED]["rps"] / self._rps("speed", subject.release(SPEED, **flags), dilated(1))
+        return PUBLISHED[SPEED]["rps"] / self._rps(
+            "speed-with-overhead" if flags else "speed", subject.release(SPEED, **flags), dilated(1)
+        )
 
     def overhead(self, factor: float) -> float:
         """Returns how many ms of this machine's time a request that does nothing takes less here than published."""

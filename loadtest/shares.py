@@ -2,8 +2,8 @@
 
 A closed loop keeps the release busy, while py-spy samples its stacks from outside. Each sample counts for the stage of
 its innermost frame that belongs to one: server, framework, gate, body, parse, handler, message, wait, call, sign, send,
-receive, respond or log; otherwise for `other`. The command writes shares.json to loadtest/results/<date>-<commit>, for
-another release than the newest to <date>-<commit>-quick.
+receive, respond or log; otherwise for `other`. The command writes shares.json to loadtest/results/<date>-<commit>, or
+for a shorter attack, or another release than the newest, to <date>-<commit>-quick.
 """
 
 import tempfile

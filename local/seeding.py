@@ -119,7 +119,7 @@ def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
     """Registers the webhooks' pending invoices at the Chargebee stand-in, and writes billable events into the table.
 
     For an invoice that is already registered, nothing changes, so the same webhook can be sent twice. Raises
-    ConfigurationError if a stand-in does not answer.
+    ConfigurationError if a stand-in does not answer, or rejects a request because, for example, the table is missing.
     """
     events = pending(bodies)
     while some := list(islice(events, _EVENTS_AT_ONCE)):
@@ -131,8 +131,8 @@ def seed(run: LocalRun | StandIns, bodies: Iterable[bytes]) -> None:
             write(run, [billable for event in fresh for billable in charges(event)])
         except ConfigurationError as error:
             raise ConfigurationError(
-                f"{error}; the invoices are registered without usage, which sending these webhooks again does not add:"
-                " restart the Chargebee stand-in first"
+                f"{error}; the invoices are registered, but their usage is missing, and sending the webhooks again"
+                " does not add it: restart the Chargebee stand-in before you send them again"
             ) from None
 
 

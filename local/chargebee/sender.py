@@ -32,7 +32,7 @@ def open_session(
     password = settings.basic_auth_password
     user = (settings.basic_auth_username or "", password.get_secret_value()) if password else ("demo", "demo")
     try:
-        # aiohttp accepts a path that ends with a slash, and then leaves it out of each request.
+        # aiohttp accepts a base URL whose path ends with a slash, but sends each request without this path.
         if "@" in url or urlsplit(url).path not in ("", "/"):
             raise ValueError("credentials or a path in it")
         open_files.raise_limit()

@@ -27,6 +27,6 @@ def on_local_run(name: str) -> click.Command:
         click.echo(f"Using the local run at {run.endpoint}", err=True)
         return callback(**options)
 
-    note = "Here, queues, table and site are those of the local run (make run), whatever these variables contain."
+    note = "Here, queues, table and site are those of the local run (make run), and these variables have no effect."
     text = f"{cleandoc(command.help or '')}\n\n{note}"
     return click.Command(command.name, callback=with_local_run, params=command.params, help=text)

@@ -110,7 +110,7 @@ def test_the_same_webhook_twice(run: LocalRun) -> None:
 
 def test_a_table_that_is_missing(run: LocalRun) -> None:
     """The error says that a repetition would not add the usage."""
-    with pytest.raises(ConfigurationError, match="registered without usage, which sending these webhooks again does"):
+    with pytest.raises(ConfigurationError, match="the invoices are registered, but their usage is missing"):
         seed(replace(run, table="no-such-table"), fresh_events(default_file().read_bytes(), 1))
 
 

@@ -1,6 +1,6 @@
 """1.0.0: a lean SQS client.
 
-Problem: a general-purpose AWS client uses two thirds of the CPU time that a webhook still takes.
+Problem: a general-purpose AWS client uses most of the CPU time that a webhook still takes.
 Change: an SQS client of our own, for two API calls (`app/sqs/lean.py`).
 Cost: the project maintains its own code for signatures, connections and retries. The client supports no HTTP proxy.
 """
