@@ -4,6 +4,8 @@ from importlib import import_module
 
 import click
 
+from local.awake import awake
+
 # The command's module has its name, with _ for -, and its click command `main`.
 SECTIONS = {
     "The history": {
@@ -63,6 +65,7 @@ def main() -> None:
 
     Measure on an otherwise idle machine. A complete run is written to loadtest/results/<date>-<commit>.
     """
+    click.get_current_context().with_resource(awake())
 
 
 if __name__ == "__main__":

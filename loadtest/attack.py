@@ -3,6 +3,7 @@
 import os
 import sys
 from argparse import Namespace
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -34,6 +35,7 @@ def _run(chosen: Namespace) -> int:
     from loadtest.record.shapes import Load
     from loadtest.report import show
     from loadtest.stage import open_files, subject
+    from local.awake import awake
 
     name = chosen.name or (urlsplit(chosen.url).netloc.replace(":", "-") if chosen.url else _release(chosen).value)
     out = chosen.out or folders.attack(name)
@@ -51,7 +53,8 @@ def _run(chosen: Namespace) -> int:
     else:
         subject.print_inherited()
     environment = meta.environment(*(("vegeta",) if chosen.url else ("vegeta", "toxiproxy-server")))
-    with progress.attack(name, load) as shown:
+    # A service elsewhere does not run on this machine's cores.
+    with nullcontext() if chosen.url else awake(), progress.attack(name, load) as shown:
         measurement = (_elsewhere if chosen.url else _here)(chosen, name, load, out, shown)
     attack = AttackRecord(environment=environment, measurement=measurement)
     (out / "meta.json").write_text(attack.model_dump_json(indent=2) + "\n")

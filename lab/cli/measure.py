@@ -20,6 +20,7 @@ from loadtest.failures import exit_on_failure
 from loadtest.record import folders, meta
 from loadtest.record.comparison import Environment
 from loadtest.stage import tools
+from local.awake import awake
 
 REPEATS = 3
 
@@ -35,7 +36,7 @@ REPEATS = 3
 def measure(only: tuple[str, ...], quick: bool, repeats: int | None, scale: float | None, out: Path | None) -> None:
     chosen = only or (*STUDIES, *QUESTIONS)
     plan = Plan(repeats or (1 if quick else REPEATS), quick, scale or (QUICK_SCALE if quick else SCALE))
-    with exit_on_failure():
+    with exit_on_failure(), awake():
         where = meta.environment()
         folder = out or folders.comparison(where, plan.quick or plan.repeats < REPEATS or plan.scale < SCALE)
         if studies := [name for name in chosen if name in STUDIES]:
