@@ -3,7 +3,6 @@
 import os
 import sys
 from argparse import Namespace
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -53,8 +52,7 @@ def _run(chosen: Namespace) -> int:
     else:
         subject.print_inherited()
     environment = meta.environment(*(("vegeta",) if chosen.url else ("vegeta", "toxiproxy-server")))
-    # A service elsewhere does not run on this machine's cores.
-    with nullcontext() if chosen.url else awake(), progress.attack(name, load) as shown:
+    with awake(), progress.attack(name, load) as shown:
         measurement = (_elsewhere if chosen.url else _here)(chosen, name, load, out, shown)
     attack = AttackRecord(environment=environment, measurement=measurement)
     (out / "meta.json").write_text(attack.model_dump_json(indent=2) + "\n")

@@ -11,13 +11,14 @@ from click.testing import CliRunner
 
 from app.settings import NEWEST, Release
 from lab.cli.measure import measure
-from loadtest import bench, calibrated, calls, duet, interleaved, outage, overload, shares
+from loadtest import bench, calibrated, calls, duet, interleaved, outage, outcome, overload, shares
 from loadtest.fire.conditions import Observer
 from loadtest.fire.vegeta import Hit
 from loadtest.record import folders
-from loadtest.record.comparison import Environment
+from loadtest.record.comparison import Comparison, Environment, Run
 from loadtest.record.shapes import Latencies, Load, Measurement
 from loadtest.record.shares import Shares
+from loadtest.report import documents
 from loadtest.report import overload as overload_table
 from loadtest.report import shares as shares_table
 from loadtest.stage.checkout import Checkout
@@ -176,3 +177,35 @@ def test_the_share_of_the_capacity_is_that_of_the_rates_beside_it() -> None:
     done = _Overload()
     overload.overloaded(done, 20)
     assert [row[1] for row in done.rows] == ["100/s", *["50/s (50 % of the capacity)"] * 2]
+
+
+def test_doubts_of_the_fit_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """All figures depend on f and on the overhead, so what disturbed their attacks is recorded with the others."""
+    complete = documents.newest("calibrated")[0]
+    finished: list[Comparison] = []
+
+    def run(title: str, cases: list[interleaved.Case], *rest: Any, **more: Any) -> Comparison:
+        kinds = sorted({case.kind for case in cases})
+        rps = 10 if kinds[0].startswith("speed") else 1000  # so that a request has some overhead
+        measured = complete.runs[0].measurement.model_copy(update={"rps": rps})
+        return complete.model_copy(update={"runs": [Run(kind=kind, repeat=0, measurement=measured) for kind in kinds]})
+
+    monkeypatch.setattr(interleaved, "environment", lambda: WHERE)
+    monkeypatch.setattr(interleaved, "run", run)
+    monkeypatch.setattr(folders, "comparison", lambda *rest: tmp_path)
+    monkeypatch.setattr(outcome, "finish", lambda comparison, *rest: finished.append(comparison))
+    assert CliRunner().invoke(calibrated.main).exit_code == 0
+    kinds = ["calibrated", "sustained", "speed", "nothing", "speed-with-overhead"]
+    assert [run.kind for run in finished[0].runs] == kinds
+    written = Comparison.model_validate_json((tmp_path / "calibrated.json").read_text())
+    assert [run.kind for run in written.runs] == kinds
+
+
+@pytest.mark.parametrize("end", folders.UNPUBLISHED)
+def test_what_documents_leave_out(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a complete run on a known commit is published."""
+    for name in ("2026-11-26-abcdef0", f"2026-11-27-abcdef0{end}"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bench.json").touch()
+    monkeypatch.setattr(documents, "RESULTS", tmp_path)
+    assert [file.parent.name for file in documents._whole("bench")] == ["2026-11-26-abcdef0"]

@@ -1,77 +1,46 @@
-"""Tests the processes that keep cores awake."""
+"""Tests the wish that keeps cores awake."""
 
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
 from local import awake as module
 from local.awake import awake
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sched_setscheduler exists on Linux only")
 
-
-@pytest.fixture(autouse=True)
-def a_virtual_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.fixture
+def wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file for the wish, on a virtual machine."""
     (tmp_path / "cpuinfo").write_text("flags : fpu hypervisor lahf_lm\n")
+    (tmp_path / "latency").touch()
     monkeypatch.setattr(module, "_CPU_INFO", tmp_path / "cpuinfo")
-    monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 2)
-    monkeypatch.setattr(module, "_LIMITS", {})
+    monkeypatch.setattr(module, "_LATENCY", tmp_path / "latency")
+    return tmp_path / "latency"
 
 
-def _spinning(parent: psutil.Process) -> list[psutil.Process]:
-    return [child for child in parent.children() if module._SPIN in child.cmdline()]
+def _opened(file: Path) -> bool:
+    return file in [descriptor.resolve() for descriptor in Path("/proc/self/fd").iterdir()]
 
 
-def test_one_process_for_each_core() -> None:
-    """The processes use only the time that nothing else needs, and end with the context."""
-    this = psutil.Process()
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")
+def test_the_wish_holds_inside_the_context(wish: Path) -> None:
+    """Linux forgets the wish when the file is closed."""
     with awake():
-        spinning = _spinning(this)
-        assert len(spinning) == len(os.sched_getaffinity(0))
-        for process in spinning:
-            while os.sched_getscheduler(process.pid) != os.SCHED_IDLE:
-                assert process.status() != psutil.STATUS_ZOMBIE
-        assert {core for process in spinning for core in process.cpu_affinity()} == os.sched_getaffinity(0)
-    assert _spinning(this) == []
+        assert wish.read_bytes() == bytes(4)
+        assert _opened(wish)
+    assert not _opened(wish)
 
 
-def test_the_processes_end_with_a_killed_parent() -> None:
-    """Otherwise they would use all cores for ever."""
-    code = f"""
-from local import awake
-awake._cores = lambda: {{{min(os.sched_getaffinity(0))}}}
-with awake.awake():
-    print(flush=True)
-    input()
-"""
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
-        assert parent.stdout is not None
-        parent.stdout.readline()
-        spinning = _spinning(psutil.Process(parent.pid))
-        parent.send_signal(signal.SIGKILL)
-    assert len(spinning) == 1
-    _, alive = psutil.wait_procs(spinning, timeout=60)
-    assert alive == []
-
-
-@pytest.mark.parametrize(("flags", "cores"), [("fpu lahf_lm", 2), ("fpu hypervisor lahf_lm", 1)])
-def test_other_machines(flags: str, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a computer of its own, or where the machine shows hardware threads, no process runs."""
-    module._CPU_INFO.write_text(f"flags : {flags}\n")
-    monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 2 if logical else cores)
+def test_not_on_a_computer(wish: Path) -> None:
+    """A computer's cores sleep to stay cool, and a hot processor is slower."""
+    module._CPU_INFO.write_text("flags : fpu lahf_lm\n")
     with awake():
-        assert _spinning(psutil.Process()) == []
+        assert wish.read_bytes() == b""
 
 
-@pytest.mark.parametrize(("limit", "limited"), [("max 100000\n", False), ("25000 100000\n", True)])
-def test_a_container_with_a_limit(limit: str, limited: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The processes would use up what the limit allows."""
-    (tmp_path / "cpu.max").write_text(limit)
-    monkeypatch.setattr(module, "_LIMITS", {tmp_path / "cpu.max": "max"})
+@pytest.mark.parametrize("missing", ["_CPU_INFO", "_LATENCY"])
+def test_other_systems(wish: Path, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Linux's files, the context does nothing."""
+    monkeypatch.setattr(module, missing, tmp_path / "none")
     with awake():
-        assert bool(_spinning(psutil.Process())) is not limited
+        assert wish.read_bytes() == b""

@@ -332,3 +332,10 @@ def test_a_local_run_shields_the_real_account(tmp_path: Path) -> None:
         web.client(auth=("demo", "demo")) as client,
     ):
         assert client.post("/webhooks/chargebee", content=DEFAULT.read_bytes()).status_code == 200
+
+
+@pytest.mark.parametrize("command", ["redrive", "reconcile"])
+def test_commands_on_the_local_run(command: str) -> None:
+    """Their help is that of `python -m app`, whose variables mean nothing here."""
+    shown = run_local(command, "--help")
+    assert (shown.returncode, "these variables have no effect" in " ".join(shown.stdout.split())) == (0, True)
