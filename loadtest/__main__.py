@@ -4,7 +4,7 @@ from importlib import import_module
 
 import click
 
-from local.awake import awake
+from loadtest.stage.awake import awake
 
 # The command's module has its name, with _ for -, and its click command `main`.
 SECTIONS = {

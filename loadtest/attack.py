@@ -34,7 +34,7 @@ def _run(chosen: Namespace) -> int:
     from loadtest.record.shapes import Load
     from loadtest.report import show
     from loadtest.stage import open_files, subject
-    from local.awake import awake
+    from loadtest.stage.awake import awake
 
     name = chosen.name or (urlsplit(chosen.url).netloc.replace(":", "-") if chosen.url else _release(chosen).value)
     out = chosen.out or folders.attack(name)

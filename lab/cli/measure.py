@@ -20,7 +20,7 @@ from loadtest.failures import exit_on_failure
 from loadtest.record import folders, meta
 from loadtest.record.comparison import Environment
 from loadtest.stage import tools
-from local.awake import awake
+from loadtest.stage.awake import awake
 
 REPEATS = 3
 

@@ -101,7 +101,7 @@ def test_seeding(run: LocalRun) -> None:
 
 
 def test_the_same_webhook_twice(run: LocalRun) -> None:
-    """Its billable events are written once."""
+    """`seed` writes the billable events of a repeated webhook once."""
     (body,) = fresh_events(default_file().read_bytes(), 1)
     seed(run, [body, body])
     (event,) = pending([body])

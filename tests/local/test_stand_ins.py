@@ -37,7 +37,7 @@ def test_an_endpoint_without_a_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_is_invented_at_aws() -> None:
-    """Without a configured endpoint, the SDK would use the real DynamoDB."""
+    """`configured_stand_ins` rejects a missing endpoint, because the SDK would use the real DynamoDB."""
     with pytest.raises(ConfigurationError, match="AWS_ENDPOINT_URL is not set"):
         configured_stand_ins(_settings())
 

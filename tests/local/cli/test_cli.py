@@ -336,6 +336,6 @@ def test_a_local_run_shields_the_real_account(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["redrive", "reconcile"])
 def test_commands_on_the_local_run(command: str) -> None:
-    """Their help is that of `python -m app`, whose variables mean nothing here."""
+    """The help of both commands says that the variables of `python -m app` have no effect."""
     shown = run_local(command, "--help")
     assert (shown.returncode, "these variables have no effect" in " ".join(shown.stdout.split())) == (0, True)

@@ -47,7 +47,7 @@ def test_it_ends_with_its_parent(sig: signal.Signals) -> None:
 
 
 def test_a_page_that_has_ended() -> None:
-    """What the page no longer reads is no error, not even when the pipe is closed."""
+    """`show` raises no error if the page has ended, and neither does the end of the context."""
     with start() as page:
         process = psutil.Process(page.pid)
         process.kill()

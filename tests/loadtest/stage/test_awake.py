@@ -1,16 +1,16 @@
-"""Tests the wish that keeps cores awake."""
+"""Tests what keeps cores awake."""
 
 from pathlib import Path
 
 import pytest
 
-from local import awake as module
-from local.awake import awake
+from loadtest.stage import awake as module
+from loadtest.stage.awake import awake
 
 
 @pytest.fixture
-def wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file for the wish, on a virtual machine."""
+def latency(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Returns the file that Linux reads, on a virtual machine."""
     (tmp_path / "cpuinfo").write_text("flags : fpu hypervisor lahf_lm\n")
     (tmp_path / "latency").touch()
     monkeypatch.setattr(module, "_CPU_INFO", tmp_path / "cpuinfo")
@@ -23,24 +23,24 @@ def _opened(file: Path) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")
-def test_the_wish_holds_inside_the_context(wish: Path) -> None:
-    """Linux forgets the wish when the file is closed."""
+def test_the_file_is_open_inside_the_context(latency: Path) -> None:
+    """Linux heeds the value until the file is closed."""
     with awake():
-        assert wish.read_bytes() == bytes(4)
-        assert _opened(wish)
-    assert not _opened(wish)
+        assert latency.read_bytes() == bytes(4)
+        assert _opened(latency)
+    assert not _opened(latency)
 
 
-def test_not_on_a_computer(wish: Path) -> None:
+def test_not_on_a_computer(latency: Path) -> None:
     """A computer's cores sleep to stay cool, and a hot processor is slower."""
     module._CPU_INFO.write_text("flags : fpu lahf_lm\n")
     with awake():
-        assert wish.read_bytes() == b""
+        assert latency.read_bytes() == b""
 
 
 @pytest.mark.parametrize("missing", ["_CPU_INFO", "_LATENCY"])
-def test_other_systems(wish: Path, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without Linux's files, the context does nothing."""
+def test_other_systems(latency: Path, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The context does nothing if one of Linux's files is missing."""
     monkeypatch.setattr(module, missing, tmp_path / "none")
     with awake():
-        assert wish.read_bytes() == b""
+        assert latency.read_bytes() == b""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _CPU_INFO = Path("/proc/cpuinfo")
-# The wish holds while the file is open: https://docs.kernel.org/power/pm_qos_interface.html
+# Linux heeds the value while the file is open: https://docs.kernel.org/power/pm_qos_interface.html
 _LATENCY = Path("/dev/cpu_dma_latency")
 
 
