@@ -3,6 +3,7 @@
 from loadtest.duet import AGAIN
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import MedianEstimate, estimate, ratio
+from loadtest.record.shapes import Measurement
 from loadtest.report.cells import label, markdown, of
 from loadtest.report.figures import CPU, value_of
 
@@ -13,11 +14,9 @@ def bench(comparison: Comparison) -> str:
     rows = []
     for kind in dict.fromkeys(run.kind for run in comparison.runs):
         ours, theirs = (_cpu(comparison, kind, name) for name in (kind, reference))
-        runs = comparison.of(kind, kind)
-        throughput = of(runs, "rps").text(",.0f")
-        rows.append(
-            [label(kind, runs), f"{estimate(ours).text('.3f')} ms", ratio(ours, theirs).text(".2f"), f"{throughput}/s"]
-        )
+        throughput = of(comparison.of(kind, kind), "rps").text(",.0f")
+        name = label(kind, _both(comparison, kind))
+        rows.append([name, f"{estimate(ours).text('.3f')} ms", ratio(ours, theirs).text(".2f"), f"{throughput}/s"])
     told = f"Differences of {100 * resolution(comparison):.0f} % or more can be told here."
     return markdown(["", "CPU a webhook", f"times that of {reference} beside it", "throughput"], rows) + f"\n\n{told}"
 
@@ -34,7 +33,7 @@ def against(comparison: Comparison) -> str:
         told = max(told, _distance(found)) if again else told
         rows.append(
             [
-                label(beside.partition(" ")[0], comparison.of(kind, kind)),
+                label(beside.partition(" ")[0], _both(comparison, kind)),
                 f"{ours} beside itself" if again else f"{ours} beside {theirs}",
                 *(f"{estimate(values).text('.3f')} ms" for values in (cpu, other)),
                 found.text(".2f"),
@@ -55,6 +54,11 @@ def resolution(comparison: Comparison) -> float:
 def _distance(found: MedianEstimate) -> float:
     """How far from 1 the interval reaches, at most."""
     return max(found.high - 1, 1 - found.low)
+
+
+def _both(comparison: Comparison, kind: str) -> list[Measurement]:
+    """Returns the measurements of both subjects of a duet: a doubt of either one makes the ratio doubtful."""
+    return [run.measurement for run in comparison.runs if run.kind == kind]
 
 
 def _cpu(comparison: Comparison, kind: str, name: str) -> list[float | None]:

@@ -7,7 +7,7 @@ import pytest
 
 from loadtest.record.comparison import Comparison
 from loadtest.record.shapes import Measurement
-from loadtest.report import captions, documents, overview, tables
+from loadtest.report import captions, documents, overview, ratios, tables
 
 RELEASE = "v07_sync_handler"
 
@@ -49,6 +49,17 @@ def test_captions_count_the_doubts() -> None:
     bench = changed("bench", doubt)
     assert f"(DOUBTFUL: {bench.repeats} of {len(bench.runs)})" in captions.conditions(bench)
     assert "DOUBTFUL" not in captions.conditions(documents.newest("bench")[0])
+
+
+@pytest.mark.parametrize("table", [ratios.bench, ratios.against])
+def test_a_doubtful_reference_marks_its_duet(table: Callable[[Comparison], str]) -> None:
+    """The row's own subject has no doubt, but its ratio has."""
+    bench = documents.newest("bench")[0].model_copy(deep=True, update={"against": "another"})
+    reference = next(run.measurement for run in bench.runs if run.kind == RELEASE != run.measurement.name)
+    doubt(reference)
+    marked = [line for line in table(bench).splitlines() if "DOUBTFUL" in line]
+    assert len(marked) == 1
+    assert f"(DOUBTFUL: 1 of {2 * bench.repeats})" in marked[0]
 
 
 def test_a_failed_audit_is_marked() -> None:
