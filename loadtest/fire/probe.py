@@ -15,10 +15,14 @@ TIMEOUT_SECONDS = 30
 
 
 class ProbeResult(NamedTuple):
-    """The start of a probe, in seconds since the start of the first one, and how many seconds it took."""
+    """The start of a probe, in seconds since the start of the first one, and how many seconds it took.
+
+    `answered`: whether the answer was 200. A process that is dead refuses a probe at once.
+    """
 
     at: float
     latency: float
+    answered: bool
 
 
 class Prober:
@@ -27,7 +31,6 @@ class Prober:
     def __init__(self, url: str) -> None:
         self._address = urlsplit(url)
         self.sequence: list[ProbeResult] = []
-        self._failed = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -40,12 +43,15 @@ class Prober:
         self._thread.join()
 
     def probes(self) -> ProbeLatencies | None:
-        """None where there was no probe."""
+        """Returns the latencies of the answered probes, and the numbers of all and of failed ones; None without one."""
         if not self.sequence:
             return None
-        ordered = sorted(1000 * probe.latency for probe in self.sequence)
+        number = len(self.sequence)
+        ordered = sorted(1000 * probe.latency for probe in self.sequence if probe.answered)
+        if not ordered:
+            return ProbeLatencies(number=number, failed=number)
         p50, p99 = (ordered[int(share * len(ordered))] for share in (0.5, 0.99))
-        return ProbeLatencies(number=len(ordered), failed=self._failed, p50=p50, p99=p99, slowest=ordered[-1])
+        return ProbeLatencies(number=number, failed=number - len(ordered), p50=p50, p99=p99, slowest=ordered[-1])
 
     def _run(self) -> None:
         first: float | None = None
@@ -56,8 +62,7 @@ class Prober:
                 answered = self._probe()
             except (OSError, http.client.HTTPException):
                 answered = False
-            self._failed += not answered
-            self.sequence.append(ProbeResult(started - first, time.monotonic() - started))
+            self.sequence.append(ProbeResult(started - first, time.monotonic() - started, answered))
 
     def _probe(self) -> bool:
         secure = self._address.scheme == "https"

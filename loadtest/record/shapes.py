@@ -47,13 +47,17 @@ class Latencies(Record):
 
 
 class ProbeLatencies(Record):
-    """Latency of /healthz on new connections during an attack, in milliseconds. `failed`: no 200 within 30 s."""
+    """Latency of /healthz on new connections during an attack, in milliseconds. `failed`: no 200 within 30 s.
+
+    The latencies are those of the answered probes, and None if no probe was answered. (Up to commit 39adb59, they
+    included failed probes.)
+    """
 
     number: int
     failed: int
-    p50: float
-    p99: float
-    slowest: float
+    p50: float | None = None
+    p99: float | None = None
+    slowest: float | None = None
 
 
 class Conditions(Record):

@@ -22,8 +22,9 @@ SHARP = 2  # pixels of the picture for one of the page
 
 def requests(raw: Path) -> Requests:
     """Returns the webhooks of the attack whose raw results are in `raw`, and the probes during the attack."""
-    probes = [(at, latency, request_charts.PROBED) for at, latency in json.loads((raw / "probes.json").read_text())]
-    return of(vegeta.hits(raw / "results.bin")) + probes
+    probes = json.loads((raw / "probes.json").read_text())
+    marks = {True: request_charts.PROBED, False: request_charts.PROBE_FAILED}
+    return of(vegeta.hits(raw / "results.bin")) + [(at, latency, marks[answered]) for at, latency, answered in probes]
 
 
 def of(hits: list[Hit]) -> Requests:

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 from loadtest.fire.vegeta import Hit
-from loadtest.record.shapes import Measurement
+from loadtest.record.shapes import Measurement, ProbeLatencies
 from loadtest.report.cells import markdown, milliseconds
 
 HEAD = ["attack", "200s", "answers", "p99 of 200s", "slowest", "first wave p90", "later p90", "/healthz p99", "memory"]
@@ -22,7 +22,6 @@ def per_second(measured: Measurement) -> float:
 def row(name: str, measured: Measurement, hits: list[Hit]) -> list[str]:
     """`hits` in the order of sending; the first wave of a closed loop is one request per user."""
     wave = measured.load.users or 0
-    probes = measured.probes
     return [
         name,
         f"{per_second(measured):.0f}/s",
@@ -31,9 +30,16 @@ def row(name: str, measured: Measurement, hits: list[Hit]) -> list[str]:
         _percentile(hits, 1),
         _percentile(hits[:wave], 0.9),
         _percentile(hits[wave:], 0.9),
-        f"{milliseconds(probes.p99)} ({probes.failed} of {probes.number} failed)" if probes else "–",
+        _probes(measured.probes),
         f"{measured.used.peak_mib:.0f} MiB" if measured.used and measured.used.peak_mib else "–",
     ]
+
+
+def _probes(probes: ProbeLatencies | None) -> str:
+    if probes is None:
+        return "–"
+    p99 = "no answer" if probes.p99 is None else milliseconds(probes.p99)
+    return f"{p99} ({probes.failed} of {probes.number} failed)"
 
 
 def _percentile(hits: list[Hit], share: float) -> str:

@@ -9,8 +9,7 @@ import altair as alt
 from loadtest.fire.vegeta import Hit
 from loadtest.report.charts import ANSWERS, MEASURED, Spec, plain
 
-PROBED = "/healthz"
-PROBE = "#009e73"
+PROBED, PROBE_FAILED = "/healthz", "/healthz without a 200"
 
 
 class Deadline(NamedTuple):
@@ -20,10 +19,12 @@ class Deadline(NamedTuple):
     name: str
 
 
-# (sent after, latency, answer) of each request; an answer is a status, `none`, or PROBED.
+# (sent after, latency, answer) of each request; an answer is a status, `none`, PROBED or PROBE_FAILED.
 Requests = list[tuple[float, float, str]]
 # The same on light and dark.
 COLOURS = {"503": "#8c8c8c", "200": MEASURED, "none": "#d55e00"}
+# A failed probe is drawn as a cross: its latency says only how soon it failed, which is at once if the process is dead.
+_PROBE_MARKS = {PROBED: ("diamond", "#009e73"), PROBE_FAILED: ("cross", "#cc79a7")}
 
 
 def over_time(hits: dict[str, list[Hit]]) -> Spec:
@@ -72,11 +73,8 @@ def side_by_side(
         y=alt.Y("latency:Q", title="latency, s"),
         color=alt.Color("answer:N", scale=colours, legend=alt.Legend(orient="bottom", title="answered")),
     )
-    probes = base.mark_point(shape="diamond", size=45, strokeWidth=1.5, opacity=1, color=PROBE)
-    layers = [
-        probes.encode(x="at:Q", y="latency:Q").transform_filter(f"datum.answer === '{PROBED}'"),
-        points.transform_filter(f"datum.answer !== '{PROBED}'"),
-    ]
+    webhooks = points.transform_filter(f"datum.answer !== '{PROBED}' && datum.answer !== '{PROBE_FAILED}'")
+    layers = [_probes(base, PROBED), webhooks, _probes(base, PROBE_FAILED)]
     if deadline is not None:
         once, y = base.transform_aggregate(rows="count()"), alt.datum(deadline.seconds)
         layers.append(once.mark_rule(strokeDash=[4, 4]).encode(y=y))
@@ -88,3 +86,11 @@ def side_by_side(
     spec: Spec = faceted.properties(title=title).resolve_scale(y="shared" if one_axis else "independent").to_dict()
     spec.pop("config", None)
     return spec
+
+
+def _probes(base: alt.Chart, answer: str) -> alt.Chart:
+    """Returns the marks of the probes with this answer, PROBED or PROBE_FAILED."""
+    shape, colour = _PROBE_MARKS[answer]
+    marks = base.mark_point(shape=shape, size=45, strokeWidth=1.5, opacity=1, color=colour)
+    drawn: alt.Chart = marks.encode(x="at:Q", y="latency:Q").transform_filter(f"datum.answer === '{answer}'")
+    return drawn

@@ -5,7 +5,7 @@ from pathlib import Path
 from app.settings import Release
 from loadtest.fire import vegeta
 from loadtest.record.comparison import AttackRecord
-from loadtest.record.shapes import Audit, Used
+from loadtest.record.shapes import Audit, ProbeLatencies, Used
 
 NAMED = 3  # of the lost ones; the others are in meta.json
 
@@ -18,13 +18,18 @@ def attack(attack: AttackRecord, out: Path) -> None:
     if measured.used is not None:
         print("\n".join(_used(measured.used)))
     if (probes := measured.probes) is not None:
-        failed = f", {probes.failed} of them failed" if probes.failed else ""
-        times = f"p50 {probes.p50:,.0f} ms, p99 {probes.p99:,.0f} ms, slowest {probes.slowest:,.0f} ms"
-        print(f"/healthz, on a new connection each: {probes.number}{failed}; {times}")
+        print(f"/healthz, on a new connection each: {_probes(probes)}")
     print(f"audit: {_audit(measured.audit, measured.release)}")
     for doubt in measured.conditions.doubts if measured.conditions else ():
         print(f"DOUBTFUL: {doubt}")
     print(f"results: {out} (plot.html shows latency over time)")
+
+
+def _probes(probes: ProbeLatencies) -> str:
+    failed = f"{probes.number}, {probes.failed} of them failed" if probes.failed else f"{probes.number}"
+    if probes.p50 is None:
+        return failed
+    return f"{failed}; p50 {probes.p50:,.0f} ms, p99 {probes.p99:,.0f} ms, slowest {probes.slowest:,.0f} ms"
 
 
 def _used(used: Used) -> list[str]:

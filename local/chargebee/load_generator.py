@@ -22,13 +22,15 @@ class LoadResult:
     """The responses to the webhooks that `load` has sent. All times are in seconds.
 
     `accepted` contains the bodies of the webhooks that the service answered with 200. `probes` contains the latencies
-    of the requests to /healthz during the load.
+    of the answered requests to /healthz during the load, and the time that the last request has waited at the end of
+    the load. `failed_probes` is the number of requests to /healthz that failed.
     """
 
     statuses: Counter[int] = field(default_factory=Counter)
     accepted: list[bytes] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
     probes: list[float] = field(default_factory=list)
+    failed_probes: int = 0
     seconds: float = 0.0
 
     def report(self) -> str:
@@ -37,10 +39,14 @@ class LoadResult:
         fastest, median, slowest = min(self.latencies), statistics.median(self.latencies), max(self.latencies)
         rate = self.statuses[HTTPStatus.OK] / self.seconds
         times = f"fastest {_ms(fastest)}, median {_ms(median)}, slowest {_ms(slowest)}"
-        probes = (
-            f"\n/healthz meanwhile: {len(self.probes)} answers, slowest {_ms(max(self.probes))}" if self.probes else ""
-        )
-        return f"{answers} in {self.seconds:.2f} s ({rate:,.0f}/s); {times}{probes}"
+        return f"{answers} in {self.seconds:.2f} s ({rate:,.0f}/s); {times}{self._probes()}"
+
+    def _probes(self) -> str:
+        if not self.probes and not self.failed_probes:
+            return ""
+        slowest = f", slowest {_ms(max(self.probes))}" if self.probes else ""
+        failed = f"; {self.failed_probes} failed" if self.failed_probes else ""
+        return f"\n/healthz meanwhile: {len(self.probes)} answers{slowest}{failed}"
 
 
 def _ms(seconds: float) -> str:
@@ -72,7 +78,7 @@ async def load(
             result.accepted.append(body)
         answered()
 
-    async with _probing(prober, result.probes):
+    async with _probing(prober, result):
         started = time.perf_counter()
         await (_closed_loop(send, bodies, concurrency) if rate is None else _open_loop(send, bodies, rate))
         result.seconds = time.perf_counter() - started
@@ -96,8 +102,8 @@ async def _open_loop(send: Send, bodies: Iterator[bytes], rate: float) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _probing(prober: aiohttp.ClientSession, seconds: list[float]) -> AsyncIterator[None]:
-    probing = asyncio.create_task(_probe(prober, seconds))
+async def _probing(prober: aiohttp.ClientSession, result: LoadResult) -> AsyncIterator[None]:
+    probing = asyncio.create_task(_probe(prober, result))
     try:
         yield
     finally:
@@ -106,20 +112,20 @@ async def _probing(prober: aiohttp.ClientSession, seconds: list[float]) -> Async
             await probing
 
 
-async def _probe(prober: aiohttp.ClientSession, seconds: list[float]) -> None:
-    """Requests /healthz again and again, and appends the latency of each request to `seconds`.
-
-    When the task is cancelled, the time of the unfinished request is appended, too.
-    """
+async def _probe(prober: aiohttp.ClientSession, result: LoadResult) -> None:
+    """Requests /healthz again and again, and adds each request to `result`, also the unfinished one when cancelled."""
     while True:
         started = time.perf_counter()
         try:
-            async with prober.get("/healthz"):
+            async with prober.get("/healthz", raise_for_status=True):
                 pass
         except (aiohttp.ClientError, TimeoutError):
-            pass
-        finally:
-            seconds.append(time.perf_counter() - started)
+            result.failed_probes += 1
+        except asyncio.CancelledError:
+            result.probes.append(time.perf_counter() - started)
+            raise
+        else:
+            result.probes.append(time.perf_counter() - started)
         await asyncio.sleep(PROBE_SECONDS)
 
 

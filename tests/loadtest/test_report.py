@@ -125,10 +125,14 @@ def test_probes_and_a_deadline_are_drawn(made: tuple[Comparison, Path]) -> None:
     accepted = made[0].of("published", "v09_group_commit")[0].accepted
     assert sum(answer == "200" for _, _, answer in requests) == accepted > 0
     assert any(answer == request_charts.PROBED for _, _, answer in requests)
+    assert not any(answer == request_charts.PROBE_FAILED for _, _, answer in requests)
     spec = request_charts.side_by_side({"one": requests}, alt.Title("a test"), Deadline(20, "too late"))
     drawn = vl_convert.vegalite_to_svg(spec)
     assert "too late" in drawn
     assert "503" not in drawn
+    failed = [(1.0, 0.0, request_charts.PROBE_FAILED)]
+    spec = request_charts.side_by_side({"one": requests + failed}, alt.Title("a test"))
+    assert (vl_convert.vegalite_to_svg(spec).count("#cc79a7"), drawn.count("#cc79a7")) == (1, 0)
 
 
 def test_the_audits_held(made: tuple[Comparison, Path]) -> None:

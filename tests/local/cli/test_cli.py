@@ -187,7 +187,7 @@ def test_a_lost_webhook_fails_a_burst(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def send(run: LocalRun, settings: Settings, bodies: list[bytes], *_: object, **__: object) -> LoadResult:
         arrived.extend(Seen(body.decode(), {}) for body in (*bodies[2:], bodies[1] + b" "))
-        return LoadResult(Counter({200: len(bodies)}), bodies, [0.1] * len(bodies), [], 1.0)
+        return LoadResult(Counter({200: len(bodies)}), bodies, [0.1] * len(bodies), seconds=1.0)
 
     arrived: list[Seen] = []
     said: list[str] = []
