@@ -6,18 +6,40 @@ This module reads the files and does not import them. An import would also load 
 import ast
 import difflib
 from pathlib import Path
+from typing import NamedTuple
 
 from app.errors import ConfigurationError
 from app.settings import Release
 
 _RELEASES = Path(__file__).parents[1] / "app" / "web" / "releases"
-# The names of these releases in the talk and in the blog post.
+# Short names of the changes in the published history.
 KNOWN_AS: dict[Release, str] = {
     Release.V02_BLOCKING: "blocking producer",
     Release.V03_THREADPOOL: "run_in_threadpool",
     Release.V04_MORE_TOKENS: "limiter tokens",
     Release.V06_SHARED_QUEUE: "singleton queue",
     Release.V07_SYNC_HANDLER: "sync handler with async body dependency",
+}
+
+
+class Step(NamedTuple):
+    """A step of the history in a few words: what was wrong with the release before, and what this one changes."""
+
+    wrong: str
+    change: str
+
+
+STEPS: dict[Release, Step] = {
+    Release.V02_BLOCKING: Step("the handler bills, and Chargebee waits for it", "enqueue; a worker bills later"),
+    Release.V03_THREADPOOL: Step("a blocking call stops the event loop", "call it in a thread"),
+    Release.V04_MORE_TOKENS: Step("forty threads are all in use", "allow a hundred"),
+    Release.V05_ASYNC_DEPENDENCY: Step("a dependency occupies a thread", "`async def`, which blocks the loop again"),
+    Release.V06_SHARED_QUEUE: Step("each request builds a client and connects", "one client for the process"),
+    Release.V07_SYNC_HANDLER: Step("a forgotten blocking line stops everything", "a `def` handler; 200 threads"),
+    Release.V08_NATIVE_ASYNC: Step("each waiting webhook occupies a thread", "an async client; 64 connections"),
+    Release.V09_GROUP_COMMIT: Step("each webhook pays for a call of its own", "up to ten share a call"),
+    Release.V10_LEAN_CLIENT: Step("an AWS client for everything computes too much", "a client for one call"),
+    Release.V11_WITHOUT_ASGI: Step("ASGI and routing cost more than the work", "a callback in the server"),
 }
 # The reason why webhooks wait under these releases, although `receive` never blocks the event loop.
 _BUSY_THREADS = (

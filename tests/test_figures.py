@@ -72,7 +72,7 @@ SAME = {
         ("docs/questions/who_is_not_let_in.md", r"answered \d+ probes, the slowest after ([\d.]+) s\."),
     ],
     "faults of the worker that the simulation found": [
-        ("README.md", r"It found each of (\d+) faults"),
+        ("README.md", r"It found each of (\d+) planted faults"),
         ("docs/simulation.md", r"It found all (\d+) of the worker"),
     ],
 }

@@ -339,3 +339,11 @@ def test_commands_on_the_local_run(command: str) -> None:
     """The help of both commands says that the variables of `python -m app` have no effect."""
     shown = run_local(command, "--help")
     assert (shown.returncode, "these variables have no effect" in " ".join(shown.stdout.split())) == (0, True)
+
+
+@pytest.mark.parametrize("release", [*Release][1:])
+def test_a_step_is_said_in_a_few_words(release: Release) -> None:
+    """README's table says in at most ten words what was wrong before each release, and what the release changes."""
+    wrong, change = lessons.STEPS[release]
+    assert 3 <= len(wrong.split()) <= 10
+    assert 2 <= len(change.split()) <= 10
