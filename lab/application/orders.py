@@ -11,7 +11,7 @@ pieces, and nothing to compute.
 
 Published: study 3, requests a second of async / to_thread / sync with 1 worker: FIB=15 940 / 836 / 649, FIB=20
 543 / 506 / 405, FIB=25 102 / 88 / 85, FIB=30 10 / 9 / 9. With 4 workers, async / sync: 693 / 660, 681 / 651, 386 / 317,
-38 / 33.
+38 / 33. At FIB=30, the unrounded rates give async ÷ sync 1.135 and 1.163, and to_thread ÷ async 0.888.
 
 What to expect: async leads where the queries are most of the work: `sync` pays for making two threads, or, with many
 requests at a time, for threads that take the interpreter's lock from each other, shared or not. From FIB=25 on the

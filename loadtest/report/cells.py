@@ -41,6 +41,12 @@ def milliseconds(value: float) -> str:
     return f"{value:,.0f} ms" if value < THOUSAND else f"{value / THOUSAND:,.1f} s"
 
 
+def latency(between: MedianEstimate) -> str:
+    """Formats a latency in ms: the median over the repeats, and its interval if both ends are not shown alike."""
+    median, low, high = (milliseconds(value) for value in between)
+    return median if low == high else f"{median} ({low} to {high})"
+
+
 def short(
     success: float, rps: float | None = None, p50_ms: float | None = None, p99_ms: float | None = None, **_: float
 ) -> str:

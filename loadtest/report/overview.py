@@ -3,7 +3,7 @@
 from app.settings import Release
 from loadtest.record.comparison import Comparison
 from loadtest.record.shapes import Measurement
-from loadtest.report.cells import known, label, markdown, milliseconds, of, short
+from loadtest.report.cells import known, label, latency, markdown, milliseconds, of, short
 from loadtest.report.figures import CPU, PUBLISHED
 
 HEAD = [
@@ -45,8 +45,5 @@ def _saturated(bench: Comparison, release: Release) -> list[Measurement]:
 
 
 def _attack(attacks: list[Measurement]) -> str:
-    return short(
-        of(attacks, "success").median,
-        p50_ms=of(attacks, "latencies.p50").median,
-        p99_ms=of(attacks, "latencies.p99").median,
-    )
+    answered = short(of(attacks, "success").median, p50_ms=of(attacks, "latencies.p50").median)
+    return f"{answered}, {latency(of(attacks, 'latencies.p99'))}"

@@ -2,7 +2,7 @@
 
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import MedianEstimate, estimate
-from loadtest.report.cells import known, label, markdown, milliseconds, of, short
+from loadtest.report.cells import known, label, latency, markdown, milliseconds, of, short
 from loadtest.report.figures import CPU, PUBLISHED
 
 NOT_YET = "not measured yet"
@@ -28,7 +28,8 @@ def published(comparison: Comparison) -> str:
     rows = []
     for name in comparison.names("published"):
         runs = comparison.of("published", name)
-        times = {key: milliseconds(of(runs, f"latencies.{key}").median) for key in ("fastest", "p50", "p99")}
+        times = {key: milliseconds(of(runs, f"latencies.{key}").median) for key in ("fastest", "p50")}
+        times["p99"] = latency(of(runs, "latencies.p99"))
         rows.append(
             [
                 label(name, runs),
