@@ -4,6 +4,7 @@ from typing import Any
 
 import altair as alt
 
+from app.settings import Release
 from loadtest.duet import AGAIN
 from loadtest.record.comparison import Comparison
 from loadtest.record.estimate import estimate
@@ -58,7 +59,7 @@ def _row(name: str, values: list[float | None]) -> dict[str, Any]:
     between = estimate(values)
     kind = "floor" if name == "asgi_noop" else "Go" if name in NAMES else "release"
     return {
-        "subject": NAMES.get(name, name),
+        "subject": f"{name} (bills)" if name == Release.V01_INLINE else NAMES.get(name, name),
         "kind": kind,
         "value": between.median,
         "low": between.low,
