@@ -13,7 +13,7 @@ from app.settings.experiments import ExperimentSettings
 from app.settings.text import allowed, default, prefix_of, variable
 from lab.report import documents as lab_documents
 from loadtest import capacity as capacity_text
-from loadtest.report import captions, cells, documents, tables
+from loadtest.report import captions, cells, documents, readme, tables
 from loadtest.report.figures import PUBLISHED
 from local import lessons
 from local.settings import LocalSettings
@@ -28,6 +28,7 @@ __all__ = [
     "lab_documents",
     "local_settings",
     "operator_settings",
+    "readme",
     "releases",
     "show",
 ]

@@ -30,16 +30,16 @@ class Step(NamedTuple):
 
 
 STEPS: dict[Release, Step] = {
-    Release.V02_BLOCKING: Step("the handler bills, and Chargebee waits for it", "enqueue; a worker bills later"),
+    Release.V02_BLOCKING: Step("the handler does all the work; senders wait", "enqueue; a worker does it later"),
     Release.V03_THREADPOOL: Step("a blocking call stops the event loop", "call it in a thread"),
-    Release.V04_MORE_TOKENS: Step("forty threads are all in use", "allow a hundred"),
-    Release.V05_ASYNC_DEPENDENCY: Step("a dependency occupies a thread", "`async def`, which blocks the loop again"),
+    Release.V04_MORE_TOKENS: Step("all forty default threads are in use", "allow a hundred"),
+    Release.V05_ASYNC_DEPENDENCY: Step("a dependency occupies a thread", "a mistake: `async def` blocks the loop"),
     Release.V06_SHARED_QUEUE: Step("each request builds a client and connects", "one client for the process"),
     Release.V07_SYNC_HANDLER: Step("a forgotten blocking line stops everything", "a `def` handler; 200 threads"),
     Release.V08_NATIVE_ASYNC: Step("each waiting webhook occupies a thread", "an async client; 64 connections"),
-    Release.V09_GROUP_COMMIT: Step("each webhook pays for a call of its own", "up to ten share a call"),
+    Release.V09_GROUP_COMMIT: Step("each webhook costs a call to SQS", "up to ten share a call"),
     Release.V10_LEAN_CLIENT: Step("an AWS client for everything computes too much", "a client for one call"),
-    Release.V11_WITHOUT_ASGI: Step("ASGI and routing cost more than the work", "a callback in the server"),
+    Release.V11_WITHOUT_ASGI: Step("ASGI and routing cost more than the work", "the server calls a plain function"),
 }
 # The reason why webhooks wait under these releases, although `receive` never blocks the event loop.
 _BUSY_THREADS = (

@@ -214,7 +214,7 @@ def test_the_document_followed(terminal: Terminal, name: str) -> None:
 
 # `cog --check` does not notice a part whose markers are gone.
 GENERATED = {
-    "README.md": ["documents.steps()", "documents.capacity()"],
+    "README.md": ["readme.steps()", "readme.capacity()"],
     "CHANGELOG.md": [
         "releases()",
         "documents.over_time()",

@@ -85,7 +85,9 @@ def figure(answer: Answer) -> Spec:
             rows.append({"case": case, "value": middle.median, "low": middle.low, "high": middle.high})
     room = 2 * max(row["high"] for row in rows)
     scale = alt.Scale(type="symlog", constant=1, nice=False, domain=[0, room])
-    return _cases(rows, scale, f"{question.figure} (logarithmic, but linear below 1)", question.title, ticks=_ticks(room))
+    return _cases(
+        rows, scale, f"{question.figure} (logarithmic, but linear below 1)", question.title, ticks=_ticks(room)
+    )
 
 
 def _ticks(room: float) -> list[int] | None:

@@ -1,21 +1,17 @@
 """The generated parts of the documents: tables and pictures of the newest complete run of each kind."""
 
 import os
-from itertools import pairwise
 from pathlib import Path
 
-from app.settings import Release
 from loadtest.record.billing import BillingAudit
 from loadtest.record.comparison import Comparison
-from loadtest.record.estimate import estimate, ratio
 from loadtest.record.folders import RESULTS, ROOT, UNPUBLISHED
 from loadtest.record.shares import Shares
 from loadtest.record.worker import WorkerBench
-from loadtest.report import capacity_chart, pictures, ratios, tables
 from loadtest.report import overview as overview_table
+from loadtest.report import pictures, ratios, tables
 from loadtest.report.captions import conditions, measured_by, of_inline, provenance, repeats
 from loadtest.report.shares import table
-from local import lessons
 
 
 class NotMeasured(ValueError):
@@ -47,34 +43,6 @@ def picture(folder: Path, name: str, text: str, document: Path = ROOT / "loadtes
 def relative(folder: Path, document: Path) -> str:
     """The way to `folder` from the folder of a document."""
     return Path(os.path.relpath(folder, document)).as_posix()
-
-
-def steps() -> str:
-    """Returns README's answer: a row for each step of the history, and how much it brought in the run of the chart."""
-    bench, _ = newest("bench")
-    rates = capacity_chart.rates(bench)
-    rows = ["| chapter | what was wrong | what changed | × |", "|---|---|---|---|"]
-    for before, release in pairwise(Release):
-        wrong, change = lessons.STEPS[release]
-        # v01 answers after the billing work, and all others before it, so their rates are of different tasks.
-        gain = ratio(rates[release], rates[before]).text(".2f") if before.enqueues else "–"
-        name = release.value.partition("_")[0]
-        rows.append(f"| [{name}](CHANGELOG.md#{release.value}) | {wrong} | {change} | {gain} |")
-    return "\n".join(rows)
-
-
-def capacity() -> str:
-    """Returns README's picture, and four throughputs of one run, all of the same task: to enqueue a webhook."""
-    bench, folder = newest("bench")
-    shown = picture(folder, "capacity", "Webhooks a second on a quarter of a core: releases, Go, and the floor", ROOT)
-    rates = {name: estimate(values).text(",.0f") for name, values in capacity_chart.rates(bench).items()}
-    first, *_, last = (release for release in Release if release.enqueues)
-    return (
-        f"{shown}\n\nIn one run, on a quarter of a core, `{first}` enqueued {rates[first]} webhooks"
-        f" a second, `{last}` {rates[last]}, the same in Go with group commit {rates['go_group_commit']}, and the"
-        f" leanest Go {rates['go_lean']}."
-        f" {conditions(bench)}; {repeats(bench)}. [All results](loadtest/RESULTS.md)."
-    )
 
 
 def over_time() -> str:
