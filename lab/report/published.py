@@ -15,8 +15,8 @@ class PublishedComparison(Record):
     """Two cases of a study. `published`: the figures of `over` and `under`; `claimed`: what is claimed without figures.
 
     `metric`: `rps` (200s a second), `mean_ms` (latency), `threads` or `cpu_ms` (a request). A figure of 1 for `under`
-    means that only the ratio is known: fib 30's rates are published as 10, 9, 38 and 33, which are rounded too coarsely,
-    and these ratios are of the unrounded ones.
+    means that `over` has the ratio: fib 30's published rates, 10, 9, 38 and 33, are rounded too much for ratios, and
+    the ratios given here are of the unrounded rates.
     """
 
     id: str
