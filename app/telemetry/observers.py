@@ -1,4 +1,4 @@
-"""Creates the observers, which receive a record of each finished webhook or message, and of each call to SQS.
+"""Creates the observers, which receive a record of each finished webhook or message, and of each finished call.
 
 The observers make metrics and traces of the records. If an observer is switched off, its modules are not imported,
 because they would cost memory and start-up time.
@@ -13,7 +13,16 @@ from app import __version__
 from app.errors import ConfigurationError
 from app.settings import Settings
 from app.telemetry.logging import log_blocked
-from app.telemetry.record import CallRecord, MessageRecord, ObserveCall, Record, WebhookRecord
+from app.telemetry.record import (
+    CHARGEBEE,
+    DYNAMODB,
+    SQS,
+    CallRecord,
+    MessageRecord,
+    ObserveCall,
+    Record,
+    WebhookRecord,
+)
 from app.telemetry.resource import otlp_wanted, service_resource
 from app.telemetry.trace import Trace, sent_with
 
@@ -64,7 +73,7 @@ class Observers(Generic[Record]):
         return _combined(observers + list(more))
 
     def of_calls(self) -> ObserveCall:
-        """Returns a function that passes the record of a call to SQS to all observers. Any thread may call it."""
+        """Returns a function that passes the record of a call to all observers. Any thread may call it."""
         observers = [self.metrics.calls.observe] if self.metrics else []
         return _combined(observers + ([self.tracing.observe_call] if self.tracing else []))
 
@@ -108,7 +117,8 @@ def make_worker_observers(settings: Settings, queue: str) -> Observers[MessageRe
         from app.telemetry.metrics.messages import MessageMetrics  # imported only if metrics are exported
         from app.telemetry.metrics.service import Metrics, info
 
-        metrics = Metrics(MessageMetrics(), info("invoice_webhook.worker.info", version=__version__))
+        about = info("invoice_webhook.worker.info", version=__version__)
+        metrics = Metrics(MessageMetrics(), about, (SQS, DYNAMODB, CHARGEBEE))
         metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
         with _valid_variables():

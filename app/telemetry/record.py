@@ -1,13 +1,13 @@
-"""Defines the records of webhooks, messages and calls to SQS, from which logs, metrics and traces are built.
+"""Defines the records of webhooks, messages and calls to other services, from which logs, metrics and traces are built.
 
-`app.web` writes the records of webhooks, and `app.worker` the records of messages. `app.sqs` and `app.worker` write
-the records of calls.
+`app.web` writes the records of webhooks, and `app.worker` the records of messages. `app.sqs`, `app.worker` and
+`app.billing` write the records of calls.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from app.events import Event, UnwantedEvent
 from app.telemetry.trace import Trace
@@ -40,15 +40,39 @@ class WebhookRecord:
     trace: Trace | None = None
 
 
+class System(NamedTuple):
+    """A service that this project calls. `name`: its name for people, and in lower case in this project's metrics.
+
+    `value`: its name in metrics and spans. `attributes`: the names of the attributes with `value` and with the
+    operation. `duration`: the name of the metric of its calls' duration. The names are OpenTelemetry's, except those for
+    Chargebee, because OpenTelemetry has none.
+    """
+
+    name: str
+    value: str
+    attributes: tuple[str, str]
+    duration: str
+
+
+SQS = System("SQS", "aws_sqs", ("messaging.system", "messaging.operation.name"), "messaging.client.operation.duration")
+DYNAMODB = System("DynamoDB", "aws.dynamodb", ("db.system.name", "db.operation.name"), "db.client.operation.duration")
+CHARGEBEE = System(
+    "Chargebee", "chargebee", ("peer.service", "invoice_webhook.operation"), "invoice_webhook.chargebee.duration"
+)
+
+
 @dataclass(slots=True)
 class CallRecord:
-    """The record of one call to SQS, including its retries.
+    """The record of one call to SQS, DynamoDB or Chargebee, including its retries. It contains no payload values.
 
-    `operation`: the name of the action in SQS's API. `messages`: the number of messages in the call. `size`: bytes that
-    count towards SQS's limits; 0 in a worker. `waited`: seconds that each message waited for this call in group commit.
-    `began`, `ended`: seconds of `time.perf_counter`. `code`: SQS's error code, or the name of the client's exception;
-    None after success. `refused`: the error codes of messages that SQS rejected although the call succeeded.
-    `traceparents`: the attribute `traceparent` of each message that has one.
+    `operation`: the name of the action in the service's API. `messages`: the number of messages in a call to SQS.
+    `size`: bytes that count towards SQS's limits; 0 in a worker. `waited`: seconds that each message waited for this
+    call in group commit, or that each try of a call to Chargebee waited for its slot in the rate limit. `began`,
+    `ended`: seconds of `time.perf_counter`; the wait before the first try is not included. `code`: the service's error
+    code, or the name of the client's exception; None after success. `refused`: the error codes of messages that SQS
+    rejected although the call succeeded, or the code with which Chargebee, which works, has rejected the call.
+    `throttled`: the number of tries that Chargebee has answered with 429. `traceparents`: the attribute `traceparent`
+    of each message in the call, or of the message for which the call is made.
     """
 
     operation: str
@@ -61,6 +85,8 @@ class CallRecord:
     code: str | None = CANCELLED
     refused: list[str] = field(default_factory=list)
     traceparents: Sequence[str] = ()
+    throttled: int = 0
+    system: System = SQS
 
 
 @dataclass(slots=True)

@@ -26,7 +26,6 @@ from opentelemetry.util.types import AttributeValue
 
 from app.telemetry.trace import Trace
 
-SYSTEM = "aws_sqs"
 FLUSH_SECONDS = 3.0
 
 

@@ -1,7 +1,8 @@
-"""Exports a span for each sampled webhook, message and call to SQS. Each span is built from a complete record.
+"""Exports a span for each sampled webhook, message and call. Each span is built from a complete record.
 
 Webhooks that are not sampled never reach OpenTelemetry's SDK. OpenTelemetry defines the names and attributes of spans:
-https://opentelemetry.io/docs/specs/semconv/http/http-spans/, …/messaging/messaging-spans/ and …/messaging/sqs/.
+https://opentelemetry.io/docs/specs/semconv/http/http-spans/, …/messaging/messaging-spans/, …/messaging/sqs/ and
+…/db/dynamodb/.
 """
 
 from abc import ABC, abstractmethod
@@ -13,15 +14,15 @@ from opentelemetry.trace import SpanKind
 from opentelemetry.util.types import AttributeValue
 
 from app.events import Event, UnwantedEvent
-from app.telemetry.record import UNANSWERED, CallRecord, MessageRecord, Record, WebhookRecord
-from app.telemetry.span_export import SYSTEM, SpanExport
+from app.telemetry.record import SQS, UNANSWERED, CallRecord, MessageRecord, Record, WebhookRecord
+from app.telemetry.span_export import SpanExport
 from app.telemetry.trace import Sampling, Trace
 
 PROCESS = "process"
 
 
 class Tracing(ABC, Generic[Record]):
-    """Exports the spans of sampled webhooks, messages and calls to SQS. `begin` decides whether to sample a request."""
+    """Exports the spans of sampled webhooks, messages and their calls. `begin` decides whether to sample a request."""
 
     def __init__(self, resource: Resource, version: str) -> None:
         self.begin = Sampling.from_environment().begin
@@ -33,9 +34,9 @@ class Tracing(ABC, Generic[Record]):
         """Exports the span of a webhook or a message if the webhook or the message is sampled."""
 
     def observe_call(self, record: CallRecord) -> None:
-        """Exports the span of a call to SQS if at least one webhook in the call is sampled.
+        """Exports the span of a call if at least one webhook in the call, or the message that needs it, is sampled.
 
-        The span is a child of the first sampled webhook's span, and has links to the spans of all sampled webhooks.
+        The span is a child of the first sampled span. A call to SQS has links to the spans of all sampled webhooks.
         """
         if not record.traceparents:
             return
@@ -43,21 +44,24 @@ class Tracing(ABC, Generic[Record]):
         sampled = [trace for trace in traces if trace.sampled]
         if not sampled:
             return
+        system, operation = record.system, record.operation
+        prefix = f"invoice_webhook.{system.name.lower()}"
         attributes: dict[str, AttributeValue] = {
-            "messaging.system": SYSTEM,
-            "messaging.operation.name": record.operation,
-            "messaging.operation.type": "send",
-            "messaging.batch.message_count": record.messages,
-            "invoice_webhook.sqs.retries": record.retries,
+            **dict(zip(system.attributes, (system.value, operation), strict=True)),
+            f"{prefix}.retries": record.retries,
         }
+        if record.messages:
+            attributes |= {"messaging.operation.type": "send", "messaging.batch.message_count": record.messages}
+        if record.throttled:
+            attributes[f"{prefix}.throttled"] = record.throttled
         self._export.write(
-            f"{record.operation} SQS",
+            f"{operation} {system.name}",
             SpanKind.CLIENT,
             sampled[0],
             times=(record.began, record.ended),
             attributes=attributes,
             failed=record.code,
-            linked=sampled,
+            linked=sampled if record.messages else (),
         )
 
     def _write(
@@ -127,7 +131,7 @@ class MessageTracing(Tracing[MessageRecord]):
             return
         assert record.ended is not None
         attributes: dict[str, AttributeValue] = {
-            "messaging.system": SYSTEM,
+            "messaging.system": SQS.value,
             "messaging.operation.name": PROCESS,
             "messaging.operation.type": PROCESS,
             "messaging.destination.name": self._queue,

@@ -55,8 +55,14 @@ def sent_with(traceparent: bytes | None) -> Trace | None:
     return None if traceparent is None else Trace.parsed(traceparent)
 
 
-# The trace of the webhook that the current task or thread handles.
+# The trace of the webhook or message that the current task or thread handles.
 current: ContextVar[Trace | None] = ContextVar("trace", default=None)
+
+
+def current_traceparents() -> tuple[str, ...]:
+    """Returns the traceparent of the current trace if the trace is sampled, for the record of a call."""
+    trace = current.get()
+    return (trace.traceparent,) if trace is not None and trace.sampled else ()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 instruments.py    counters, histograms and gauges
 webhooks.py       the metrics of webhooks
 messages.py       the metrics of messages that a worker processes
-calls.py          the metrics of calls to SQS
+calls.py          the metrics of calls to SQS, DynamoDB and Chargebee
 process_usage.py  the metrics of CPU time, memory, open files and CPU throttling
 service.py        the metrics of the event loop, and the list of all metrics of a process
 prometheus.py     serves the metrics as Prometheus' text format on a separate port

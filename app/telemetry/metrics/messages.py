@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Labels
 from app.telemetry.metrics.webhooks import LAG_SECONDS
-from app.telemetry.record import MessageRecord
+from app.telemetry.record import SQS, MessageRecord
 
-SYSTEM, OPERATION = "aws_sqs", "process"
+OPERATION = "process"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 OTHER = "other"
 # Maximum number of different values of a label, besides OTHER. This project defines the outcomes and most error codes,
@@ -23,7 +23,7 @@ class MessageMetrics:
             "s",
             "Duration of the processing of a message, without the deletion of the message from the queue.",
             SECONDS,
-            ("messaging.system", "messaging.operation.name"),
+            SQS.attributes,
         )
         waits = Histogram(
             "invoice_webhook.worker.queue_time",
@@ -31,7 +31,7 @@ class MessageMetrics:
             "Time from the arrival of the webhook until a worker begins to process its message.",
             LAG_SECONDS,
         )
-        self._durations, self._waits = durations.series(SYSTEM, OPERATION), waits.series()
+        self._durations, self._waits = durations.series(SQS.value, OPERATION), waits.series()
         self._outcomes = Counter("invoice_webhook.worker.messages", "{message}", "Messages by outcome.", ("outcome",))
         self._retries = Counter(
             "invoice_webhook.worker.retries",

@@ -1,4 +1,4 @@
-"""Combines all metrics of a process: of webhooks or messages, of calls to SQS, and of the event loop."""
+"""Combines all metrics of a process: of webhooks or messages, of calls to other services, and of the event loop."""
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +12,7 @@ from anyio.to_thread import current_default_thread_limiter
 from app.telemetry.metrics.calls import CallMetrics
 from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, bounds, gauge
 from app.telemetry.metrics.process_usage import process_instruments
-from app.telemetry.record import Record
+from app.telemetry.record import SQS, Record, System
 from asgi_doctor.loop_delay import LoopDelay
 
 DELAY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -120,11 +120,16 @@ class RecordMetrics(Protocol[Record_contra]):
 
 
 class Metrics(Generic[Record]):
-    """All metrics of a process. `records` and `calls` receive records, and `instruments` are exported."""
+    """All metrics of a process. `records` and `calls` receive records, and `instruments` are exported.
 
-    def __init__(self, records: RecordMetrics[Record], info: Observed, *, fine: bool = False) -> None:
+    `systems`: the services that the process calls.
+    """
+
+    def __init__(
+        self, records: RecordMetrics[Record], info: Observed, systems: Iterable[System] = (SQS,), *, fine: bool = False
+    ) -> None:
         self.records: RecordMetrics[Record] = records
-        self.calls = CallMetrics(fine=fine)
+        self.calls = CallMetrics(systems, fine=fine)
         self.loop = LoopMetrics(fine=fine)
         self.instruments: list[Instrument] = [
             *(info, *records.instruments, *self.calls.instruments, *self.loop.instruments)

@@ -1,11 +1,11 @@
-"""The metrics of calls to SQS."""
+"""The metrics of calls to SQS, DynamoDB and Chargebee."""
 
 from typing import Any
 
 import pytest
 
-from app.telemetry.metrics.calls import CODES, OTHER, CallMetrics, kind_of
-from app.telemetry.record import CANCELLED, CallRecord
+from app.telemetry.metrics.calls import CODES, OTHER, REJECTED, CallMetrics, kind_of
+from app.telemetry.record import CANCELLED, CHARGEBEE, DYNAMODB, SQS, CallRecord
 
 
 def points(metrics: CallMetrics) -> dict[str, dict[Any, Any]]:
@@ -45,6 +45,31 @@ def test_failures() -> None:
     metrics.observe(CallRecord("SendMessageBatch", 2))
     counted = points(metrics)["invoice_webhook.sqs.failures"]
     assert counted == {("NonExistentQueue",): 1, ("InternalError",): 2, (CANCELLED,): 1}
+
+
+def test_each_service_has_metrics_of_its_own() -> None:
+    """A call is counted for its service only, and a process has no metrics of services that it does not call."""
+    metrics = CallMetrics((SQS, DYNAMODB, CHARGEBEE))
+    metrics.observe(CallRecord("UpdateItem", began=1.0, ended=1.5, code="TransactionConflict", system=DYNAMODB))
+    found = points(metrics)
+    assert found["db.client.operation.duration"]["aws.dynamodb", "UpdateItem"].total == 0.5
+    assert found["invoice_webhook.dynamodb.failures"] == {("TransactionConflict",): 1}
+    assert found["messaging.client.operation.duration"] == found["invoice_webhook.chargebee.duration"] == {}
+    assert found["invoice_webhook.sqs.failures"] == found["invoice_webhook.chargebee.failures"] == {}
+    assert not any("dynamodb" in name or "chargebee" in name for name in points(CallMetrics()))
+
+
+def test_chargebees_limit_and_rejections() -> None:
+    """Chargebee's calls have waits, tries that were answered with 429, and rejections, which are no failures of it."""
+    metrics = CallMetrics((CHARGEBEE,))
+    code = "chargebee_http_503"
+    metrics.observe(CallRecord("close", waited=[0.5, 2.0], retries=1, code=code, throttled=1, system=CHARGEBEE))
+    metrics.observe(CallRecord("close", waited=[0.1], code=None, refused=["any_code"], system=CHARGEBEE))
+    found = points(metrics)
+    assert found["invoice_webhook.chargebee.failures"] == {(code,): 1, (REJECTED,): 1}
+    assert found["invoice_webhook.chargebee.throttled"] == found["invoice_webhook.chargebee.retries"] == {(): 1}
+    assert found["invoice_webhook.chargebee.wait"][()].total == 2.6
+    assert sum(found["invoice_webhook.chargebee.duration"]["chargebee", "close"].counts) == 2
 
 
 def test_codes_are_bounded() -> None:
