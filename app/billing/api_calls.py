@@ -1,18 +1,20 @@
 """Makes the calls to Chargebee's API within the rate limit, each with a time-out, and retries calls that fail."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from http import HTTPStatus
+from time import perf_counter
 from typing import Any
 
 import aiohttp
 
-from app.billing.answers import ApiAnswer, content_of
+from app.billing.answers import ApiAnswer, InvalidState, content_of
 from app.billing.rate import MISSES, SharedRateLimit, missed
 from app.clock import monotonic, uniform
-from app.errors import ChargebeeUnavailable, Unprocessable
+from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
 from app.sqs.failures import without_tracebacks
+from app.telemetry.record import CANCELLED, CHARGEBEE, CallRecord, ObserveCall, unobserved
+from app.telemetry.trace import current_traceparents
 
 ATTEMPTS = 3
 # Maximum length of an answer from Chargebee. Even a page of 100 events with long invoices is shorter.
@@ -59,16 +61,21 @@ class Caller:
 class ApiCalls:
     """Makes the API calls to one Chargebee site.
 
-    `timeout`: the time-out of one try; `lease`: the time limit for all tries of one call, both in seconds. `counted`:
-    the number of tries for each operation.
+    `timeout`: the time-out of one try; `lease`: the time limit for all tries of one call, both in seconds. `observe`
+    receives the record of each call that has made a try.
     """
 
     def __init__(
-        self, session: aiohttp.ClientSession, rate_limit: SharedRateLimit, timeout: float, lease: float
+        self,
+        session: aiohttp.ClientSession,
+        rate_limit: SharedRateLimit,
+        timeout: float,
+        lease: float,
+        observe: ObserveCall = unobserved,
     ) -> None:
         self._session, self._rate_limit = session, rate_limit
         self._timeout, self._lease = timeout, lease
-        self.counted: Counter[str] = Counter()
+        self._observe = observe
 
     async def make(self, caller: Caller, operation: str, path: str, **request: Any) -> Mapping[str, Any]:
         """Makes a call in at most ATTEMPTS tries, and returns the JSON object in the answer.
@@ -77,19 +84,33 @@ class ApiCalls:
         lease, which is at most 15 minutes. Chargebee keeps an idempotency key for 30 minutes, so it recognises the last
         try as a repetition of the first one. Raises InvalidState, BillingFailed.
         """
+        record = CallRecord(operation, traceparents=current_traceparents(), system=CHARGEBEE)
+        try:
+            return await self._make(caller, record, path, request)
+        finally:
+            if record.waited:
+                record.ended, record.retries = perf_counter(), len(record.waited) - 1
+                self._observe(record)
+
+    async def _make(self, caller: Caller, record: CallRecord, path: str, request: dict[str, Any]) -> Mapping[str, Any]:
         began: float | None = None
         for attempt in range(ATTEMPTS):
             patience = self._rate_limit.patience(begun=caller.begun)
+            asked = perf_counter()
             if began is not None:
                 patience = min(patience, began + self._lease - self._timeout - monotonic())
             seconds = await self._admit(caller, patience)
             began = began or monotonic()
             if attempt and monotonic() > began + self._lease:
                 raise ChargebeeUnavailable("The process was halted between two tries of a call", "halted")
+            record.waited.append(perf_counter() - asked)
+            if not attempt:
+                record.began = perf_counter()
             try:
-                return await self._attempt(caller, operation, path, seconds, request)
+                return await _observed(record, self._attempt(caller, path, seconds, request))
             except ChargebeeUnavailable as error:
                 if error.code in TOO_MANY:
+                    record.throttled += 1
                     await self._rate_limit.push_back(error.retry_after or REST)
                 elif attempt == ATTEMPTS - 1 or error.retry_after is not None:
                     raise
@@ -112,10 +133,7 @@ class ApiCalls:
                 return seconds
         raise missed()
 
-    async def _attempt(
-        self, caller: Caller, operation: str, path: str, seconds: float, request: dict[str, Any]
-    ) -> Mapping[str, Any]:
-        self.counted[operation] += 1
+    async def _attempt(self, caller: Caller, path: str, seconds: float, request: dict[str, Any]) -> Mapping[str, Any]:
         caller.begin()
         if "data" not in request:
             return content_of(await self._send("GET", path, seconds, request))
@@ -148,6 +166,24 @@ class ApiCalls:
             raise ChargebeeUnavailable(
                 "Chargebee cannot be reached, or does not answer in time", type(error).__name__
             ) from without_tracebacks(error)
+
+
+async def _observed(record: CallRecord, attempt: Awaitable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Returns the result of one try, and writes to `record` how the try has ended."""
+    record.code = CANCELLED
+    try:
+        content = await attempt
+    except InvalidState:
+        record.code, record.refused = None, ["invalid_state_for_request"]
+        raise
+    except Unprocessable as error:
+        record.code, record.refused = None, [error.code]
+        raise
+    except BillingFailed as error:
+        record.code = error.code
+        raise
+    record.code = None
+    return content
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:

@@ -19,6 +19,7 @@ from app.billing.charges import Billable, idempotency_key
 from app.billing.rate import SharedRateLimit
 from app.billing.references import described
 from app.errors import ChargebeeUnavailable
+from app.telemetry.record import ObserveCall, unobserved
 
 IDEMPOTENCY_HEADER = "chargebee-idempotency-key"
 PAGE = 100  # a page has at most this many line items or events
@@ -26,11 +27,10 @@ MAX_PAGES = 1000
 
 
 class Chargebee:
-    """The calls for invoices and events of one Chargebee site. `calls`: the number of tries for each operation."""
+    """The calls for invoices and events of one Chargebee site."""
 
     def __init__(self, calls: ApiCalls) -> None:
         self._calls = calls
-        self.calls = calls.counted
 
     async def add_charge(self, caller: Caller, invoice_id: str, billable: Billable) -> None:
         """Adds the charge for `billable` to the invoice. Raises InvalidState, BillingFailed."""
@@ -129,8 +129,13 @@ def _segment(text: str) -> str:
 
 
 @asynccontextmanager
-async def open_chargebee(access: BillingAccess, rate_limit: SharedRateLimit) -> AsyncIterator[Chargebee]:
-    """Yields a client that keeps its connections open. All connections share one TLS context."""
+async def open_chargebee(
+    access: BillingAccess, rate_limit: SharedRateLimit, observe: ObserveCall = unobserved
+) -> AsyncIterator[Chargebee]:
+    """Yields a client that keeps its connections open. All connections share one TLS context.
+
+    `observe` receives the record of each call.
+    """
     async with aiohttp.ClientSession(
         access.site_url,
         # The client asks for uncompressed answers, because MAX_BYTES limits the bytes as received, not as decompressed.
@@ -146,4 +151,4 @@ async def open_chargebee(access: BillingAccess, rate_limit: SharedRateLimit) -> 
         connector=aiohttp.TCPConnector(limit=0),  # no limit: the worker's concurrency limits the connections already
         cookie_jar=aiohttp.DummyCookieJar(),
     ) as session:
-        yield Chargebee(ApiCalls(session, rate_limit, access.call_timeout, access.lease))
+        yield Chargebee(ApiCalls(session, rate_limit, access.call_timeout, access.lease, observe))

@@ -1,9 +1,9 @@
 """Calls the DynamoDB table with aioboto3. Each process has one client, and every call has a deadline."""
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import aioboto3
@@ -13,7 +13,9 @@ from botocore.exceptions import ClientError
 
 from app.billing.items import Item, Update
 from app.errors import TableUnavailable, Unprocessable
-from app.sqs.failures import NotAcknowledgedError, code_of, free_attempts, without_tracebacks
+from app.sqs.failures import NotAcknowledgedError, code_of, free_attempts, retries_of, without_tracebacks
+from app.telemetry.record import DYNAMODB, CallRecord, ObserveCall, unobserved
+from app.telemetry.trace import current_traceparents
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient
@@ -45,12 +47,11 @@ class ConditionFailed(Exception):
 
 
 class Table:
-    """A DynamoDB table. `calls`: the number of calls for each operation."""
+    """A DynamoDB table. `observe` receives the record of each call."""
 
-    def __init__(self, client: "DynamoDBClient", name: str) -> None:
-        self._client = client
+    def __init__(self, client: "DynamoDBClient", name: str, observe: ObserveCall = unobserved) -> None:
+        self._client, self._observe = client, observe
         self.name = name
-        self.calls: Counter[str] = Counter()
 
     async def update(self, update: Update) -> Item:
         """Writes one update and returns the new item. Raises ConditionFailed, TableUnavailable, Unprocessable."""
@@ -114,38 +115,48 @@ class Table:
         return found
 
     async def _call(self, operation: str, **parameters: Any) -> Any:
-        self.calls[operation] += 1
+        record = CallRecord(operation, traceparents=current_traceparents(), system=DYNAMODB)
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 answer = await getattr(self._client, xform_name(operation))(**parameters)
+            record.retries = retries_of(answer, ATTEMPTS)
             if not answer["ResponseMetadata"].get("RequestId"):
                 raise NotAcknowledgedError  # the answer is not from DynamoDB, but perhaps from a proxy
+            record.code = None
             return answer
         except Exception as error:
-            _raise(error)
+            record.retries = retries_of(error, ATTEMPTS)
+            _raise(error, record)
+        finally:
+            record.ended = perf_counter()
+            self._observe(record)
 
 
-def _raise(error: Exception) -> None:
-    """Raises ConditionFailed, Unprocessable or TableUnavailable in place of `error`.
+def _raise(error: Exception, record: CallRecord) -> None:
+    """Raises ConditionFailed, Unprocessable or TableUnavailable in place of `error`. Writes the code to `record`.
 
     `error` may be any exception, because botocore raises unexpected exceptions if an answer is not from AWS.
     """
     without_tracebacks(error)
+    record.code = code_of(error)
     if isinstance(error, ClientError):
         response: Any = error.response
         reasons = response.get("CancellationReasons", ())
-        if code_of(error) == "ConditionalCheckFailedException":
+        if record.code == "ConditionalCheckFailedException":
+            record.code = None  # the table works, and a condition that is not met is part of the billing work
             raise ConditionFailed([response.get("Item", {})]) from error
         if any(reason.get("Code") == "ConditionalCheckFailed" for reason in reasons):
+            record.code = None
             failed = [
                 reason.get("Item", {}) if reason.get("Code") == "ConditionalCheckFailed" else None for reason in reasons
             ]
             raise ConditionFailed(failed) from error
-        code = next((str(reason["Code"]) for reason in reasons if reason.get("Code", "None") != "None"), code_of(error))
-        if code in INVALID and "schema" not in str(error):
+        codes = (str(reason["Code"]) for reason in reasons if reason.get("Code", "None") != "None")
+        record.code = next(codes, record.code)
+        if record.code in INVALID and "schema" not in str(error):
             raise Unprocessable("DynamoDB can never store a value of this event", "table_validation") from error
-        raise TableUnavailable("DynamoDB rejected a call", code) from error
-    raise TableUnavailable("DynamoDB cannot be reached, or does not answer in time", code_of(error)) from error
+        raise TableUnavailable("DynamoDB rejected a call", record.code) from error
+    raise TableUnavailable("DynamoDB cannot be reached, or does not answer in time", record.code) from error
 
 
 def client_config(connections: int) -> AioConfig:
@@ -159,8 +170,11 @@ def client_config(connections: int) -> AioConfig:
 
 
 @asynccontextmanager
-async def open_table(name: str, connections: int) -> AsyncIterator[Table]:
-    """Yields the table. The client connects on the first call, and opens at most `connections` connections."""
+async def open_table(name: str, connections: int, observe: ObserveCall = unobserved) -> AsyncIterator[Table]:
+    """Yields the table. The client connects on the first call, and opens at most `connections` connections.
+
+    `observe` receives the record of each call.
+    """
     async with aioboto3.Session().client("dynamodb", config=client_config(connections)) as client:
         free_attempts(client)
-        yield Table(client, name)
+        yield Table(client, name, observe)

@@ -16,6 +16,7 @@ from app.billing.leases import AlreadyDone, Lease, Superseded, lost
 from app.billing.rate import SharedRateLimit
 from app.errors import BillingFailed, TableUnavailable
 from app.events import PENDING_INVOICE_CREATED, Event, Invoice
+from app.telemetry.record import ObserveCall, unobserved
 
 T = TypeVar("T")
 Outcome = Literal["closed", "recorded", "already", "superseded"]
@@ -130,10 +131,13 @@ async def _release(lease: Lease, code: str) -> None:
 
 
 @asynccontextmanager
-async def open_billing(access: BillingAccess, owner: str) -> AsyncIterator[Billing]:
-    """Yields a Billing with clients of DynamoDB and Chargebee, which connect on the first call."""
+async def open_billing(access: BillingAccess, owner: str, observe: ObserveCall = unobserved) -> AsyncIterator[Billing]:
+    """Yields a Billing with clients of DynamoDB and Chargebee, which connect on the first call.
+
+    `observe` receives the record of each call to DynamoDB and Chargebee.
+    """
     async with AsyncExitStack() as stack:
-        table = await stack.enter_async_context(open_table(access.table, access.connections))
+        table = await stack.enter_async_context(open_table(access.table, access.connections, observe))
         rate_limit = SharedRateLimit(table, access.rate)
-        chargebee = await stack.enter_async_context(open_chargebee(access, rate_limit))
+        chargebee = await stack.enter_async_context(open_chargebee(access, rate_limit, observe))
         yield Billing(table, chargebee, owner, access.lease)

@@ -20,6 +20,7 @@ from app.billing.dynamodb import Table
 from app.billing.slots import MAX_SLOTS, Slots
 from app.clock import monotonic, now_ms
 from app.errors import ChargebeeUnavailable, TableUnavailable
+from app.telemetry.trace import current
 
 WINDOW, SLACK = 60.0, 3.0
 LATE = AHEAD = 1.0
@@ -95,6 +96,7 @@ class SharedRateLimit:
 
     async def _serve(self) -> None:
         """Reserves slots until no caller is waiting. One write serves at most MAX_SLOTS callers."""
+        current.set(None)  # the slots are for several messages, so their writes belong to the trace of none of them
         while self._waiting:
             batch, self._waiting = self._waiting[:MAX_SLOTS], self._waiting[MAX_SLOTS:]
             batch = [waiting for waiting in batch if not waiting.slot.done()]  # a cancelled caller needs no slot

@@ -44,8 +44,8 @@ class System(NamedTuple):
     """A service that this project calls. `name`: its name for people, and in lower case in this project's metrics.
 
     `value`: its name in metrics and spans. `attributes`: the names of the attributes with `value` and with the
-    operation. `duration`: the name of the metric of its calls' duration. The names are OpenTelemetry's, except those for
-    Chargebee, because OpenTelemetry has none.
+    operation. `duration`: the name of the metric of its calls' duration. The names are OpenTelemetry's, except those
+    for Chargebee, because OpenTelemetry has none.
     """
 
     name: str

@@ -52,6 +52,8 @@ class Tracing(ABC, Generic[Record]):
         }
         if record.messages:
             attributes |= {"messaging.operation.type": "send", "messaging.batch.message_count": record.messages}
+        if record.refused:
+            attributes[f"{prefix}.refused"] = record.refused
         if record.throttled:
             attributes[f"{prefix}.throttled"] = record.throttled
         self._export.write(

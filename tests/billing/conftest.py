@@ -45,7 +45,7 @@ def stage(embedded: EmbeddedAws, api: ChargebeeApi, monkeypatch: pytest.MonkeyPa
     name = f"billing-{uuid.uuid4().hex}"
     set_up(name)
     client = boto3.client("dynamodb")
-    made = Stage(client, name, api)
+    made = Stage(client, name, api, [])
     made.behave(rate=FAST, latency=0, errors=0, seed=0, idempotency_seconds=1800, renumber=False)
     yield made
     client.close()
@@ -67,7 +67,9 @@ def billing(stage: Stage) -> OpenBilling:
 
     @asynccontextmanager
     async def opened(owner: str = "worker-1", **settings: Any) -> AsyncIterator[Billing]:
-        async with open_billing(billing_access(settings_of(stage, **settings)), owner) as running:
+        stage.calls.clear()
+        access = billing_access(settings_of(stage, **settings))
+        async with open_billing(access, owner, stage.calls.append) as running:
             yield running
 
     return opened

@@ -3,15 +3,18 @@
 import asyncio
 import json
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
+import pytest
 
 from app.billing.charges import Billable, chargeable
 from app.billing.items import claim_key, invoice_key
 from app.billing.processing import Billing
 from app.events import Event
+from app.telemetry.record import CallRecord
 from local import seeding as laptop
 from local.chargebee.start import ChargebeeApi
 from local.sample_events import SAMPLES
@@ -68,17 +71,34 @@ def item_of(customer_id: str, billable: Billable) -> dict[str, Any]:
 
 
 async def has_begun(worker: Billing) -> None:
-    """Waits until the worker adds its first charge."""
-    while not worker.chargebee.calls["add_charge"]:  # noqa: ASYNC110  # counted, not signalled
-        await asyncio.sleep(0.01)
+    """Waits until the worker adds its first charge. Call this function before the worker's task runs."""
+    begun, send = asyncio.Event(), worker.chargebee._calls._send
+
+    async def noticed(method: str, path: str, *request: Any) -> Any:
+        if path.endswith("/add_charge"):
+            begun.set()
+        return await send(method, path, *request)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker.chargebee._calls, "_send", noticed)
+        await begun.wait()
 
 
 class Stage(NamedTuple):
-    """One table, and the stand-in."""
+    """One table, and the stand-in. `calls`: the records of the finished calls of the worker that was opened last."""
 
     dynamodb: "DynamoDBClient"
     table: str
     api: ChargebeeApi
+    calls: list[CallRecord]
+
+    def tries(self, system: str) -> Counter[str]:
+        """Returns the number of tries for each operation in the calls to `system`: "Chargebee" or "DynamoDB"."""
+        found: Counter[str] = Counter()
+        for call in self.calls:
+            if call.system.name == system:
+                found[call.operation] += 1 + call.retries
+        return found
 
     def put(self, customer_id: str, billables: Sequence[Billable]) -> None:
         for billable in billables:

@@ -10,6 +10,7 @@ from app.billing import dynamodb
 from app.billing.charges import billable_key
 from app.billing.items import Update
 from app.errors import Postponed, TableUnavailable, Unprocessable
+from app.telemetry.record import CallRecord
 from tests.billing.conftest import OpenBilling
 from tests.billing.stage import END, START, Stage, event_body, event_of, item_of, line, some
 
@@ -84,8 +85,10 @@ async def test_an_item_with_another_key_is_not_left_out(stage: Stage, billing: O
 )
 def test_what_an_error_of_the_table_means(code: str, message: str, error: type[Exception], means: str | None) -> None:
     """Only a value that no table can store is a final error. Time or a person can resolve the other errors."""
+    record = CallRecord("UpdateItem")
     with pytest.raises((Postponed, Unprocessable)) as failed:
-        dynamodb._raise(ClientError({"Error": {"Code": code, "Message": message}}, "UpdateItem"))
+        dynamodb._raise(ClientError({"Error": {"Code": code, "Message": message}}, "UpdateItem"), record)
+    assert record.code == code
     assert type(failed.value) is error
     assert failed.value.code == (code if means else "table_validation")
 

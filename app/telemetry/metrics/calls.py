@@ -29,10 +29,10 @@ CODES = frozenset(
         *("ConnectTimeoutError", "EndpointConnectionError", "NotAcknowledgedError", "ReadTimeoutError", "SSLError"),
         *("TimeoutError", "Unanswered"),
         # DynamoDB
-        *("ConditionalCheckFailedException", "InternalServerError", "ProvisionedThroughputExceeded"),
+        *("InternalServerError", "ProvisionedThroughputExceeded"),
         *("ProvisionedThroughputExceededException", "RequestLimitExceeded", "ResourceNotFoundException"),
         *("ThrottlingError", "TransactionConflict", "TransactionConflictException", "TransactionInProgressException"),
-        "table_validation",
+        *("ValidationError", "ValidationException"),
         # Chargebee, and its client
         *("api_request_limit_exceeded", "chargebee_forbidden", "chargebee_unauthorized", "chargebee_unreadable"),
         *("chargebee_http_429", "chargebee_http_500", "chargebee_http_502", "chargebee_http_503"),
