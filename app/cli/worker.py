@@ -53,7 +53,7 @@ def work(*, retry: float = BASE_SECONDS) -> None:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Process]:
-        async with open_billing(access, owner) as billing:
+        async with open_billing(access, owner, observers.of_calls()) as billing:
             yield billing.process
 
     with exported(observers, settings):

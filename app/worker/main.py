@@ -4,10 +4,12 @@ import asyncio
 import signal
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
+from typing import get_args
 
 import uvloop
 from loguru import logger
 
+from app.billing.processing import Outcome
 from app.clock import CLOCK, SYSTEM, Clock
 from app.settings import Settings
 from app.settings.text import http_url
@@ -16,7 +18,7 @@ from app.telemetry.metrics.instruments import Description, Observed, gauge
 from app.telemetry.observers import Observers
 from app.telemetry.record import MessageRecord, ObserveCall
 from app.worker.consumed_queue import POLL_SECONDS, ConsumedQueue, open_queues
-from app.worker.handle import DEAD_LETTER, LOST, RETRIED, RETURNED, Process
+from app.worker.handle import DEAD_LETTER, IGNORED, LOST, RETRIED, RETURNED, Process
 from app.worker.health import Probes, served
 from app.worker.retry import BASE_SECONDS
 from app.worker.work import PREFETCH, Worker, WorkerLimits
@@ -104,7 +106,8 @@ def _measure(worker: Worker, observers: Observers[MessageRecord]) -> None:
     """Adds the worker's outcomes and gauges to the metrics before the first message."""
     if (metrics := observers.metrics) is None:
         return
-    metrics.records.expect((outcome, None) for outcome in (RETRIED, DEAD_LETTER, LOST, RETURNED))
+    outcomes = (*get_args(Outcome), RETRIED, DEAD_LETTER, LOST, RETURNED, IGNORED)
+    metrics.records.expect((outcome, None) for outcome in outcomes)
     consumed = Description(
         "counter",
         "messaging.client.consumed.messages",
