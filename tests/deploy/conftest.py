@@ -1,5 +1,5 @@
-"""Provides the fixtures that start a worker, which Prometheus scrapes beside the service."""
+"""Provides the table and the stand-in of Chargebee for a worker, which Prometheus scrapes beside the service."""
 
-from tests.worker.conftest import controller, start_worker
+from tests.billing.conftest import api, embedded, stage
 
-__all__ = ["controller", "start_worker"]
+__all__ = ["api", "embedded", "stage"]

@@ -1,34 +1,30 @@
 """Dashboard and alerts, against a real Prometheus that scrapes a running service and a running worker."""
 
-import itertools
 import json
 import re
 import shutil
 import subprocess
+import sys
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
 import yaml
 
 from loadtest.record.folders import ROOT
-from loadtest.stage.queues import QueueProcess
+from local.embedded_aws import EmbeddedAws
 from local.ports import free_port
 from local.readiness import wait_until_ready
 from local.sample_events import fresh_events
+from tests.billing.stage import Stage, event_body, some
 from tests.harness.missing import CI
 from tests.harness.scrape import metrics_url, scrape
 from tests.harness.service import NO_CAS, Service, Web
-from tests.worker.conftest import Pair, StartWorker
-from tests.worker.controller import Asked, Controller
-
-if TYPE_CHECKING:
-    from types_boto3_sqs import SQSClient
+from tests.worker.conftest import Pair, make_pair, with_billing
 
 RULES = ROOT / "deploy" / "prometheus" / "rules.yaml"
 DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "dashboard.json").read_text())
@@ -38,6 +34,7 @@ ROW = next(number for number, panel in enumerate(DASHBOARD["panels"]) if panel["
 # Metrics of the CloudWatch exporter, because only SQS counts the messages in the dead-letter queue.
 ELSEWHERE = "aws_sqs_"
 # Panels that have no series before the first failure.
+OF_TABLE = {"Retries and failures of DynamoDB B"}
 FAILURES = {"Retries and failures of SQS B", "Retries and failures of the workers' calls B"}
 PATIENCE_SECONDS = 90
 
@@ -117,49 +114,55 @@ def test_each_alert_says_what_to_do() -> None:
 
 
 @pytest.fixture
-def worker(
-    aws: QueueProcess, sqs: "SQSClient", queue_url: str, controller: Controller, start_worker: StartWorker
-) -> Web:
-    """Starts a worker that closes, postpones and rejects the messages of web in turn."""
-    verdicts = itertools.cycle([{"outcome": "closed"}, {"postponed": "lock_timeout"}, {"unprocessable": "some_code"}])
+def pair(embedded: EmbeddedAws) -> Pair:
+    return make_pair(embedded.endpoint)
 
-    def policy(_: Asked) -> dict[str, Any]:
-        return next(verdicts)
 
-    controller.policy = policy
-    dead = sqs.create_queue(QueueName=f"test-{uuid.uuid4().hex}-dead-letters")["QueueUrl"]
-    return start_worker(Pair(sqs, aws.endpoint, queue_url, dead), metrics_port=0)
+@pytest.fixture
+def worker(pair: Pair, stage: Stage) -> Iterator[Web]:
+    """Starts a worker whose calls to Chargebee are slow, and fail often."""
+    stage.behave(latency=0.02, errors=0.5, rests=10, retry_after="1")
+    environment = with_billing(pair, stage) | {"APP_METRICS_PORT": "0"}
+    with Web(environment, command=[sys.executable, "-m", "app", "worker"]) as worker:
+        yield worker
+    stage.behave(latency=0, errors=0, rests=0)
 
 
 @pytest.mark.slow
 def test_every_panel_has_data(
-    prometheus: tuple[Prometheus, Path],
-    aws: QueueProcess,
-    sqs: "SQSClient",
-    queue_url: str,
-    event: bytes,
-    worker: Web,
+    prometheus: tuple[Prometheus, Path], pair: Pair, stage: Stage, event: bytes, worker: Web
 ) -> None:
-    """Every metric that dashboard and rules name exists while webhooks succeed, and then fail."""
+    """Every metric that dashboard and rules name exists while webhooks and calls succeed, and then fail."""
     running, targets = prometheus
-    with Service(aws.endpoint, queue_url, metrics_port=0) as service, service.client() as client:
+    with Service(pair.endpoint, pair.url, metrics_port=0) as service, service.client() as client:
         targets.write_text(json.dumps([{"targets": [_address(service), _address(worker)]}]))
-        bodies = fresh_events(event, 1_000_000)
+        bodies = fresh_events(event, 1_000_000)  # Chargebee has none of their invoices, so they become dead letters
         missing = set(PANELS)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while missing:
             assert time.monotonic() < deadline, missing
-            for _ in range(50):
-                client.post("/webhooks/chargebee", content=next(bodies))
+            client.post("/webhooks/chargebee", content=next(bodies))
+            with suppress(stage.dynamodb.exceptions.ResourceNotFoundException):  # once the table is gone
+                client.post("/webhooks/chargebee", content=_billable(stage))
+                if missing <= OF_TABLE | FAILURES:
+                    stage.dynamodb.delete_table(TableName=stage.table)
             missing -= {name for name in missing if running.query(PANELS[name].replace("$__rate_interval", "10s"))}
             if missing and missing <= FAILURES:
-                with suppress(sqs.exceptions.QueueDoesNotExist):  # the second time
-                    sqs.delete_queue(QueueUrl=queue_url)
+                with suppress(pair.sqs.exceptions.QueueDoesNotExist):  # the second time
+                    pair.sqs.delete_queue(QueueUrl=pair.url)
         for process, panels, group in zip((service, worker), (OF_WEB, OF_WORKER), GROUPS, strict=True):
             named = _metrics(" ".join([*panels.values(), *(rule["expr"] for rule in group)]))
             assert {name for name in named if not name.startswith(ELSEWHERE)} <= scrape(process).names()
     for rule in ALERTS.values():
         running.query(rule["expr"])
+
+
+def _billable(stage: Stage) -> bytes:
+    """Returns an event of an invoice that Chargebee has, with usage of its customer."""
+    body = event_body()
+    stage.register(body)
+    stage.put(body["content"]["invoice"]["customer_id"], some(1))
+    return json.dumps(body).encode()
 
 
 def _address(process: Web) -> str:
