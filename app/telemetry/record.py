@@ -41,7 +41,7 @@ class WebhookRecord:
 
 
 class System(NamedTuple):
-    """A service that this project calls. `name`: its name for people, and in lower case in this project's metrics.
+    """A service that this project calls. `name`: its name for people.
 
     `value`: its name in metrics and spans. `attributes`: the names of the attributes with `value` and with the
     operation. `duration`: the name of the metric of its calls' duration. The names are OpenTelemetry's, except those
@@ -52,6 +52,11 @@ class System(NamedTuple):
     value: str
     attributes: tuple[str, str]
     duration: str
+
+    @property
+    def prefix(self) -> str:
+        """Returns the first part of the names of this project's own metrics and attributes, without a final dot."""
+        return f"invoice_webhook.{self.name.lower()}"
 
 
 SQS = System("SQS", "aws_sqs", ("messaging.system", "messaging.operation.name"), "messaging.client.operation.duration")

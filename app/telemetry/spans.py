@@ -45,17 +45,16 @@ class Tracing(ABC, Generic[Record]):
         if not sampled:
             return
         system, operation = record.system, record.operation
-        prefix = f"invoice_webhook.{system.name.lower()}"
         attributes: dict[str, AttributeValue] = {
             **dict(zip(system.attributes, (system.value, operation), strict=True)),
-            f"{prefix}.retries": record.retries,
+            f"{system.prefix}.retries": record.retries,
         }
         if record.messages:
             attributes |= {"messaging.operation.type": "send", "messaging.batch.message_count": record.messages}
         if record.refused:
-            attributes[f"{prefix}.refused"] = record.refused
+            attributes[f"{system.prefix}.refused"] = record.refused
         if record.throttled:
-            attributes[f"{prefix}.throttled"] = record.throttled
+            attributes[f"{system.prefix}.throttled"] = record.throttled
         self._export.write(
             f"{operation} {system.name}",
             SpanKind.CLIENT,

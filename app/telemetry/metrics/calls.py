@@ -74,13 +74,11 @@ class SystemMetrics:
     failures = "Failed calls to {}, by error code."
 
     def __init__(self, system: System, *, fine: bool) -> None:
-        self._system, self.prefix = system, f"invoice_webhook.{system.name.lower()}"
+        self._system, prefix = system, system.prefix
         text = f"Duration of calls to {system.name}, including retries."
         self._durations = Histogram(system.duration, "s", text, bounds(SECONDS, fine=fine), system.attributes)
-        self._retries = Counter(f"{self.prefix}.retries", "{call}", f"Retries of calls to {system.name}.")
-        self._failures = Counter(
-            f"{self.prefix}.failures", "{call}", self.failures.format(system.name), ("error.type",)
-        )
+        self._retries = Counter(f"{prefix}.retries", "{call}", f"Retries of calls to {system.name}.")
+        self._failures = Counter(f"{prefix}.failures", "{call}", self.failures.format(system.name), ("error.type",))
         self._operations: dict[str, Series] = {}
         self.instruments: list[Instrument] = [self._durations, self._retries, self._failures]
 
@@ -108,12 +106,12 @@ class SqsMetrics(SystemMetrics):
 
     def __init__(self, system: System, *, fine: bool) -> None:
         super().__init__(system, fine=fine)
-        sizes = Histogram(f"{self.prefix}.batch.size", "{message}", "Number of messages in a call to SQS.", SIZES)
+        sizes = Histogram(f"{system.prefix}.batch.size", "{message}", "Number of messages in a call to SQS.", SIZES)
         lengths = Histogram(
-            f"{self.prefix}.batch.bytes", "By", "Number of bytes in a call that sends webhooks to SQS.", BYTES
+            f"{system.prefix}.batch.bytes", "By", "Number of bytes in a call that sends webhooks to SQS.", BYTES
         )
         waits = Histogram(
-            f"{self.prefix}.wait", "s", "Time that a message waits in group commit for its call.", SECONDS
+            f"{system.prefix}.wait", "s", "Time that a message waits in group commit for its call.", SECONDS
         )
         self._sizes, self._lengths, self._waits = sizes.series(), lengths.series(), waits.series()
         self.instruments += [sizes, lengths, waits]
@@ -138,10 +136,10 @@ class ChargebeeMetrics(SystemMetrics):
     def __init__(self, system: System, *, fine: bool) -> None:
         super().__init__(system, fine=fine)
         waits = Histogram(
-            f"{self.prefix}.wait", "s", "Time that a try waits for its slot in the rate limit of API calls.", SECONDS
+            f"{system.prefix}.wait", "s", "Time that a try waits for its slot in the rate limit of API calls.", SECONDS
         )
         self._waits = waits.series()
-        self._throttled = Counter(f"{self.prefix}.throttled", "{call}", "Tries that Chargebee has answered with 429.")
+        self._throttled = Counter(f"{system.prefix}.throttled", "{call}", "Tries that Chargebee has answered with 429.")
         self.instruments += [waits, self._throttled]
 
     def observe(self, record: CallRecord) -> None:
