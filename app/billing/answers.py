@@ -3,7 +3,10 @@
 Error codes: https://apidocs.chargebee.com/docs/api/error-handling
 """
 
+import re
 from collections.abc import Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Annotated, Any, NamedTuple
 
@@ -11,13 +14,14 @@ import orjson
 from loguru import logger
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from app.clock import now_ms
 from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocessable
 
 PENDING, VOIDED = "pending", "voided"
 # A longer Retry-After counts as this many seconds. Chargebee counts calls per minute, so a longer Retry-After must be
 # an error of Chargebee or of a proxy.
 LONGEST_REST = 120.0
-# If a Retry-After has more digits, the service ignores the further digits.
+# If a Retry-After has more characters, the service ignores the further ones. `float` would overflow to infinity.
 MAX_DIGITS = 20
 # If Chargebee answers with one of these error codes, the same call may succeed later, even if the status is 400.
 _TRANSIENT = frozenset({"lock_timeout", "internal_temporary_error", "internal_error", "request_blocked"})
@@ -119,14 +123,21 @@ def _rejection(status: int, code: str) -> BillingFailed:
 
 
 def _wait(answer: ApiAnswer) -> float | None:
-    """Returns the seconds in the Retry-After header, at most LONGEST_REST, or None if the header is not a whole number.
+    """Returns the seconds in the Retry-After header, at most LONGEST_REST, or None if the header is not valid.
 
-    HTTP also allows a date in this header, but Chargebee sends a number of seconds.
+    The header is a number of seconds, or a date: https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3. A fraction
+    is accepted as well, although RFC 9110 has only whole numbers.
     """
-    value = answer.headers.get("Retry-After", "")
-    if not (value.isascii() and value.isdigit()):
-        return None
-    seconds = float(value[:MAX_DIGITS])
+    value = answer.headers.get("Retry-After", "").strip()
+    if re.fullmatch(r"[0-9]+(\.[0-9]*)?", value):
+        seconds = float(value[:MAX_DIGITS])
+    else:
+        try:
+            moment = parsedate_to_datetime(value)
+            # A date without an offset, as the C function `asctime` writes it, is in UTC.
+            seconds = max((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now_ms() / 1000, 0.0)
+        except (ValueError, OverflowError):
+            return None
     if seconds > LONGEST_REST:
-        logger.warning("Chargebee's Retry-After of {} s is cut to {:g} s", value[:MAX_DIGITS], LONGEST_REST)
+        logger.warning("Chargebee's Retry-After of {} s is cut to {:g} s", f"{seconds:.15g}", LONGEST_REST)
     return min(seconds, LONGEST_REST)

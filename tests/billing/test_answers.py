@@ -5,6 +5,7 @@ import json
 import pytest
 
 from app.billing.answers import ApiAnswer, InvalidState, content_of, invoice_of
+from app.clock import CLOCK, SYSTEM
 from app.errors import ChargebeeUnavailable, Postponed, Unprocessable
 
 
@@ -65,7 +66,15 @@ def test_an_answer_that_is_not_chargebees_is_no_success(body: bytes) -> None:
         ("121", 120.0),
         ("9" * 400, 120.0),
         ("9" * 9999, 120.0),
+        ("1.5", 1.5),
+        ("0.25", 0.25),
+        ("7.", 7.0),
+        ("120.5", 120.0),
         ("soon", None),
+        (".5", None),
+        ("1.5.1", None),
+        ("1,5", None),
+        ("7 s", None),
         ("-1", None),
         ("", None),
         ("\u0663", None),
@@ -73,10 +82,43 @@ def test_an_answer_that_is_not_chargebees_is_no_success(body: bytes) -> None:
     ],
 )
 def test_retry_after_is_kept(value: str, seconds: float | None) -> None:
-    """Retry-After is a whole number of seconds, and counts as at most 120. Other values are ignored."""
+    """Retry-After is a number of seconds, and counts as at most 120. Values that are no number are ignored."""
+    assert _retry_after(value) == seconds
+
+
+NOW = 1_785_535_200  # Fri, 31 Jul 2026 22:00:00 UTC
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("Fri, 31 Jul 2026 22:00:07 GMT", 7.0),
+        ("Friday, 31-Jul-26 22:00:07 GMT", 7.0),
+        ("Fri Jul 31 22:00:07 2026", 7.0),
+        ("Sat, 01 Aug 2026 00:00:07 +0200", 7.0),
+        ("Fri, 31 Jul 2026 21:59:59 GMT", 0.0),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 0.0),
+        ("Fri, 31 Jul 2026 22:02:01 GMT", 120.0),
+        ("Sun, 06 Nov 9999 08:49:37 GMT", 120.0),
+        ("Sun, 06 Nov 99999999999999999999 08:49:37 GMT", None),
+        ("Fri, 31 Jul 2026 22:00:07 +99999999999999999999", None),
+        ("Fri, 31 Jul 2026", None),
+        ("Fri, 99 Jul 2026 22:00:07 GMT", None),
+    ],
+)
+def test_retry_after_may_be_a_date(value: str, seconds: float | None) -> None:
+    """All formats of RFC 9110 are dates; a date in the past means now, and a date that does not exist is ignored."""
+    token = CLOCK.set(SYSTEM._replace(unix_ns=lambda: NOW * 1_000_000_000))
+    try:
+        assert _retry_after(value) == seconds
+    finally:
+        CLOCK.reset(token)
+
+
+def _retry_after(value: str) -> float | None:
     with pytest.raises(ChargebeeUnavailable) as failed:
         content_of(_answer(429, "api_request_limit_exceeded", **{"Retry-After": value}))
-    assert failed.value.retry_after == seconds
+    return failed.value.retry_after
 
 
 def test_an_invoice_without_its_fields_is_unreadable() -> None:

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
 
+from app.billing.items import RATE
 from app.billing.processing import open_billing
 from app.composition import billing_access
 from local.embedded_aws import EmbeddedAws
@@ -81,6 +84,22 @@ def test_an_invoice_that_is_not_there_is_poison(
     line = worker.log(event_id=body["id"], outcome="dead_letter")
     [(_, attributes)] = billed.dead_letters()
     assert attributes["reason"] == line["cause"]
+
+
+def test_a_pause_until_a_date(billed: Pair, stage: Stage, start: Callable[[], Web]) -> None:
+    """If Chargebee's Retry-After is a date, no worker calls Chargebee before that date."""
+    body = _prepared(stage)
+    until = datetime.now(UTC) + timedelta(seconds=90)
+    stage.behave(rests=1, retry_after=format_datetime(until, usegmt=True))
+    start()
+    billed.send(json.dumps(body))
+
+    def next_call() -> float:
+        item = stage.dynamodb.get_item(TableName=stage.table, Key=RATE).get("Item", {"next_at": {"N": "0"}})
+        return float(item["next_at"]["N"]) / 1000
+
+    eventually(lambda: next_call() >= until.timestamp() - 2)  # the header has whole seconds
+    stage.behave(rests=0, retry_after="")
 
 
 def test_what_was_never_processed_is_enqueued(
