@@ -19,6 +19,7 @@ from app.billing.charges import Billable, idempotency_key
 from app.billing.rate import SharedRateLimit
 from app.billing.references import described
 from app.errors import ChargebeeUnavailable
+from app.sqs.account import proxy_of
 from app.telemetry.record import ObserveCall, unobserved
 
 IDEMPOTENCY_HEADER = "chargebee-idempotency-key"
@@ -134,7 +135,8 @@ async def open_chargebee(
 ) -> AsyncIterator[Chargebee]:
     """Yields a client that keeps its connections open. All connections share one TLS context.
 
-    `observe` receives the record of each call.
+    `observe` receives the record of each call. Raises ConfigurationError if HTTPS_PROXY is set for the site, and is not
+    the URL of an HTTP proxy.
     """
     async with aiohttp.ClientSession(
         access.site_url,
@@ -148,6 +150,8 @@ async def open_chargebee(
             "Accept-Encoding": "identity",
         },
         auto_decompress=False,
+        # With `trust_env`, aiohttp would also read .netrc, and raise an error if it names other credentials.
+        proxy=proxy_of(access.site_url),
         connector=aiohttp.TCPConnector(limit=0),  # no limit: the worker's concurrency limits the connections already
         cookie_jar=aiohttp.DummyCookieJar(),
     ) as session:

@@ -1,4 +1,4 @@
-"""Reads the configuration of the AWS SDK: region, endpoint, CA bundle, and credentials, which expire.
+"""Reads the configuration of the AWS SDK: region, endpoint, proxy, CA bundle, and credentials, which expire.
 
 botocore reads the configuration from the environment, from files, and from the metadata services of EC2, ECS and EKS
 (IRSA, Pod Identity). These calls block, so the lean client makes them in threads other than the event loop's.
@@ -21,6 +21,26 @@ from app.errors import ConfigurationError
 from app.sqs.signing import Credentials
 
 Result = TypeVar("Result")
+
+
+def proxy_of(url: str) -> str | None:
+    """Returns the URL of the proxy for calls to `url`, or None. The AWS SDK finds the proxy for its calls alike.
+
+    Raises ConfigurationError if the environment variable, such as HTTPS_PROXY, is not the URL of an HTTP proxy.
+    """
+    scheme = urlsplit(url).scheme
+    given = get_environ_proxies(url).get(scheme)
+    if given is None:
+        return None
+    proxy: str = given if "://" in given else f"http://{given.removeprefix('//')}"
+    try:
+        parts = urlsplit(proxy)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # of a port that is no number
+        usable = False
+    if not usable:
+        raise ConfigurationError(f"{scheme.upper()}_PROXY: allowed is the URL of an HTTP proxy, as in http://host:3128")
+    return proxy
 
 
 def require_direct() -> None:
@@ -46,7 +66,7 @@ class Account:
         self.endpoint = urlsplit(url)
         self.region: str = client.meta.region_name
         self.ca_bundle = str(self._session.get_config_variable("ca_bundle") or get_cert_path(True))
-        if self.endpoint.scheme in get_environ_proxies(url):
+        if proxy_of(url) is not None:
             raise ConfigurationError(
                 f"{url} is behind a proxy ({self.endpoint.scheme.upper()}_PROXY), which this release does not support:"
                 " exclude the host with NO_PROXY, or set APP_RELEASE=v09_group_commit"

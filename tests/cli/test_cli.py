@@ -76,6 +76,14 @@ def test_a_worker_without_credentials() -> None:
     assert ended.stderr.splitlines()[-1].startswith("error: AWS: no credentials found")
 
 
+def test_a_worker_behind_a_proxy_that_is_no_http_proxy() -> None:
+    """The worker does not start, because no call to Chargebee could succeed."""
+    extra = queues.environment(NOWHERE) | {"HTTPS_PROXY": "socks5://user:s3cret@127.0.0.1:9"}
+    ended = run("worker", extra=extra, **WORKER | {"chargebee_url": "https://site.chargebee.example"})
+    assert (ended.returncode, ended.stderr.splitlines()[-1].startswith("error: HTTPS_PROXY: allowed is")) == (2, True)
+    assert "s3cret" not in ended.stderr
+
+
 def test_a_signal_during_the_start() -> None:
     """A handler ends the process, because the first process of a container gets no signal without one."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

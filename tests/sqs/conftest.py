@@ -1,5 +1,6 @@
 """The clients' SQS: a stand-in that waits and fails on demand."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -14,3 +15,9 @@ def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqsStandIn]:
         for name, value in queues.environment(stand_in.endpoint).items():
             monkeypatch.setenv(name, value)
         yield stand_in
+
+
+@pytest.fixture
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import socket
 import ssl
 import threading
@@ -474,12 +473,6 @@ async def test_a_certificate(
         with pytest.raises(QueueUnavailable) as error:
             await send(queue)
     assert (error.value.cause, server.requests) == (cause, [])
-
-
-@pytest.fixture
-def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        monkeypatch.delenv(name)
 
 
 @pytest.mark.parametrize(
