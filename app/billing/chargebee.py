@@ -65,12 +65,13 @@ class Chargebee:
         raise unreadable()
 
     async def list_events(self, **filters: str) -> AsyncIterator[Mapping[str, Any]]:
-        """Yields the events of all pages of Chargebee's List Events. Raises BillingFailed.
+        """Yields the events of all pages of Chargebee's List Events, and {} for an entry without an event.
 
-        `filters`: query parameters of List Events, for example `**{"occurred_at[after]": "1785535409"}`.
+        `filters`: query parameters, for example `**{"occurred_at[after]": "1785535409"}`. Raises BillingFailed.
         """
         async for entry in self._list(Caller(), "list_events", "/events", filters):
-            yield entry["event"]
+            event = entry.get("event")
+            yield event if isinstance(event, dict) else {}
 
     async def closed_invoices(self, caller: Caller, customer_id: str, since: int) -> AsyncIterator[FoundInvoice]:
         """Yields the customer's invoices that are not pending and have changed after `since`, in unix seconds.
@@ -86,13 +87,15 @@ class Chargebee:
     async def _list(
         self, caller: Caller, operation: str, path: str, filters: Mapping[str, str]
     ) -> AsyncIterator[Mapping[str, Any]]:
-        """Yields the entries of all pages of a list."""
+        """Yields the entries of all pages of a list, and {} for an entry that is no object."""
         query = {"limit": str(PAGE), **filters}
         offset = None
         while True:
             answer = await self._calls.make(caller, operation, path, params=query)
-            for entry in answer.get("list", ()):
-                yield entry
+            if not isinstance(entries := answer.get("list", []), list):
+                raise unreadable()
+            for entry in entries:
+                yield entry if isinstance(entry, dict) else {}
             if not answer.get("next_offset"):
                 return
             if answer["next_offset"] == offset:

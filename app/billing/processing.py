@@ -62,17 +62,22 @@ class Billing:
             await _release(lease, error.code if isinstance(error, BillingFailed) else type(error).__name__)
             raise
 
-    async def done(self, event_ids: Iterable[str]) -> set[str]:
-        """Returns the ids whose event has been processed. Raises TableUnavailable, Unprocessable.
+    async def known(self, event_ids: Iterable[str]) -> tuple[set[str], dict[str, str]]:
+        """Returns the ids of the events that are done, and the codes of the final verdicts on others, by event id.
 
-        Claims expire after 15 days, so the result lacks events that were processed earlier.
+        Claims expire after 15 days, so the result lacks earlier events. Raises TableUnavailable, Unprocessable.
         """
         ids = list(dict.fromkeys(event_ids))
-        found: set[str] = set()
+        done: set[str] = set()
+        judged: dict[str, str] = {}
         for start in range(0, len(ids), BATCH):
-            items = await self.table.get_all([claim_key(event_id) for event_id in ids[start : start + BATCH]])
-            found |= {item["pk"]["S"].removeprefix("event#") for item in items if text(item, "status") == "done"}
-        return found
+            for item in await self.table.get_all([claim_key(event_id) for event_id in ids[start : start + BATCH]]):
+                event_id, status = item["pk"]["S"].removeprefix("event#"), text(item, "status")
+                if status == "done":
+                    done.add(event_id)
+                elif code := text(item, "code") if status == "failed" else text(item, "verdict"):
+                    judged[event_id] = code
+        return done, judged
 
     async def _work(self, lease: Lease, invoice: Invoice, occurred_at: int) -> Outcome:
         try:

@@ -12,7 +12,7 @@ import click
 from app.billing.access import BillingAccess
 from app.billing.processing import open_billing
 from app.composition import billing_access, send_limits
-from app.errors import BillingFailed, ConfigurationError, QueueUnavailable
+from app.errors import BillingFailed, ConfigurationError
 from app.settings import Settings, load_settings
 from app.sqs.native import open_queue
 from app.sqs.queue import QueueAddress
@@ -51,9 +51,11 @@ class Duration(click.ParamType[int]):
 def reconcile(since: int, settled: int, dry_run: bool) -> None:
     """Compare Chargebee's List Events with the events that were processed, and enqueue the missing ones.
 
-    Only events of the types in APP_EVENT_TYPES are enqueued, to APP_SQS_QUEUE_URL, as the webhook does. An event in
-    the dead-letter queue counts as missing. The table's record of a processed event is deleted after 15 days.
-    From then on, the event counts as missing, but nothing is charged twice.
+    Only events of the types in APP_EVENT_TYPES are enqueued, to APP_SQS_QUEUE_URL, as the webhook does. An event that
+    can never succeed is named, but not enqueued: its message is in the dead-letter queue. The table's record of an
+    event is deleted after 15 days. From then on, the event counts as missing, but nothing is charged twice.
+
+    An event that cannot be enqueued is named as well, and the command continues. At the end, the exit code is then 1.
 
     APP_BILLING_TABLE names the table; APP_CHARGEBEE_URL and APP_CHARGEBEE_API_KEY give access to the site.
     """
@@ -66,12 +68,13 @@ def reconcile(since: int, settled: int, dry_run: bool) -> None:
     access = billing_access(settings)
     require_sdk()
     now = int(time.time())
-    try:
-        summary = asyncio.run(_compare(settings, access, now - since, now - settled, dry_run=dry_run))
-    except (BillingFailed, QueueUnavailable) as error:
-        code = error.code if isinstance(error, BillingFailed) else error.cause
-        raise ConfigurationError(f"{error.detail} ({code or type(error).__name__})") from None
+    summary = asyncio.run(_compare(settings, access, now - since, now - settled, dry_run=dry_run))
     _show(summary, dry_run=dry_run)
+    if (error := summary.error) is not None:
+        code = error.code if isinstance(error, BillingFailed) else error.cause
+        raise ConfigurationError(f"{error.detail} ({code or type(error).__name__})")
+    if summary.failed:
+        raise click.exceptions.Exit(1)
 
 
 async def _compare(settings: Settings, access: BillingAccess, since: int, until: int, *, dry_run: bool) -> Summary:
@@ -85,7 +88,7 @@ async def _compare(settings: Settings, access: BillingAccess, since: int, until:
         with bar:
             return await compare(
                 billing.chargebee.list_events(**filters(settings.event_types, since, until)),
-                billing.done,
+                billing.known,
                 None if queue is None else queue.send,
                 wanted=settings.event_types,
                 fifo=address.fifo,
@@ -94,12 +97,20 @@ async def _compare(settings: Settings, access: BillingAccess, since: int, until:
 
 
 def _show(summary: Summary, *, dry_run: bool) -> None:
+    """Prints the events, and the counts. Those that need a person are all named."""
     for event_id in summary.missing[:SHOWN]:
         click.echo(f"  {event_id}")
     if len(summary.missing) > SHOWN:
         click.echo(f"  … and {len(summary.missing) - SHOWN:,} more")
-    missing, invalid = len(summary.missing), len(summary.invalid)
+    for event_id, code in summary.judged.items():
+        click.echo(f"  {event_id}: can never succeed: {code}")
+    for name, cause in summary.failed.items():
+        click.echo(f"  {name}: could not be enqueued: {cause}")
+    enqueued, judged, failed = len(summary.missing), len(summary.judged), len(summary.failed)
     click.echo(
-        f"{summary.seen:,} events at Chargebee: {summary.seen - missing:,} processed, {missing:,} missing,"
-        f" {'none' if dry_run else f'{missing - invalid:,}'} enqueued, {invalid:,} that the webhook rejects"
+        f"{summary.seen:,} events at Chargebee: {summary.seen - enqueued - judged - failed:,} processed,"
+        f" {enqueued + failed:,} missing, {'none' if dry_run else f'{enqueued:,}'} enqueued,"
+        f" {judged:,} that can never succeed, {failed:,} that could not be enqueued"
     )
+    if judged:
+        click.echo("Those that can never succeed are dead letters: repair the cause, then run `python -m app redrive`")

@@ -6,31 +6,43 @@ twice, its claim in the table ensures that the work is done only once.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
-from loguru import logger
+from pydantic import TypeAdapter, ValidationError
 
-from app.errors import InvalidEvent, QueueUnavailable
-from app.events import Event, parse_event
+from app.errors import BillingFailed, InvalidEvent, QueueUnavailable
+from app.events import EventId, UnwantedEvent, parse_event
 from app.sqs.message import Message, to_message
+from app.sqs.queue import batch_refused
 from app.worker.retry import pause
 
 BATCH = 100
 ATTEMPTS = 5
 LONGEST_PAUSE_SECONDS = 10.0
-DoneOf = Callable[[Iterable[str]], Awaitable[set[str]]]
-"""A function that returns those of the given event ids whose events were processed."""
+# If SQS refuses this many events in a row, and no event itself is the cause, SQS would refuse the others, too.
+OUTAGE = 3
+KnownOf = Callable[[Iterable[str]], Awaitable[tuple[set[str], Mapping[str, str]]]]
+"""A function that returns which of the given events are done, and the codes of the final verdicts on others, by id."""
 Send = Callable[[Message], Awaitable[None]]
+_EVENT_ID: TypeAdapter[str] = TypeAdapter(EventId)
 
 
-class Summary(NamedTuple):
-    """The number of events seen, the ids of missing events, and the ids of missing events that the webhook rejects."""
+@dataclass
+class Summary:
+    """What became of the events. `seen`: their number; `missing`: the ids of those that were, or would be, enqueued.
 
-    seen: int
-    missing: list[str]
-    invalid: list[str]
+    `judged`: the code of the final verdict on each event that has a dead letter. `failed`: why an event could not be
+    enqueued, by the event's name. `error`: what ended the comparison early, or None.
+    """
+
+    seen: int = 0
+    missing: list[str] = field(default_factory=list)
+    judged: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    error: BillingFailed | QueueUnavailable | None = None
 
 
 def filters(wanted: frozenset[str], since: int, until: int) -> dict[str, str]:
@@ -47,7 +59,7 @@ def filters(wanted: frozenset[str], since: int, until: int) -> dict[str, str]:
 
 async def reconcile(
     events: AsyncIterator[Mapping[str, Any]],
-    done_of: DoneOf,
+    known_of: KnownOf,
     send: Send | None,
     *,
     wanted: frozenset[str],
@@ -56,44 +68,76 @@ async def reconcile(
 ) -> Summary:
     """Compares all `events`, which are sorted by time, and enqueues the missing events if `send` is not None.
 
-    `progress` receives the time, in unix seconds, of the last event of each batch.
-    Raises BillingFailed, QueueUnavailable.
+    An event with a final verdict is not missing, because its message is a dead letter. An event that cannot be
+    enqueued does not keep the others back. `progress` receives the unix seconds of the last event of each batch.
     """
-    seen = 0
-    missing: list[str] = []
-    invalid: list[str] = []
-    async for batch in _batches(events):
-        done = await done_of([str(event["id"]) for event in batch])
-        seen += len(batch)
+    comparison = _Comparison(send, wanted, fifo=fifo)
+    try:
+        async for batch in _batches(events):
+            named = comparison.named(batch)
+            done, judged = await known_of(named)
+            comparison.summary.judged |= judged
+            for event_id in [one for one in named if one not in done and one not in judged]:
+                await comparison.enqueue(event_id, named[event_id])
+            if isinstance(at := batch[-1].get("occurred_at"), int):
+                progress(at)
+    except (BillingFailed, QueueUnavailable) as error:
+        comparison.summary.error = error
+    return comparison.summary
+
+
+class _Comparison:
+    """Enqueues missing events, and counts."""
+
+    def __init__(self, send: Send | None, wanted: frozenset[str], *, fifo: bool) -> None:
+        self.summary = Summary()
+        self._send, self._wanted, self._fifo = send, wanted, fifo
+        self._refused = 0  # how many events in a row SQS has refused
+
+    def named(self, batch: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+        """Returns the events by id. An event without a valid id is counted as failed."""
+        named = {}
         for event in batch:
-            if (event_id := str(event["id"])) in done:
-                continue
-            missing.append(event_id)
+            self.summary.seen += 1
             try:
-                message = _message(event, wanted, fifo=fifo)
-                if send is not None:
-                    await _send(send, message)
-            except InvalidEvent as error:
-                logger.bind(event_id=event_id).warning("The webhook would reject this event: {}", error.detail)
-                invalid.append(event_id)
-        progress(int(batch[-1]["occurred_at"]))
-    return Summary(seen, missing, invalid)
+                named[_EVENT_ID.validate_python(event.get("id"), strict=True)] = event
+            except ValidationError:
+                found = f"id {event.get('id')!r:.60}, occurred_at {event.get('occurred_at')!r:.20}"
+                self.summary.failed[f"entry {self.summary.seen} ({found})"] = "its id is missing or not valid"
+        return named
+
+    async def enqueue(self, event_id: str, content: Mapping[str, Any]) -> None:
+        """Enqueues a missing event. Raises QueueUnavailable if SQS refuses events in general."""
+        try:
+            message = self._message(content)
+            if self._send is not None:
+                await _try(self._send, message)
+            self.summary.missing.append(event_id)
+            self._refused = 0
+        except InvalidEvent as error:
+            self.summary.failed[event_id] = f"the webhook would reject it: {error.detail}"
+        except QueueUnavailable as error:
+            self.summary.failed[event_id] = f"SQS refuses it: {error.cause}"
+            self._refused += batch_refused(error.cause) is None
+            if self._refused == OUTAGE:
+                raise
+
+    def _message(self, content: Mapping[str, Any]) -> Message:
+        """Returns the message that the webhook would have enqueued. Raises InvalidEvent."""
+        body = orjson.dumps(content)
+        event = parse_event(body, self._wanted)
+        if isinstance(event, UnwantedEvent):
+            raise InvalidEvent("its type is not in APP_EVENT_TYPES", [])
+        return to_message(event, body, fifo=self._fifo)
 
 
-def _message(content: Mapping[str, Any], wanted: frozenset[str], *, fifo: bool) -> Message:
-    """Returns the message that the webhook would have enqueued. Raises InvalidEvent."""
-    body = orjson.dumps(content)
-    event = parse_event(body, wanted)
-    assert isinstance(event, Event), "List Events returns only events of the wanted types"
-    return to_message(event, body, fifo=fifo)
-
-
-async def _send(send: Send, message: Message) -> None:
+async def _try(send: Send, message: Message) -> None:
+    """Sends `message` in at most ATTEMPTS attempts, or in one attempt if the message itself is the cause of failure."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return await send(message)
-        except QueueUnavailable:
-            if attempt == ATTEMPTS:
+        except QueueUnavailable as error:
+            if attempt == ATTEMPTS or batch_refused(error.cause) is not None:
                 raise
             await asyncio.sleep(pause(attempt, LONGEST_PAUSE_SECONDS))
     return None

@@ -27,7 +27,7 @@ async def test_an_invoice_gets_its_charges_and_is_closed(stage: Stage, billing: 
         assert await worker.process(event_of(body)) == "closed"
         assert await worker.process(event_of(body)) == "already"
         assert stage.tries("Chargebee") == {"add_charge": 3, "close": 1}
-        assert await worker.done([body["id"], "ev_other"]) == {body["id"]}
+        assert await worker.known([body["id"], "ev_other"]) == ({body["id"]}, {})
     charges = stage.invoice(invoice["id"])["charges"]
     assert [(one["amount"], one["description"]) for one in charges] == [
         (100, f"Usage 0 [billable:b0@{START}]"),
@@ -60,9 +60,9 @@ async def test_keys_that_dynamodb_leaves_out(
         monkeypatch.setattr(dynamodb, "UNPROCESSED_PAUSES", [0.0] * 5)
         if refusals > 5:
             with pytest.raises(TableUnavailable, match="again and again"):
-                await worker.done([body["id"]])
+                await worker.known([body["id"]])
         else:
-            assert await worker.done([body["id"]]) == {body["id"]}
+            assert await worker.known([body["id"]]) == ({body["id"]}, {})
 
 
 async def test_a_claim_is_kept_for_longer_than_a_message(stage: Stage, billing: OpenBilling) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,7 @@ from app.cli.queue import show
 from app.errors import ConfigurationError, QueueUnavailable
 from app.sqs import inspect
 from app.sqs.message import Seen
+from app.worker.reconcile import Summary
 from loadtest.stage.queues import QueueProcess
 from tests.harness import queues
 from tests.harness.commands import run
@@ -106,8 +107,8 @@ def test_a_signal_during_the_start() -> None:
 def test_the_reason_why_sqs_takes_no_missing_event(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error of `reconcile` contains SQS's code, which says what to repair."""
 
-    async def refused(*_: object, **__: object) -> NoReturn:
-        raise QueueUnavailable("SQS did not accept the message", "AccessDenied")
+    async def refused(*_: object, **__: object) -> Summary:
+        return Summary(error=QueueUnavailable("SQS did not accept the message", "AccessDenied"))
 
     module = import_module("app.cli.reconcile")
     for name in ("load_settings", "configure_logging", "billing_access", "require_sdk"):

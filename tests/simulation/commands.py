@@ -5,7 +5,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from app.errors import BillingFailed, QueueUnavailable
+from app.errors import QueueUnavailable
 from app.events import PENDING_INVOICE_CREATED
 from app.sqs.message import Message
 from app.sqs.queue import QueueAddress
@@ -42,9 +42,8 @@ def reconcile_missing(run: Run) -> None:
             except Exception as error:
                 raise QueueUnavailable("no answer", type(error).__name__) from None
 
-        with suppress(BillingFailed, QueueUnavailable):
-            events = work.chargebee.list_events(**filters(WANTED, EPOCH - 10, EPOCH + 10))
-            await reconcile(events, work.done, send, wanted=WANTED, fifo=False, progress=lambda _: None)
+        events = work.chargebee.list_events(**filters(WANTED, EPOCH - 10, EPOCH + 10))
+        await reconcile(events, work.known, send, wanted=WANTED, fifo=False, progress=lambda _: None)
 
     _start(run, "reconcile", main)
 
