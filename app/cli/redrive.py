@@ -5,7 +5,7 @@ import asyncio
 import click
 from botocore.exceptions import BotoCoreError, ClientError
 
-from app.errors import ConfigurationError
+from app.errors import ConfigurationError, QueueUnavailable
 from app.settings import Settings, load_settings
 from app.sqs.failures import NotAcknowledgedError
 from app.sqs.sdk import require_sdk
@@ -26,12 +26,16 @@ def redrive(dry_run: bool, limit: int | None) -> None:
     On AWS, SQS itself moves the messages (StartMessageMoveTask). With --limit, and on emulators without that call, this
     command sends each message to the queue, and then deletes the dead letter. The sent message lacks the attributes
     that contain the reason. --dry-run receives each message once, and then makes the message visible again.
+
+    A dead letter that cannot be moved is named, and the command continues. At the end, the exit code is then 1.
     """
     settings = load_settings()
     configure_logging(settings)
     require_sdk()
     try:
         asyncio.run(_redrive(settings, limit, dry_run=dry_run))
+    except QueueUnavailable as error:
+        raise ConfigurationError(f"{error.detail} ({error.cause})") from None
     except (BotoCoreError, ClientError, NotAcknowledgedError, TimeoutError) as error:
         raise ConfigurationError(f"SQS: {str(error) or type(error).__name__}") from None
 
@@ -53,6 +57,13 @@ async def _move(queue: ConsumedQueue, dead: ConsumedQueue, limit: int | None) ->
     def progress(moved: int, total: int) -> None:
         click.echo(f"\r{moved:,} of {total:,}", nl=False, err=True)
 
-    moved = await move(queue, dead, limit, progress)
+    result = await move(queue, dead, limit, progress)
     click.echo("", err=True)
-    click.echo(f"{moved:,} messages moved from {dead.name} to {queue.name}")
+    for name, cause in result.failed.items():
+        click.echo(f"  {name}: {cause}")
+    failed = f", {len(result.failed):,} could not be moved" if result.failed else ""
+    click.echo(f"{result.moved:,} messages moved from {dead.name} to {queue.name}{failed}")
+    if result.error is not None:
+        raise result.error
+    if result.failed:
+        raise click.exceptions.Exit(1)

@@ -269,10 +269,9 @@ MUTANTS = (
     ),
     Mutant(
         "redrive deletes a dead letter before it sends the message",
-        "worker/redrive.py",
-        "    async for messages in _received(dead, total):\n",
-        "    async for messages in _received(dead, total):\n"
-        "        await dead.delete([message.receipt_handle for message in messages])\n",
+        "worker/one_by_one.py",
+        "        codes = await self._send(messages)\n",
+        "        await self._delete(messages)\n        codes = await self._send(messages)\n",
         MACHINE,
     ),
     Mutant(

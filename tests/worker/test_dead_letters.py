@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.worker.dead_letters import MAX_DETAIL, dead_letter
+from app.worker.one_by_one import redriven
 from app.worker.received_message import ReceivedMessage
-from app.worker.redrive import redriven
 
 
 def _text(value: str) -> dict[str, Any]:

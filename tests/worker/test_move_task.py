@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from app.errors import ConfigurationError
-from app.worker import redrive as module
+from app.worker import move_task as module
 from app.worker.redrive import redrive
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +43,9 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def _redrive(queue: Any, limit: int | None = None) -> tuple[int, list[tuple[int, int]]]:
     seen: list[tuple[int, int]] = []
-    return await redrive(queue, queue, limit, lambda moved, total: seen.append((moved, total))), seen
+    result = await redrive(queue, queue, limit, lambda moved, total: seen.append((moved, total)))
+    assert (result.failed, result.error) == ({}, None)
+    return result.moved, seen
 
 
 async def test_its_progress_is_followed_to_the_end() -> None:
@@ -54,10 +56,20 @@ async def test_its_progress_is_followed_to_the_end() -> None:
     assert queue.received == 0
 
 
-async def test_a_task_that_fails_says_why() -> None:
-    failed = {"Status": "FAILED", "ApproximateNumberOfMessagesMoved": 1, "FailureReason": "AccessDenied"}
-    with pytest.raises(ConfigurationError, match="FAILED: AccessDenied"):
-        await _redrive(Moving([failed]))
+async def test_the_messages_behind_one_that_the_task_cannot_move() -> None:
+    """If the task fails, the rest is moved one by one, which names each message that cannot be moved."""
+    failed = {"Status": "FAILED", "ApproximateNumberOfMessagesMoved": 1, "FailureReason": "InvalidParameterValue"}
+    queue = Moving([failed])
+    assert (await _redrive(queue))[0] == 1
+    assert queue.received == 1
+
+
+async def test_a_task_that_a_person_has_cancelled() -> None:
+    """The command ends, because the person does not want the rest to be moved."""
+    queue = Moving([{"Status": "CANCELLED", "ApproximateNumberOfMessagesMoved": 1}])
+    with pytest.raises(ConfigurationError, match="cancelled after 1 messages"):
+        await _redrive(queue)
+    assert queue.received == 0
 
 
 @pytest.mark.parametrize("code", ["AWS.SimpleQueueService.UnsupportedOperation", "InvalidAction"])

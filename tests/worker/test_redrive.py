@@ -8,10 +8,11 @@ import pytest
 
 from app.worker.dead_letters import dead_letter
 from app.worker.received_message import ReceivedMessage
+from local.embedded_aws import EmbeddedAws
 from tests.harness import queues
 from tests.harness.queues import drain
 from tests.harness.service import clean_environment
-from tests.worker.conftest import Pair, StartWorker
+from tests.worker.conftest import Pair, StartWorker, make_pair
 from tests.worker.controller import Controller
 
 EventNamed = Callable[[str], bytes]
@@ -95,3 +96,28 @@ def test_a_queue_that_is_not_there_is_one_clear_line(pair: Pair) -> None:
     assert ended.returncode == 2
     assert ended.stderr.startswith("error: SQS: ")
     assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+def test_the_dead_letters_behind_one_that_is_too_long(
+    embedded: EmbeddedAws, event_named: EventNamed, fifo: bool
+) -> None:
+    """It is named with SQS's code, the exit code is 1, and it is visible in the dead-letter queue at once."""
+    pair = make_pair(embedded.endpoint, fifo=fifo)
+    bodies = {f"ev_{number}": _body(number, event_named) for number in range(12)}
+    bodies["ev_3"] += " " * 4096
+    for event_id, body in bodies.items():
+        sent = dead_letter(ReceivedMessage(event_id, "r", body, {}), "invoice_not_found", "detail", event_id, fifo=fifo)
+        pair.sqs.send_message(QueueUrl=pair.dead_url, **sent)
+    longest = max(len(body) for event_id, body in bodies.items() if event_id != "ev_3") + 1024
+    pair.sqs.set_queue_attributes(QueueUrl=pair.url, Attributes={"MaximumMessageSize": str(longest)})
+    for moved in (11, 0):
+        ended = _redrive(pair)
+        assert ended.returncode == 1, ended
+        named, count = ended.stdout.splitlines()
+        assert named.startswith("  ev_3, message ")
+        assert named.endswith(": SQS refuses it: InvalidParameterValue")
+        assert count.startswith(f"{moved} messages moved from ")
+        assert count.endswith(", 1 could not be moved")
+    assert [body for body, _ in pair.dead_letters()] == [bodies.pop("ev_3")]
+    assert sorted(body.decode() for body, _ in drain(pair.sqs, pair.url)) == sorted(bodies.values())

@@ -1,0 +1,55 @@
+"""SQS's own task that moves all messages of a dead-letter queue (StartMessageMoveTask)."""
+
+import asyncio
+from collections.abc import Callable
+
+from botocore.exceptions import ClientError
+
+from app.errors import ConfigurationError
+from app.worker.consumed_queue import ConsumedQueue
+
+TASK_SECONDS = 2.0  # seconds between two requests for the status of SQS's task
+MAX_MOVED_PER_SECOND = 500  # messages; the highest rate that StartMessageMoveTask accepts
+
+# With these error codes of StartMessageMoveTask, the task is not available, because emulators do not have it.
+NO_TASK = ("UnsupportedOperation", "InvalidAction", "UnknownOperation", "ResourceNotFoundException", "404", "501")
+# SQS also rejects a source that is not the dead-letter queue of any queue. The code is InvalidParameterValue, as for a
+# task that already runs, so the message decides. LocalStack recorded both messages from AWS:
+# https://github.com/localstack/localstack/blob/11c332e/tests/aws/services/sqs/test_sqs_move_task.snapshot.json
+NO_DEAD_LETTER_QUEUE = "Source queue must be configured as a Dead Letter Queue"
+Progress = Callable[[int, int], None]
+"""A function that receives the number of messages moved so far, and the number of messages to move in all."""
+
+
+async def start(queue: ConsumedQueue, dead: ConsumedQueue) -> str | None:
+    """Starts a task of SQS and returns the dead-letter queue's ARN, or None if such a task is not possible."""
+    source = (await dead.attributes("QueueArn"))["QueueArn"]
+    destination = (await queue.attributes("QueueArn"))["QueueArn"]
+    try:
+        await dead.start_move(source, destination, MAX_MOVED_PER_SECOND)
+    except ClientError as error:
+        found = error.response.get("Error", {})
+        code, message = str(found.get("Code", "")), str(found.get("Message", ""))
+        if code.rpartition(".")[2] in NO_TASK or NO_DEAD_LETTER_QUEUE in message:
+            return None
+        raise
+    return source
+
+
+async def follow(dead: ConsumedQueue, source: str, progress: Progress) -> tuple[int, str | None]:
+    """Waits until SQS's task ends, and returns the number of moved messages, and why the task has failed, or None.
+
+    Raises ConfigurationError if a person has cancelled the task.
+    """
+    while True:
+        task = await dead.last_move(source)
+        moved = int(task.get("ApproximateNumberOfMessagesMoved", 0))
+        progress(moved, int(task.get("ApproximateNumberOfMessagesToMove") or moved))
+        match task.get("Status"):
+            case "COMPLETED":
+                return moved, None
+            case "FAILED":
+                return moved, str(task.get("FailureReason") or "no reason given")
+            case "CANCELLED":
+                raise ConfigurationError(f"{dead.name}: SQS's move task was cancelled after {moved:,} messages")
+        await asyncio.sleep(TASK_SECONDS)
