@@ -17,6 +17,7 @@ from app.sqs.sdk import require_credentials, require_sdk
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_worker_observers
 from app.worker.handle import Process
+from app.worker.last_event import noting
 from app.worker.main import run
 from app.worker.retry import BASE_SECONDS
 
@@ -53,8 +54,9 @@ def work(*, retry: float = BASE_SECONDS) -> None:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Process]:
-        async with open_billing(access, owner, observers.of_calls()) as billing:
-            yield billing.process
+        opening = open_billing(access, owner, observers.of_calls())
+        async with opening as billing, noting(billing.table, billing.process) as process:
+            yield process
 
     with exported(observers, settings):
         run(settings, opened, observers, retry=retry)
