@@ -49,9 +49,9 @@ def show(messages: Iterable[Seen], as_json: bool) -> None:
     """Writes the body of each message, and a line break, to standard output, and its attributes to standard error.
 
     On a terminal, control characters of the body are escaped. With `as_json`, writes one JSON line per message to
-    standard output.
+    standard output. A lone surrogate, which is not valid in UTF-8, is escaped as well.
     """
-    for message in messages:
+    for message in (_encodable(one) for one in messages):
         if as_json:
             line = json.dumps({"attributes": message.attributes, "body": message.body}, ensure_ascii=False)
             click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line))  # JSON permits some of them
@@ -61,6 +61,13 @@ def show(messages: Iterable[Seen], as_json: bool) -> None:
         # Control characters are escaped for a terminal; a pipe gets the exact bytes.
         body = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", message.body) if _on_terminal() else message.body
         click.echo(body.encode())
+
+
+def _encodable(message: Seen) -> Seen:
+    """Returns the message without lone surrogates, which an emulator may accept from another sender."""
+    found = [message.body, *message.attributes.values()]
+    body, *values = [text.encode(errors="backslashreplace").decode() for text in found]
+    return Seen(body, dict(zip(message.attributes, values, strict=True)))
 
 
 def _printable(value: str) -> str:

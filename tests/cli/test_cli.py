@@ -126,6 +126,15 @@ def test_control_characters_in_lines_of_json(capsys: pytest.CaptureFixture[str])
     assert line.rstrip("\n").isprintable()
 
 
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_messages_behind_one_that_is_not_valid(as_json: bool, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """A lone surrogate, which UTF-8 cannot express, does not end the command: the later messages are shown."""
+    show([Seen("\ud800", {"event_id": "\ud800"}), Seen("the next", {})], as_json=as_json)
+    first, second = capfdbinary.readouterr().out.splitlines()
+    assert b"\\ud800" in first
+    assert b"the next" in second
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
