@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from local.chargebee.api_errors import wrong_value
-from local.chargebee.params import number, offset, several
+from local.chargebee.params import matches, number, offset, several
 
 _FILTER = re.compile(r"(id|event_type|source|webhook_status|occurred_at)\[(\w+)\]")
 _OTHERS = {"limit", "offset", "sort_by[asc]", "sort_by[desc]", "include_deleted"}
@@ -94,13 +94,13 @@ def _test(name: str, params: Mapping[str, str]) -> Test:
     if found is None:
         raise wrong_value(name, "is not a filter of List Events")
     field, operator = found.groups()
-    test = _time(name, operator, params) if field == "occurred_at" else _text(name, field, operator, params)
-    if test is None:
-        raise wrong_value(name, f"the operator {operator} is not supported")
-    return test
+    if field == "occurred_at":
+        return _time(name, operator, params)
+    test = matches(name, operator, params)
+    return lambda event: test(getattr(event, field))
 
 
-def _time(name: str, operator: str, params: Mapping[str, str]) -> Test | None:
+def _time(name: str, operator: str, params: Mapping[str, str]) -> Test:
     if operator == "between":
         bounds = several(params, name)
         if len(bounds) != len(("from", "to")) or not all(bound.isdecimal() for bound in bounds):
@@ -113,13 +113,6 @@ def _time(name: str, operator: str, params: Mapping[str, str]) -> Test | None:
         "before": lambda event: event.occurred_at < moment,
         "on": lambda event: event.occurred_at // 86_400 == moment // 86_400,
     }
-    return tests.get(operator)
-
-
-def _text(name: str, field: str, operator: str, params: Mapping[str, str]) -> Test | None:
-    values = frozenset(several(params, name) if operator in {"in", "not_in"} else [params[name]])
-    if operator in {"is", "in"}:
-        return lambda event: getattr(event, field) in values
-    if operator in {"is_not", "not_in"}:
-        return lambda event: getattr(event, field) not in values
-    return None
+    if operator not in tests:
+        raise wrong_value(name, f"the operator {operator} is not supported")
+    return tests[operator]

@@ -5,11 +5,16 @@ If a parameter is wrong, each function raises ApiError (400, `param_wrong_value`
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import orjson
 
 from local.chargebee.api_errors import wrong_value
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
+Resource = TypeVar("Resource")
 
 
 def number(params: Mapping[str, str], name: str, least: int, most: int, default: int | None) -> int:
@@ -55,16 +60,42 @@ def offset(params: Mapping[str, str], name: str) -> list[str]:
     return values
 
 
+def page(found: Sequence[Resource], params: Mapping[str, str], shown: Callable[[Resource], bytes]) -> bytes:
+    """Returns a page of the resources in `found`, each as JSON by `shown`, as the API's operations List … do.
+
+    `limit` and `offset` in `params` choose the page.
+    """
+    limit = number(params, "limit", 1, 100, 10)
+    position = offset(params, "offset")
+    if position and not position[-1].isdecimal():
+        raise wrong_value("offset", "is not the next_offset of an earlier answer")
+    start = int(position[-1]) if position else 0
+    result: dict[str, Any] = {"list": [orjson.Fragment(shown(one)) for one in found[start : start + limit]]}
+    if start + limit < len(found):
+        result["next_offset"] = orjson.dumps(["next", str(start + limit)]).decode()
+    return orjson.dumps(result)
+
+
+def matches(name: str, operator: str, params: Mapping[str, str]) -> Callable[[str], bool]:
+    """Returns a test of a text by the filter `name`, as in `status[in]`, whose operator is `operator`."""
+    values = frozenset(several(params, name) if operator in {"in", "not_in"} else [params[name]])
+    if operator in {"is", "in"}:
+        return lambda text: text in values
+    if operator in {"is_not", "not_in"}:
+        return lambda text: text not in values
+    raise wrong_value(name, f"the operator {operator} is not supported")
+
+
 def several(params: Mapping[str, str], name: str) -> list[str]:
     """Returns the values in the parameter `name`, which is a list.
 
     The list may be JSON, or have the form in which Chargebee's Python SDK sends lists: `['a', 'b']`.
     """
     given = params[name]
-    try:
-        values = json.loads(given.replace("'", '"'))
-    except ValueError:
-        values = None
+    values = None
+    for candidate in (given.replace("'", '"'), given):  # JSON wins: an id in it may have an apostrophe
+        with suppress(ValueError):
+            values = json.loads(candidate)
     if not isinstance(values, list) or not all(isinstance(value, str | int) for value in values):
         raise wrong_value(name, 'should be a list, as in ["a","b"]')
     return [str(value) for value in values]
