@@ -10,8 +10,6 @@ import base64
 import binascii
 import hmac
 from collections.abc import Callable
-from typing import NamedTuple
-from urllib.parse import parse_qsl
 
 import orjson
 from starlette.requests import Request
@@ -24,19 +22,10 @@ from local.chargebee.call_log import CallLog
 from local.chargebee.limits import IdempotencyKeys, Locks, RateLimit
 from local.chargebee.lost_answers import CutOff, gateway_timeout
 from local.chargebee.operations import Site
+from local.chargebee.routing import Call, read, route
 
-PREFIX = "/api/v2"
 REPLAYED = "chargebee-idempotency-replayed"
 _JSON = "application/json;charset=utf-8"
-
-
-class _Call(NamedTuple):
-    operation: str
-    invoice_id: str
-    path: str
-    body: bytes
-    params: dict[str, str]
-    key: str | None
 
 
 class Api:
@@ -47,6 +36,7 @@ class Api:
 
     def __init__(self, site: Site, behaviour: Behaviour, clock: Callable[[], float]) -> None:
         self.site = site
+        self._operations = self._table()
         self.calls = CallLog()
         self.clock = clock
         self.limit = RateLimit(behaviour.rate)
@@ -64,11 +54,11 @@ class Api:
         self._faults = ApiFaults(behaviour)
 
     async def answer(self, request: Request) -> Response:
-        operation, invoice_id = _operation(request)
+        operation, resource = route(request)
         try:
             self._authenticate(request)
             self._count_call()
-            response = await self._perform(await _read(request, operation, invoice_id))
+            response = await self._perform(await read(request, operation, resource))
         except ApiError as error:
             response = Response(orjson.dumps(error.body()), error.status, error.headers, _JSON)
         status = "cut_off" if isinstance(response, CutOff) else str(response.status_code)
@@ -93,12 +83,12 @@ class Api:
         if (retry_after := self._faults.retry_after()) is not None:
             raise api_errors.limit_exceeded(retry_after)
 
-    async def _perform(self, call: _Call) -> Response:
+    async def _perform(self, call: Call) -> Response:
         fault = self._faults.draw()
         if fault is not None:
             self.calls.inject(fault.value)
-        if call.operation in {"add_charge", "close"}:
-            with self._locks.lock(call.invoice_id, call.key):
+        if call.changes:
+            with self._locks.lock(call.locked, call.key):
                 response = await self._work(call, fault)
         else:
             response = await self._work(call, fault)
@@ -106,7 +96,7 @@ class Api:
             return gateway_timeout()
         return CutOff(response.body) if fault is Fault.CUT_OFF else response
 
-    async def _work(self, call: _Call, fault: Fault | None) -> Response:
+    async def _work(self, call: Call, fault: Fault | None) -> Response:
         if self.behaviour.latency:
             await asyncio.sleep(self.behaviour.latency)
         if fault is not None and not fault.after_the_work:
@@ -121,44 +111,20 @@ class Api:
         self._keys.store(call.key, (call.path, call.body), done, self.clock(), seconds)
         return Response(done, media_type=_JSON)
 
-    def _do(self, call: _Call) -> bytes:
-        match call.operation:
-            case "retrieve":
-                return self.site.retrieve(call.invoice_id, call.params)
-            case "list_invoices":
-                return self.site.list_invoices(call.params)
-            case "list_events":
-                return self.site.events.page(call.params)
-            case "add_charge":
-                return self.site.add_charge(call.invoice_id, call.params, call.key, self.clock())
-            case "close":
-                renumber = self.behaviour.renumber
-                return self.site.close(call.invoice_id, call.key, self.clock(), renumber=renumber)
-            case "wrong_method":
-                raise api_errors.wrong_method()
-            case _:
-                raise api_errors.no_such_path(call.path)
+    def _do(self, call: Call) -> bytes:
+        if call.operation == "wrong_method":
+            raise api_errors.wrong_method()
+        if call.operation not in self._operations:
+            raise api_errors.no_such_path(call.path)
+        return self._operations[call.operation](call)
 
-
-def _operation(request: Request) -> tuple[str, str]:
-    """Returns the name of the operation and the invoice's id, which is empty for operations without an invoice."""
-    match request.method, request.path_params["path"].split("/"):
-        case "GET" | "HEAD", ["events"]:
-            return "list_events", ""
-        case "GET" | "HEAD", ["invoices"]:
-            return "list_invoices", ""
-        case "GET" | "HEAD", ["invoices", invoice_id]:
-            return "retrieve", invoice_id
-        case "POST", ["invoices", invoice_id, ("add_charge" | "close") as operation]:
-            return operation, invoice_id
-        case _, ["events"] | ["invoices"] | ["invoices", _] | ["invoices", _, "add_charge" | "close"]:
-            return "wrong_method", ""
-    return "unknown", ""
-
-
-async def _read(request: Request, operation: str, invoice_id: str) -> _Call:
-    body = await request.body()
-    query = request.url.query if request.method != "POST" else body.decode(errors="replace")
-    key = request.headers.get("chargebee-idempotency-key") if request.method == "POST" else None
-    params = dict(parse_qsl(query, keep_blank_values=True))
-    return _Call(operation, invoice_id, request.url.path, body, params, key)
+    def _table(self) -> dict[str, Callable[[Call], bytes]]:
+        """Returns what does the work of each operation."""
+        site = self.site
+        return {
+            "retrieve": lambda call: site.retrieve(call.resource, call.params),
+            "list_invoices": lambda call: site.list_invoices(call.params),
+            "list_events": lambda call: site.events.page(call.params),
+            "add_charge": lambda call: site.add_charge(call.resource, call.params, call.key, self.clock()),
+            "close": lambda call: site.close(call.resource, call.key, self.clock(), renumber=self.behaviour.renumber),
+        }

@@ -9,11 +9,12 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from local.chargebee.api import PREFIX, Api
+from local.chargebee.api import Api
 from local.chargebee.behaviour import Behaviour
 from local.chargebee.control import ControlPaths
 from local.chargebee.invoices_page import Page
 from local.chargebee.operations import Site
+from local.chargebee.routing import PREFIX
 from local.guard import LOOPBACK, SameOriginGuard
 
 # When the server stops, uvicorn closes open connections after this many seconds, because the page's event

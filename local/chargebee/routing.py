@@ -1,0 +1,64 @@
+"""Finds the operation of a request to the API, and reads the request."""
+
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+from starlette.requests import Request
+
+PREFIX = "/api/v2"
+# The operations by path, with the method of each. `*` is the id of an invoice or of a subscription.
+_PATHS = {
+    "events": ("GET", "list_events"),
+    "invoices": ("GET", "list_invoices"),
+    "invoices/*": ("GET", "retrieve"),
+    **{
+        f"invoices/*/{operation}": ("POST", operation)
+        for operation in ("add_charge", "close", "void", "delete", "delete_line_items")
+    },
+    "subscriptions": ("GET", "list_subscriptions"),
+    "subscriptions/*/regenerate_invoice": ("POST", "regenerate_invoice"),
+}
+_CHANGES = {operation for method, operation in _PATHS.values() if method == "POST"}
+
+
+class Call(NamedTuple):
+    """A call of an operation. `resource`: the id of the invoice or of the subscription, or empty."""
+
+    operation: str
+    resource: str
+    path: str
+    body: bytes
+    params: dict[str, str]
+    key: str | None
+
+    @property
+    def changes(self) -> bool:
+        return self.operation in _CHANGES
+
+    @property
+    def locked(self) -> str:
+        """Returns the path of the resource that no other call may change at the same time."""
+        return self.path.rpartition("/")[0]
+
+
+def route(request: Request) -> tuple[str, str]:
+    """Returns the name of the operation, and the id of its invoice or subscription, or an empty id.
+
+    An id may have any characters. So the path is split before its percent-encoding is decoded.
+    """
+    path = request.scope["raw_path"].decode("ascii", "replace").removeprefix(f"{PREFIX}/")
+    resources, *rest = path.split("/")
+    shape = "/".join([resources, *("*" for _ in rest[:1]), *rest[1:]])
+    method, operation = _PATHS.get(shape, ("", "unknown"))
+    if method and method != request.method.replace("HEAD", "GET"):
+        return "wrong_method", ""
+    return operation, unquote(rest[0]) if rest else ""
+
+
+async def read(request: Request, operation: str, resource: str) -> Call:
+    """Reads the parameters of the request: of a POST, they are in its body."""
+    body = await request.body()
+    query = request.url.query if request.method != "POST" else body.decode(errors="replace")
+    key = request.headers.get("chargebee-idempotency-key") if request.method == "POST" else None
+    params = dict(parse_qsl(query, keep_blank_values=True))
+    return Call(operation, resource, request.scope["raw_path"].decode("ascii", "replace"), body, params, key)
