@@ -125,6 +125,7 @@ class Api:
             "retrieve": lambda call: site.retrieve(call.resource, call.params),
             "list_invoices": lambda call: site.list_invoices(call.params),
             "list_events": lambda call: site.events.page(call.params),
+            "list_subscriptions": lambda call: site.subscriptions.page(call.params),
             "add_charge": lambda call: site.add_charge(call.resource, call.params, call.key, self.clock()),
             "close": lambda call: site.close(call.resource, call.key, self.clock(), renumber=self.behaviour.renumber),
         }

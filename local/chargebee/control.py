@@ -29,6 +29,7 @@ class ControlPaths:
         return [
             Route("/_/invoices", self._register, methods=["PUT"]),
             Route("/_/invoices", self._invoices, methods=["GET"]),
+            Route("/_/subscriptions", self._subscribe, methods=["PUT"]),
             Route("/_/audit", self._audit, methods=["GET"]),
             Route("/_/behaviour", self._behave, methods=["PUT"]),
             Route("/_/behaviour", self._behaviour, methods=["GET"]),
@@ -49,6 +50,15 @@ class ControlPaths:
 
     async def _invoices(self, request: Request) -> Response:
         return _json([invoice.summary() for invoice in self._api.site.invoices.values()])
+
+    async def _subscribe(self, request: Request) -> Response:
+        """Stores subscriptions, as in `[{"id": "s1", "customer_id": "c1", "status": "cancelled", …}]`."""
+        try:
+            for document in _list(await request.body()) or []:
+                self._api.site.subscriptions.put(document)
+        except ApiError as error:
+            return _json(error.body(), error.status)
+        return _json({})
 
     async def _audit(self, request: Request) -> Response:
         invoices = [invoice.audited() for invoice in self._api.site.invoices.values()]

@@ -1,33 +1,18 @@
 """Stores an invoice of the Chargebee stand-in, with its line items, its added charges and its status."""
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
 from local.chargebee import api_errors
+from local.chargebee.charge import Charge
+from local.chargebee.terms import Term, terms
 
-PENDING = "pending"
+PENDING, VOIDED = "pending", "voided"
+# https://apidocs.chargebee.com/docs/api/invoices/invoice-object#id
+_LONGEST_ID = 50
 _AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
-# Finds the id of the billable event (the customer's usage) for which a charge was added. `app.billing` writes the
-# event's id and time at the end of the charge's description.
-_BILLABLE = re.compile(r" \[billable:([^\[\]]+)@\d+\]$")
-
-
-@dataclass(frozen=True)
-class Charge:
-    """A charge that was added to an invoice at the unix time `at`; `amount` is in minor units, such as cents."""
-
-    id: str
-    amount: int
-    description: str
-    idempotency_key: str | None
-    at: float
-
-    def shown(self) -> dict[str, Any]:
-        found = _BILLABLE.search(self.description)
-        return {**vars(self), "at": round(self.at, 3), "billable": found[1] if found else None}
 
 
 @dataclass
@@ -35,8 +20,9 @@ class StoredInvoice:
     """An invoice of the stand-in. `number`: its id at Chargebee since it was closed, or None if it has kept its id.
 
     `document` is the invoice without line items, and never changes. It is JSON text, because ten thousand invoices as
-    dicts would take 300 MB. The method `page` returns `document` with one page of the line
-    items, and with the current status and amounts.
+    dicts would take 300 MB. The method `page` returns `document` with one page of the line items, and with the current
+    status and amounts. `total` is the total in `document`, and `added` is what was added to the total since then.
+    `terms` has the subscriptions of `line_items`. A deleted invoice is kept, because audits need it.
     """
 
     id: str
@@ -49,6 +35,9 @@ class StoredInvoice:
     updated_at: float = 0.0
     revision: int = 0
     number: str | None = None
+    added: int = 0
+    deleted: bool = False
+    terms: dict[str, Term] = field(default_factory=dict)
     charges: list[Charge] = field(default_factory=list)
     closes: list[dict[str, Any]] = field(default_factory=list)
 
@@ -61,17 +50,24 @@ class StoredInvoice:
         """
         rest = {name: value for name, value in document.items() if not name.startswith("line_items")}
         for name in ("id", "customer_id"):
-            if not isinstance(rest.get(name), str) or not rest[name]:
-                raise api_errors.wrong_value(name, "every invoice must have this field")
-        items = [orjson.dumps(item) for item in [*document.get("line_items", []), *more_line_items]]
+            if not isinstance(rest.get(name), str) or not 0 < len(rest[name]) <= _LONGEST_ID:
+                raise api_errors.wrong_value(name, f"every invoice must have this field, of {_LONGEST_ID} characters")
+        items = [*document.get("line_items", []), *more_line_items]
         total = rest.get("total", rest.get("sub_total", 0))
         if not isinstance(total, int):
             raise api_errors.wrong_value("total", "should be a number")
-        status = rest.get("status", PENDING)
-        return cls(rest["id"], rest["customer_id"], orjson.dumps(rest), items, total, at, status, at)
+        made = cls(rest["id"], rest["customer_id"], orjson.dumps(rest), [*map(orjson.dumps, items)], total, at)
+        return replace(made, status=rest.get("status", PENDING), updated_at=at, terms=terms(rest, items))
+
+    @property
+    def is_void(self) -> bool:
+        """Returns whether the invoice was voided or deleted."""
+        return self.deleted or self.status == VOIDED
 
     @property
     def stage(self) -> str:
+        if self.is_void:
+            return "void"
         return ("charging" if self.charges else "pending") if self.status == PENDING else "closed"
 
     def revise(self, revision: int) -> None:
@@ -81,31 +77,41 @@ class StoredInvoice:
     def closed_at(self) -> float | None:
         return self.closes[0]["at"] if self.closes else None
 
-    def add(self, charge: Charge, line_item: dict[str, Any]) -> None:
+    def add(self, charge: Charge) -> None:
         self.charges.append(charge)
-        self.line_items.append(orjson.dumps(line_item))
+        self.line_items.append(orjson.dumps(charge.line_item()))
+        self.added += charge.amount
         self.updated_at = charge.at
+
+    def line_ids(self) -> set[str]:
+        return {item["id"] for item in map(orjson.loads, self.line_items) if "id" in item}
+
+    def change_line(self, line_id: str, changes: dict[str, Any] | None, at: float) -> None:
+        """Changes fields of a line item that the invoice has, or removes the line item if `changes` is None."""
+        items = [orjson.loads(item) for item in self.line_items]
+        index = next(index for index, item in enumerate(items) if item.get("id") == line_id)
+        changed = [] if changes is None else [items[index] | changes]
+        self.line_items[index : index + 1] = map(orjson.dumps, changed)
+        self.added += sum(item.get("amount", 0) for item in changed) - items[index].get("amount", 0)
+        self.charges = [new for one in self.charges for new in (one.changed(changed) if one.id == line_id else [one])]
+        self.updated_at = at
 
     def close(self, idempotency_key: str | None, at: float, number: str | None = None) -> None:
         """Closes the invoice at the unix time `at`. With a `number`, that is its id from now on."""
-        self.status = "payment_due" if self.total + self.charged > 0 else "paid"
+        self.status = "payment_due" if self.total + self.added > 0 else "paid"
         self.number = number
         self.closes.append({"idempotency_key": idempotency_key, "at": round(at, 3)})
         self.updated_at = at
-
-    @property
-    def charged(self) -> int:
-        return sum(charge.amount for charge in self.charges)
 
     def page(self, start: int, limit: int) -> bytes:
         """Returns the invoice as Chargebee's API does, with at most `limit` line items, beginning at index `start`."""
         shown: dict[str, Any] = orjson.loads(self.document)
         for name in _AMOUNTS:
-            shown[name] = shown.get(name, 0) + self.charged
-        shown["id"] = self.number or self.id
-        shown["status"] = self.status
-        shown["updated_at"] = int(self.updated_at)
-        shown["resource_version"] = int(self.updated_at * 1000)
+            shown[name] = shown.get(name, 0) + self.added
+        if self.is_void:
+            shown |= {"amount_due": 0, "amount_to_collect": 0}
+        shown |= {"id": self.number or self.id, "status": self.status, "deleted": self.deleted}
+        shown |= {"updated_at": int(self.updated_at), "resource_version": int(self.updated_at * 1000)}
         shown["line_items"] = [orjson.Fragment(item) for item in self.line_items[start : start + limit]]
         if start + limit < len(self.line_items):
             shown["line_items_next_offset"] = orjson.dumps([self.id, str(start + limit)]).decode()
@@ -114,11 +120,13 @@ class StoredInvoice:
     def summary(self) -> dict[str, Any]:
         return {
             "id": self.id,
+            "number": self.number,
             "customer_id": self.customer_id,
             "status": self.status,
+            "deleted": self.deleted,
             "stage": self.stage,
             "charges": len(self.charges),
-            "total": self.total + self.charged,
+            "total": self.total + self.added,
             "currency_code": orjson.loads(self.document).get("currency_code"),
             "registered_at": round(self.registered_at, 3),
             "closed_at": self.closed_at,

@@ -1,0 +1,60 @@
+"""Defines a charge that was added to an invoice of the Chargebee stand-in."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+# Finds the id of the billable event (the customer's usage) for which a charge was added. `app.billing` writes the
+# event's id and time at the end of the charge's description.
+_BILLABLE = re.compile(r" \[billable:([^\[\]]+)@\d+\]$")
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A charge that was added to an invoice at the unix time `at`; `amount` is in minor units, such as cents.
+
+    The charge is for the customer `customer_id`, who is not the invoice's customer if the subscription belongs to
+    another account of a hierarchy. `date_from` and `date_to` are the unix times of its service period.
+    """
+
+    id: str
+    amount: int
+    description: str
+    idempotency_key: str | None
+    at: float
+    customer_id: str
+    subscription_id: str | None
+    date_from: int
+    date_to: int
+
+    def shown(self) -> dict[str, Any]:
+        """Returns the charge as the stand-in's audit shows it, with the id of its billable event."""
+        found = _BILLABLE.search(self.description)
+        return {**vars(self), "at": round(self.at, 3), "billable": found[1] if found else None}
+
+    def changed(self, items: list[dict[str, Any]]) -> list["Charge"]:
+        """Returns the charge with the fields of `items`: what has become of its line item, or nothing."""
+        names = ("amount", "description", "date_from", "date_to")
+        return [replace(self, **{name: item[name] for name in names}) for item in items]
+
+    def line_item(self) -> dict[str, Any]:
+        """Returns the charge as a line item, in Chargebee's format."""
+        subscription = {} if self.subscription_id is None else {"subscription_id": self.subscription_id}
+        return {
+            "id": self.id,
+            "date_from": self.date_from,
+            "date_to": self.date_to,
+            "unit_amount": self.amount,
+            "quantity": 1,
+            "amount": self.amount,
+            "pricing_model": "flat_fee",
+            "is_taxed": False,
+            "tax_amount": 0,
+            "object": "line_item",
+            "customer_id": self.customer_id,
+            **subscription,
+            "description": self.description,
+            "entity_type": "adhoc",
+            "discount_amount": 0,
+            "item_level_discount_amount": 0,
+        }

@@ -1,0 +1,39 @@
+"""Finds the subscriptions of an invoice, and the time that each of them is billed for."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+# The line items of a subscription's term. All others are one-time charges:
+# https://apidocs.chargebee.com/docs/api/invoices/invoice-object#line_items_entity_type
+_OF_A_TERM = frozenset({"plan", "addon", "plan_item_price", "addon_item_price"})
+
+
+class Term(NamedTuple):
+    """The time from `date_from` to `date_to` (unix times) for which an invoice bills a customer's subscription."""
+
+    customer_id: str
+    date_from: int
+    date_to: int
+
+
+def is_of_a_term(item: Mapping[str, Any]) -> bool:
+    """Returns whether a line item belongs to a subscription's term, and is no one-time charge."""
+    return item.get("entity_type") in _OF_A_TERM
+
+
+def terms(invoice: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> dict[str, Term]:
+    """Returns the terms by the subscription's id. `items` are the invoice's line items.
+
+    A line item that names no subscription belongs to the invoice's. A line item that names no customer belongs to the
+    invoice's customer; in a hierarchy of accounts, the invoice's customer is the owner of the line items' customers.
+    """
+    found: dict[str, Term] = {}
+    for item in filter(is_of_a_term, items):
+        subscription = item.get("subscription_id") or invoice.get("subscription_id")
+        if subscription is None:
+            continue
+        term = Term(item.get("customer_id") or invoice["customer_id"], item["date_from"], item["date_to"])
+        before = found.get(subscription, term)
+        first, last = min(before.date_from, term.date_from), max(before.date_to, term.date_to)
+        found[subscription] = Term(term.customer_id, first, last)
+    return found
