@@ -19,6 +19,7 @@ from local.chargebee import api_errors
 from local.chargebee.api_errors import ApiError
 from local.chargebee.behaviour import ApiFaults, Behaviour, Fault
 from local.chargebee.call_log import CallLog
+from local.chargebee.corrections import Corrections
 from local.chargebee.limits import IdempotencyKeys, Locks, RateLimit
 from local.chargebee.lost_answers import CutOff, gateway_timeout
 from local.chargebee.operations import Site
@@ -36,6 +37,7 @@ class Api:
 
     def __init__(self, site: Site, behaviour: Behaviour, clock: Callable[[], float]) -> None:
         self.site = site
+        self.corrections = Corrections(site)
         self._operations = self._table()
         self.calls = CallLog()
         self.clock = clock
@@ -120,7 +122,7 @@ class Api:
 
     def _table(self) -> dict[str, Callable[[Call], bytes]]:
         """Returns what does the work of each operation."""
-        site = self.site
+        site, corrections = self.site, self.corrections
         return {
             "retrieve": lambda call: site.retrieve(call.resource, call.params),
             "list_invoices": lambda call: site.list_invoices(call.params),
@@ -128,4 +130,8 @@ class Api:
             "list_subscriptions": lambda call: site.subscriptions.page(call.params),
             "add_charge": lambda call: site.add_charge(call.resource, call.params, call.key, self.clock()),
             "close": lambda call: site.close(call.resource, call.key, self.clock(), renumber=self.behaviour.renumber),
+            "void": lambda call: corrections.void(call.resource, self.clock()),
+            "delete": lambda call: corrections.delete(call.resource, self.clock()),
+            "delete_line_items": lambda call: corrections.delete_line_items(call.resource, call.params, self.clock()),
+            "regenerate_invoice": lambda call: corrections.regenerate(call.resource, self.clock()),
         }

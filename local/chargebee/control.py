@@ -30,6 +30,7 @@ class ControlPaths:
             Route("/_/invoices", self._register, methods=["PUT"]),
             Route("/_/invoices", self._invoices, methods=["GET"]),
             Route("/_/subscriptions", self._subscribe, methods=["PUT"]),
+            Route("/_/line_items", self._edit, methods=["PUT"]),
             Route("/_/audit", self._audit, methods=["GET"]),
             Route("/_/behaviour", self._behave, methods=["PUT"]),
             Route("/_/behaviour", self._behaviour, methods=["GET"]),
@@ -56,6 +57,16 @@ class ControlPaths:
         try:
             for document in _list(await request.body()) or []:
                 self._api.site.subscriptions.put(document)
+        except ApiError as error:
+            return _json(error.body(), error.status)
+        return _json({})
+
+    async def _edit(self, request: Request) -> Response:
+        """Edits line items as a person does, as in `[{"invoice_id": "i1", "id": "li_1", "amount": 5}]`."""
+        try:
+            for changes in _list(await request.body()) or []:
+                invoice_id, line_id = str(changes.pop("invoice_id", "")), str(changes.pop("id", ""))
+                self._api.corrections.edit_line_item(invoice_id, line_id, changes, self._api.clock())
         except ApiError as error:
             return _json(error.body(), error.status)
         return _json({})

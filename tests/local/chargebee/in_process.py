@@ -80,12 +80,15 @@ class StandIn:
 
     def add(self, number: int = 1, key: str | None = None, **params: Any) -> Response:
         given = {"amount": 100, "description": "Usage [billable:b1@1]"} | params
-        return self._post(f"invoices/draft_inv_{number}/add_charge", given, key)
+        return self.post(f"invoices/draft_inv_{number}/add_charge", given, key)
 
     def close(self, number: int = 1, key: str | None = None) -> Response:
-        return self._post(f"invoices/draft_inv_{number}/close", {}, key)
+        return self.post(f"invoices/draft_inv_{number}/close", {}, key)
 
-    def _post(self, path: str, params: dict[str, Any], key: str | None) -> Response:
+    def regenerate(self, subscription_id: str) -> Response:
+        return self.post(f"subscriptions/{subscription_id}/regenerate_invoice")
+
+    def post(self, path: str, params: dict[str, Any] | None = None, key: str | None = None) -> Response:
         headers = {"chargebee-idempotency-key": key} if key else {}
         return self.client.post(f"/api/v2/{path}", data=params, headers=headers, auth=(API_KEY, ""))
 

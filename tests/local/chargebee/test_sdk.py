@@ -146,3 +146,18 @@ def _error(sdk: Chargebee) -> str:
             return "gateway_timeout"
         raise
     return ""
+
+
+def test_corrections(sdk: Chargebee) -> None:
+    """The SDK voids, deletes and regenerates invoices, removes line items and lists subscriptions."""
+    own = EVENTS[1]["content"]["invoice"]
+    charge = sdk.Invoice.add_charge("draft_inv_1", CHARGE | {"subscription_id": own["subscription_id"]})
+    removed = sdk.Invoice.delete_line_items("draft_inv_1", {"line_items": [{"id": charge.invoice.line_items[-1].id}]})
+    assert len(removed.invoice.line_items) == len(own["line_items"])
+    sdk.Invoice.close("draft_inv_1")
+    assert sdk.Invoice.void_invoice("1", {"comment": "wrong"}).invoice.status == "voided"
+    assert sdk.Invoice.delete(own["id"]).invoice.deleted
+    made = sdk.Subscription.regenerate_invoice(own["subscription_id"]).invoice
+    assert (made.status, made.total, made.currency_code) == ("pending", own["total"], own["currency_code"])
+    [found] = sdk.Subscription.list({"customer_id": {"is": own["customer_id"]}}).list
+    assert (found.subscription.id, found.subscription.status) == (own["subscription_id"], "active")
