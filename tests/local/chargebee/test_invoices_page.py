@@ -71,6 +71,17 @@ def test_an_invoice_as_it_closes(page: Page, api: ChargebeeApi) -> None:
     expect(page.locator("#closed")).to_have_text("1")
 
 
+def test_an_invoice_that_is_void(page: Page, api: ChargebeeApi) -> None:
+    """Voided and deleted invoices are listed as such, and are no longer counted as closed."""
+    post(api, "draft_inv_1/delete")
+    expect(page.get_by_role("row").filter(has_text="draft_inv_1")).to_contain_text("deleted")
+    post(api, "draft_inv_2/close")
+    post(api, "1/void")
+    expect(page.get_by_role("row").filter(has_text="draft_inv_2")).to_contain_text("voided")
+    expect(page.locator("#void")).to_have_text("2")
+    expect(page.locator("#closed")).to_have_text("0")
+
+
 def test_calls_against_the_limit(page: Page, api: ChargebeeApi) -> None:
     """The page shows the calls of the last minute and the 429 answers, also in words."""
     statuses = [post(api, "draft_inv_1/add_charge", amount="1", description="x") for _ in range(8)]
