@@ -19,11 +19,13 @@ _INTERVAL = 0.2
 class AuditResult:
     """The state of the webhooks' invoices at the Chargebee stand-in, and the number of API calls that it received.
 
-    `limit` is the number of API calls that the stand-in accepts in 60 s. `problems` has a line for each wrong invoice
-    or charge.
+    `left` is the number of invoices that renew no subscription, and that the worker has rightly left pending. `limit`
+    is the number of API calls that the stand-in accepts in 60 s. `problems` has a line for each wrong invoice or
+    charge.
     """
 
     closed: int
+    left: int
     charges: int
     calls: int
     most_calls_in_60s: int
@@ -31,8 +33,9 @@ class AuditResult:
     problems: list[str]
 
     def report(self, expected: int) -> str:
+        left = f", and {self.left} left pending" if self.left else ""
         return (
-            f"{self.closed} of {expected} invoices closed, with {self.charges} charges, in {self.calls} API calls"
+            f"{self.closed} of {expected} invoices closed, with {self.charges} charges{left}, in {self.calls} API calls"
             f" (at most {self.most_calls_in_60s} in 60 s; the limit is {self.limit:,})"
         )
 
@@ -47,11 +50,11 @@ def invoices(chargebee: str) -> list[dict[str, Any]]:
 
 
 def waiting(chargebee: str, events: Iterable[dict[str, Any]]) -> list[str]:
-    """Returns the ids of the events' invoices that are still pending at the Chargebee stand-in.
+    """Returns the ids of the events' invoices that are to be billed, and still pending at the Chargebee stand-in.
 
     Raises ConfigurationError if the stand-in does not answer.
     """
-    wanted = {event["content"]["invoice"]["id"] for event in events}
+    wanted = {event["content"]["invoice"]["id"] for event in events if charges(event)}
     return [one["id"] for one in invoices(chargebee) if one["id"] in wanted and one["status"] == PENDING]
 
 
@@ -62,13 +65,13 @@ def wait(
     closed: Callable[[int], None],
     working: Callable[[], bool],
 ) -> bool:
-    """Waits until all invoices of the events are closed, and returns True.
+    """Waits until all invoices of the events that are to be billed are closed, and returns True.
 
     Returns False if invoices are still pending after `seconds`, or when `working()` returns False, for example because
     the worker has ended. Meanwhile, this function calls `closed` again and again with the number of invoices that were
     closed since the previous call. Raises ConfigurationError if the Chargebee stand-in does not answer.
     """
-    deadline, before = time.monotonic() + seconds, len(events)
+    deadline, before = time.monotonic() + seconds, sum(bool(charges(event)) for event in events)
     while True:
         still_working = working() and time.monotonic() < deadline
         pending = len(waiting(chargebee, events))
@@ -90,6 +93,7 @@ def audit(chargebee: str, events: Iterable[dict[str, Any]]) -> AuditResult:
     found = [known[invoice_id] for invoice_id in expected if invoice_id in known]
     return AuditResult(
         closed=sum(invoice["status"] != PENDING for invoice in found),
+        left=sum(invoice["status"] == PENDING and not charges(expected[invoice["id"]]) for invoice in found),
         charges=sum(len(invoice["charges"]) for invoice in found),
         calls=sum(len(times) for statuses in state["calls"].values() for times in statuses.values()),
         most_calls_in_60s=state["most_calls_in_60s"],
@@ -103,11 +107,13 @@ def _problems(invoice: dict[str, Any] | None, event: dict[str, Any]) -> Iterator
     if invoice is None:
         yield f"{name}: not registered at the Chargebee stand-in"
         return
-    if invoice["status"] == PENDING:
+    wanted = {one.id: one.amount for one in charges(event)}
+    if wanted and invoice["status"] == PENDING:
         yield f"{name}: still pending"
+    if not wanted and invoice["status"] != PENDING:
+        yield f"{name}: closed, although it renews no subscription"
     if len(invoice["closes"]) > 1:
         yield f"{name}: closed {len(invoice['closes'])} times"
-    wanted = {one.id: one.amount for one in charges(event)}
     times = Counter(charge["billable"] for charge in invoice["charges"])
     for billable, amount in wanted.items():
         if times[billable] != 1:

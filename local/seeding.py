@@ -7,7 +7,6 @@ webhook's event id, so an audit can compute again which charges the invoice must
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -15,9 +14,11 @@ import orjson
 
 from app.errors import ConfigurationError, InvalidEvent
 from app.events import PENDING_INVOICE_CREATED, Event, parse_event
+from local.chargebee.terms import Term, terms
 from local.http import ask
 from local.local_run import LocalRun
 from local.stand_ins import StandIns
+from local.usage import SeededBillable
 
 _WANTED = frozenset({PENDING_INVOICE_CREATED})
 _MOST_BILLABLES = 3
@@ -37,31 +38,6 @@ _HEADERS = {
 _USAGES = ("API calls", "Messages sent", "Storage, GB-hours", "Exports", "Seats added", "Reports")
 
 
-@dataclass(frozen=True)
-class SeededBillable:
-    """A billable event of a customer. `amount` is in minor units, such as cents; `occurred_at` is a unix time."""
-
-    id: str
-    customer_id: str
-    amount: int
-    description: str
-    occurred_at: int
-
-    def item(self) -> dict[str, dict[str, str]]:
-        """Returns the billable event as an item of the table, in DynamoDB's JSON format.
-
-        `app.billing` describes the items of the table.
-        """
-        return {
-            "pk": {"S": f"customer#{self.customer_id}"},
-            "sk": {"S": f"billable#{self.occurred_at:010}#{self.id}"},
-            "id": {"S": self.id},
-            "amount": {"N": str(self.amount)},
-            "description": {"S": self.description},
-            "occurred_at": {"N": str(self.occurred_at)},
-        }
-
-
 def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     """Yields the webhooks about pending invoices as dicts, and leaves out the other webhooks in `bodies`."""
     for body in bodies:
@@ -74,29 +50,33 @@ def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def charges(event: dict[str, Any]) -> list[SeededBillable]:
-    """Returns one to three billable events in the period of the event's invoice. The result depends only on `event`.
+    """Returns one to three billable events in the terms of the event's invoice. The result depends only on `event`.
 
-    The period covers all line items, including those that the webhook does not contain (see `more_line_items`).
+    The terms cover all line items, including those that the webhook does not contain (see `more_line_items`). Returns
+    none if the invoice renews no subscription, because the worker leaves such an invoice pending.
     """
     invoice, digest = event["content"]["invoice"], hashlib.sha256(event["id"].encode()).digest()
-    items = [*invoice.get("line_items", []), *more_line_items(event)]
-    first = min((item["date_from"] for item in items), default=event["occurred_at"] - _MONTH)
-    last = max((item["date_to"] for item in items), default=event["occurred_at"])
-    found = []
-    for number in range(1 + digest[0] % _MOST_BILLABLES):
-        share, amount, usage = digest[3 * number + 1 : 3 * number + 4]
-        # The first billable event lies near the end of the period.
-        share = 255 if number == 0 else share
-        found.append(
-            SeededBillable(
-                f"bl_{digest[16:24].hex()}_{number + 1}",
-                invoice["customer_id"],
-                100 + 37 * amount,
-                f"{_USAGES[usage % len(_USAGES)]} ({number + 1})",
-                first + (last - first) * share // 256,
-            )
-        )
-    return found
+    found = terms(invoice, [*invoice.get("line_items", []), *more_line_items(event)]) if invoice["recurring"] else {}
+    renewed = sorted((name, term) for name, term in found.items() if term.date_to > term.date_from)
+    return [
+        _billable(number, digest, invoice, *renewed[number % len(renewed)])
+        for number in range(1 + digest[0] % _MOST_BILLABLES if renewed else 0)
+    ]
+
+
+def _billable(number: int, digest: bytes, invoice: dict[str, Any], subscription: str, term: Term) -> SeededBillable:
+    share, amount, usage = digest[3 * number + 1 : 3 * number + 4]
+    # The first billable event lies near the end of the term.
+    share = 255 if number == 0 else share
+    return SeededBillable(
+        f"bl_{digest[16:24].hex()}_{number + 1}",
+        term.customer_id,
+        100 + 37 * amount,
+        f"{_USAGES[usage % len(_USAGES)]} ({number + 1})",
+        term.date_from + (term.date_to - term.date_from) * share // 256,
+        invoice["currency_code"],
+        subscription,
+    )
 
 
 def more_line_items(event: dict[str, Any]) -> list[dict[str, Any]]:

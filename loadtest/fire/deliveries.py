@@ -14,7 +14,8 @@ from app.events import Event
 from app.sqs.message import Message, to_message
 from loadtest.fire import hostile
 from local.sample_events import default_file
-from local.seeding import SeededBillable, charges
+from local.seeding import charges
+from local.usage import SeededBillable
 
 
 class Mix(NamedTuple):

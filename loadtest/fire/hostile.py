@@ -7,7 +7,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from local.seeding import SeededBillable
+from local.usage import SeededBillable
 
 _YEAR = 365 * 86_400
 TWINS = 0.2  # share of the invoices in which two billable events get one id, if their times and amounts differ

@@ -18,8 +18,8 @@ from local.embedded_aws import EmbeddedAws
 from local.http import ask
 from local.local_run import LocalRun
 from local.resources import create_queues, create_table
-from local.seeding import SeededBillable
 from local.tls import certificates
+from local.usage import SeededBillable
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

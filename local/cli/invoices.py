@@ -24,7 +24,7 @@ _NO_DECIMALS = frozenset(
 )
 _THREE_DECIMALS = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
 # The words that the table shows for each stage of an invoice. The stand-in's web page shows the same words.
-_STAGES = {"pending": "pending", "charging": "being charged", "closed": "closed"}
+_STAGES = {"pending": "pending", "charging": "being charged", "closed": "closed", "void": "void"}
 _CLEAR = "\x1b[H\x1b[2J"
 
 

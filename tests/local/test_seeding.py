@@ -46,7 +46,7 @@ def items(run: LocalRun, customer_id: str) -> list[Any]:
 
 
 def test_charges_lie_within_the_period() -> None:
-    """Each event has one to three charges with unique ids, and always the same ones."""
+    """Each renewal has one to three charges with unique ids, and always the same ones."""
     bodies = list(fresh_events(default_file().read_bytes(), 300))
     counts, ids = set(), set()
     for event in [*EVENTS, *pending(bodies)]:
@@ -59,7 +59,7 @@ def test_charges_lie_within_the_period() -> None:
         last = max((line["date_to"] for line in lines), default=event["occurred_at"])
         assert all(first <= one.occurred_at < last and one.amount >= 1 for one in found)
         assert all(one.customer_id == event["content"]["invoice"]["customer_id"] for one in found)
-    assert counts == {1, 2, 3}
+    assert counts == {0, 1, 2, 3}  # one sample renews no subscription
     assert len(ids) == sum(len(charges(event)) for event in [*EVENTS, *pending(bodies)])
 
 
@@ -167,3 +167,28 @@ def test_waiting_ends(run: LocalRun) -> None:
 def _post(run: LocalRun, event: dict[str, Any], operation: str, **params: Any) -> None:
     path = f"/api/v2/invoices/{event['content']['invoice']['id']}/{operation}"
     httpx.post(run.chargebee + path, data=params, auth=(run.chargebee_api_key, ""), timeout=60).raise_for_status()
+
+
+def test_an_invoice_that_renews_nothing(run: LocalRun) -> None:
+    """It has no usage, and is left pending; the audit names it if it is closed."""
+    event = EVENTS[0]
+    assert charges(event) == []
+    seed(run, [json.dumps(event).encode()])
+    left = audit(run.chargebee, [event])
+    assert (left.problems, left.left, waiting(run.chargebee, [event])) == ([], 1, [])
+    _post(run, event, "add_charge", amount=1, description="by hand")
+    _post(run, event, "close")
+    assert len(audit(run.chargebee, [event]).problems) == 2
+
+
+def test_usage_of_a_consolidated_invoice_names_its_subscription() -> None:
+    """Usage that names no subscription of several would belong to none."""
+    event = deepcopy(next(event for event in EVENTS if len(charges(event)) == 3))
+    for line in event["content"]["invoice"]["line_items"][::2]:
+        line |= {"subscription_id": "another", "customer_id": "child"}
+    found = charges(event)
+    assert {(one.subscription_id, one.customer_id) for one in found} == {
+        ("another", "child"),
+        (event["content"]["invoice"]["subscription_id"], event["content"]["invoice"]["customer_id"]),
+    }
+    assert {one.item()["currency"]["S"] for one in found} == {"EUR"}
