@@ -17,6 +17,7 @@ from starlette.routing import Route
 from local.chargebee.api import Api
 from local.chargebee.api_errors import ApiError
 from local.chargebee.behaviour import Behaviour
+from local.chargebee.routing import BY_HAND
 
 
 class ControlPaths:
@@ -30,6 +31,7 @@ class ControlPaths:
             Route("/_/invoices", self._register, methods=["PUT"]),
             Route("/_/invoices", self._invoices, methods=["GET"]),
             Route("/_/subscriptions", self._subscribe, methods=["PUT"]),
+            Route(f"{BY_HAND}/{{path:path}}", self._api.answer_by_hand, methods=["GET", "POST"]),
             Route("/_/line_items", self._edit, methods=["PUT"]),
             Route("/_/audit", self._audit, methods=["GET"]),
             Route("/_/behaviour", self._behave, methods=["PUT"]),

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, unquote
 from starlette.requests import Request
 
 PREFIX = "/api/v2"
+BY_HAND = "/_/by_hand"
 # The operations by path, with the method of each. `*` is the id of an invoice or of a subscription.
 _PATHS = {
     "events": ("GET", "list_events"),
@@ -46,8 +47,8 @@ def route(request: Request) -> tuple[str, str]:
 
     An id may have any characters. So the path is split before its percent-encoding is decoded.
     """
-    path = request.scope["raw_path"].decode("ascii", "replace").removeprefix(f"{PREFIX}/")
-    resources, *rest = path.split("/")
+    path = request.scope["raw_path"].decode("ascii", "replace")
+    resources, *rest = path.removeprefix(f"{PREFIX}/").removeprefix(f"{BY_HAND}/").split("/")
     shape = "/".join([resources, *("*" for _ in rest[:1]), *rest[1:]])
     method, operation = _PATHS.get(shape, ("", "unknown"))
     if method and method != request.method.replace("HEAD", "GET"):

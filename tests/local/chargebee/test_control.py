@@ -126,3 +126,14 @@ def test_the_pages_policy() -> None:
     assert "frame-ancestors 'none'" in policy
     assert policy.count("sha256-") == 2
     assert all(len(base64.b64decode(part[8:-1])) == 32 for part in policy.replace(";", "").split() if "sha256" in part)
+
+
+def test_a_person_needs_no_key_and_no_calls() -> None:
+    """What a person does in the web application neither counts against the limit of calls nor fails at random."""
+    stand_in = StandIn(rate=1, errors=1)
+    stand_in.register(invoice())
+    answers = [stand_in.client.post(f"/_/by_hand/invoices/{path}") for path in ("draft_inv_1/close", "1/void")]
+    assert [one.status_code for one in answers] == [200, 200]
+    assert stand_in.client.post("/_/by_hand/invoices/1/void").status_code == 409
+    assert stand_in.client.get("/_/by_hand/invoices/1").json()["invoice"]["status"] == "voided"
+    assert stand_in.audit()["calls"] == {}

@@ -100,7 +100,7 @@ def test_watching(local: LocalRun, tmp_path: Path) -> None:
     ) as watching:
         assert watching.stdout is not None
         assert "10 invoices: 10 pending\n" in iter(watching.stdout.readline, "")
-        bill(local, next(pending(file.read_bytes() for file in sample_files())))
+        bill(local, list(pending(file.read_bytes() for file in sample_files()))[1])
         assert "10 invoices: 9 pending, 1 closed\n" in iter(watching.stdout.readline, "")
         watching.send_signal(signal.SIGINT)
         assert "Traceback" not in watching.communicate(timeout=60)[1]
