@@ -12,14 +12,17 @@ from typing import Any, NamedTuple
 
 from app.events import Event
 from app.sqs.message import Message, to_message
-from loadtest.fire import hostile
+from loadtest.fire import customers, hostile
+from loadtest.fire.customers import Expected
 from local.sample_events import default_file
-from local.seeding import charges
 from local.usage import SeededBillable
 
 
 class Mix(NamedTuple):
-    """Shares of the messages; `hostile`: names and ids are those of `loadtest.fire.hostile`."""
+    """Shares of the messages.
+
+    `hostile`: names and ids are those of `loadtest.fire.hostile`, and customers are those of `loadtest.fire.customers`.
+    """
 
     again: float
     too_late: float
@@ -37,14 +40,15 @@ NO_EVENT, NO_INVOICE = "not_an_event", "invoice_not_found"
 class Deliveries:
     """`messages`, in the order in which they are sent. `events`: the newest one of each invoice that exists.
 
-    `billables`: what is in the table. `charges`: of each of these invoices, ids and amounts of what is to be charged.
-    `poison`: the ids of the events that never can succeed, with the reason.
+    `billables`: what is in the table. `charges`: of each of these invoices, what is to be charged. `about`: the invoice
+    of each event about one of them. `poison`: the ids of the events that never can succeed, with the reason.
     """
 
     messages: list[Message]
     events: list[dict[str, Any]]
     billables: list[SeededBillable]
-    charges: dict[str, list[tuple[str, int]]]
+    charges: dict[str, list[Expected]]
+    about: dict[str, str]
     poison: dict[str, str]
     again: int
     too_late: int
@@ -60,21 +64,20 @@ class _Making:
     sent: list[tuple[float, Message]] = field(default_factory=list)
     number: int = 0
 
-    def event(self, invoice_id: str, *, older: int = 0) -> dict[str, Any]:
-        """A fresh event about that invoice, `older` versions before its newest."""
+    def event(self, invoice: dict[str, Any]) -> dict[str, Any]:
+        """A fresh event about that invoice."""
         self.number += 1
-        invoice = self.template["content"]["invoice"]
-        changed = {
-            "id": invoice_id,
-            "customer_id": f"customer-{invoice_id}",
-            "resource_version": invoice["resource_version"] - older,
-        }
-        content = {**self.template["content"], "invoice": {**invoice, **changed}}
+        content = {**self.template["content"], "invoice": invoice}
         return {**self.template, "id": f"ev_{self.run}_{self.number:06d}", "content": content}
 
     def send(self, event: dict[str, Any], at: float) -> None:
-        body = json.dumps(event).encode()
-        self.sent.append((at, to_message(Event.model_validate_json(body), body, fifo=False)))
+        self.sent.append((at, message(event)))
+
+
+def message(event: dict[str, Any]) -> Message:
+    """Returns the message that the service puts into the queue for a webhook with `event`."""
+    body = json.dumps(event).encode()
+    return to_message(Event.model_validate_json(body), body, fifo=False)
 
 
 def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
@@ -85,30 +88,40 @@ def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     """
     making = _Making(random.Random(seed), json.loads(default_file().read_bytes()))  # noqa: S311  # no secret
     again, too_late, poison = (round(number * share) for share in mix[:3])
-    newest = [making.event(f"draft_inv_{making.run}_{n:06d}") for n in range(number - again - too_late - poison)]
-    wanted = {event["content"]["invoice"]["id"]: charges(event) for event in newest}
+    template = making.template["content"]["invoice"]
+    invoices = customers.invoices(
+        template, making.run, number - again - too_late - poison, making.random if mix.hostile else None
+    )
+    newest = [making.event(invoice) for invoice in invoices]
+    wanted = customers.usage(newest)
     others: list[SeededBillable] = []
     if mix.hostile:
         source = random.Random(seed)  # noqa: S311  # its own: how much it draws depends on the ids, which are fresh
+        wanted = customers.named(hostile.renamed_of_each(wanted, source), newest, source)
         for event in newest:
             invoice = event["content"]["invoice"]
-            wanted[invoice["id"]] = hostile.renamed(wanted[invoice["id"]], source)
-            others += hostile.outside(invoice)
-            invoice["line_items"] = hostile.lines(invoice, wanted[invoice["id"]], source)
+            own = [one.billable for one in wanted[invoice["id"]]]
+            others += [*hostile.outside(invoice), *customers.of_another_currency(invoice, own)]
+            invoice["line_items"] = hostile.lines(invoice, own, source)
     places = [making.random.random() for _ in newest]
     for event, at in zip(newest, places, strict=True):
         making.send(event, at)
+    about = {event["id"]: event["content"]["invoice"]["id"] for event in newest}
     for event, at in making.random.sample(list(zip(newest, places, strict=True)), too_late):
-        making.send(making.event(event["content"]["invoice"]["id"], older=1), _between(making.random, at, 1))
-    for at, message in making.random.sample(making.sent, again):
-        making.sent.append((_between(making.random, at, 1), message))
+        invoice = event["content"]["invoice"]
+        older = making.event({**invoice, "resource_version": invoice["resource_version"] - 1})
+        about[older["id"]] = invoice["id"]
+        making.send(older, _between(making.random, at, 1))
+    for at, sent in making.random.sample(making.sent, again):
+        making.sent.append((_between(making.random, at, 1), sent))
     never = dict(_poison(making, poison))
     making.sent.sort(key=lambda one: one[0])
     return Deliveries(
         [message for _, message in making.sent],
         newest,
-        [*(one for some in wanted.values() for one in some), *others],
-        {name: [(one.id, one.amount) for one in some] for name, some in wanted.items()},
+        [*(one.billable for some in wanted.values() for one in some), *others],
+        wanted,
+        about,
         never,
         again,
         too_late,
@@ -125,9 +138,9 @@ def _poison(making: _Making, number: int) -> Iterator[tuple[str, str]]:
     Half of them are events about invoices that do not exist, and half have a body that is no event.
     """
     for n in range(number):
-        event = making.event(f"draft_inv_{making.run}_gone{n:04d}")
+        event = making.event({**making.template["content"]["invoice"], "id": f"draft_inv_{making.run}_gone{n:04d}"})
         making.send(event, making.random.random())
         if n % 2:
-            at, message = making.sent.pop()
-            making.sent.append((at, message._replace(body=f"no event, {event['id']}")))
+            at, sent = making.sent.pop()
+            making.sent.append((at, sent._replace(body=f"no event, {event['id']}")))
         yield event["id"], NO_EVENT if n % 2 else NO_INVOICE

@@ -5,8 +5,10 @@ None of them may change what is charged: see `app.billing.references`.
 
 import random
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
+from loadtest.fire.customers import Expected
 from local.usage import SeededBillable
 
 _YEAR = 365 * 86_400
@@ -22,6 +24,20 @@ _PLANS = (
     "Ü" * 250,
     "{}[]",
 )
+
+
+def renamed_of_each(usage: dict[str, list[Expected]], source: random.Random) -> dict[str, list[Expected]]:
+    """Returns `usage`, which belongs to invoices, with other ids and descriptions.
+
+    The ids of a customer's usage are different, but sometimes two have one id and different times and amounts.
+    """
+    found: dict[str, list[Expected]] = {}
+    for _, some in groupby(usage.items(), key=lambda one: one[1][0].owner):
+        invoices = list(some)
+        own = [one for _, each in invoices for one in each]
+        billables = iter(renamed([one.billable for one in own], source))
+        found |= {name: [replace(one, billable=next(billables)) for one in each] for name, each in invoices}
+    return found
 
 
 def renamed(billables: list[SeededBillable], source: random.Random) -> list[SeededBillable]:

@@ -1,6 +1,7 @@
 """The messages that `python -m loadtest billing` sends to the worker's queue."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -46,11 +47,44 @@ def test_order(planned: Deliveries) -> None:
     assert len(older) == planned.too_late
 
 
-def test_customers_share_nothing(planned: Deliveries) -> None:
-    """Each invoice has its own customer, so that no invoice is charged with another one's usage."""
-    customers = {event["content"]["invoice"]["customer_id"] for event in planned.events}
-    assert len(customers) == len(planned.events)
-    assert all(amounts for amounts in planned.charges.values())
+def test_customers(planned: Deliveries) -> None:
+    """Customers have one or two subscriptions, on one invoice or on two, in two currencies."""
+    owners: dict[str, list[Any]] = {}
+    for event in planned.events:
+        owners.setdefault(event["content"]["invoice"]["customer_id"], []).append(event["content"]["invoice"])
+    shapes = Counter(
+        tuple(
+            len({line["subscription_id"] for line in one["line_items"] if line["entity_type"] != "adhoc"})
+            for one in some
+        )
+        for some in owners.values()
+    )
+    assert set(shapes) == {(1,), (2,), (1, 1)}
+    assert min(shapes.values()) >= 200
+    apart = [{one["currency_code"] for one in some} for some in owners.values() if len(some) == 2]
+    assert {frozenset(currencies) for currencies in apart} == {frozenset(("EUR", "USD")), frozenset(("EUR",))}
+
+
+def test_usage_belongs_to_one_invoice(planned: Deliveries) -> None:
+    """Usage names subscription and currency, or neither, and that only if its customer has one subscription."""
+    lines = [line for event in planned.events for line in event["content"]["invoice"]["line_items"]]
+    own = Counter(owner for owner, _ in {(line["customer_id"], line["subscription_id"]) for line in lines})
+    named: Counter[bool] = Counter()
+    for one in (one for some in planned.charges.values() for one in some):
+        names = (one.billable.subscription_id, one.billable.currency)
+        assert names in {(one.subscription_id, one.currency), (None, None)}
+        assert names != (None, None) or own[one.billable.customer_id] == 1
+        named[names == (None, None)] += 1
+    assert min(named.values()) > 100
+    assert all(some for some in planned.charges.values())
+    keys = [(one.owner, one.billable.id, one.billable.amount) for some in planned.charges.values() for one in some]
+    assert len(set(keys)) == len(keys)
+
+
+def test_an_older_event_is_about_its_invoice(planned: Deliveries) -> None:
+    """The audit must know which invoice a dead letter is about."""
+    ids = {message.attributes["event_id"] for message in planned.messages}
+    assert planned.about.keys() == ids - planned.poison.keys()
 
 
 def test_what_is_no_event(planned: Deliveries) -> None:

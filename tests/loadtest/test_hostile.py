@@ -2,14 +2,18 @@
 
 from loadtest.fire.deliveries import ODD, deliveries
 from loadtest.fire.hostile import TWINS
+from local.usage import SeededBillable
 
 
 def test_two_events_of_one_id_are_among_them() -> None:
     """The billable events differ in their amounts, so that the audit can distinguish them."""
     planned = deliveries(400, 3, ODD)
-    twins = [some for some in planned.charges.values() if len({name for name, _ in some}) < len(some)]
-    assert 0 < len(twins) < 2 * TWINS * len(planned.charges)
-    assert all(len(set(some)) == len(some) for some in planned.charges.values())
+    owners: dict[str, list[SeededBillable]] = {}
+    for one in (one for some in planned.charges.values() for one in some):
+        owners.setdefault(one.owner, []).append(one.billable)
+    twins = [some for some in owners.values() if len({one.id for one in some}) < len(some)]
+    assert 0 < len(twins) < 2 * TWINS * len(owners)
+    assert all(len({(one.id, one.amount) for one in some}) == len(some) for some in owners.values())
 
 
 def test_lines_imitate_references_and_keep_their_period() -> None:
@@ -24,8 +28,8 @@ def test_lines_imitate_references_and_keep_their_period() -> None:
     assert any(name.startswith("Usage [billable:") for name in names)
 
 
-def test_usage_of_other_years_is_in_the_table_and_not_to_be_charged() -> None:
-    """The table has two events of other years for each invoice."""
+def test_usage_that_is_not_to_be_charged() -> None:
+    """The table has two events of other years for each invoice, and one of another currency."""
     planned = deliveries(400, 3, ODD)
     charged = sum(map(len, planned.charges.values()))
-    assert len(planned.billables) == charged + 2 * len(planned.events)
+    assert len(planned.billables) == charged + 3 * len(planned.events)

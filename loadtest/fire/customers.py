@@ -1,0 +1,122 @@
+"""Generates invoices of customers with one or two subscriptions, in two currencies, and the usage that they charge.
+
+One customer in three has one subscription, and usage that may name neither the subscription nor the currency. One has
+two subscriptions on one invoice; the second may belong to a child of the customer, as in a hierarchy of accounts. And
+one has an invoice for each of two subscriptions, with the same term and mostly in two currencies.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import Any
+
+from local.seeding import charges
+from local.usage import SeededBillable
+
+CURRENCIES = ("EUR", "USD")
+_AMOUNTS = ("sub_total", "total", "amount_due", "amount_to_collect")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Usage that must be charged once, on the invoice `invoice_id` of the customer `owner`, or on its successor.
+
+    `subscription_id` and `currency` are the right ones, whether the usage names them or not.
+    """
+
+    billable: SeededBillable
+    owner: str
+    invoice_id: str
+    subscription_id: str
+    currency: str
+
+
+def invoices(template: dict[str, Any], run: str, number: int, source: random.Random | None) -> list[dict[str, Any]]:
+    """Returns `number` invoices like `template`, those of a customer one after the other.
+
+    `run` is part of the ids. If `source` is None, each customer has one subscription, in the template's currency.
+    """
+    made: list[dict[str, Any]] = []
+    kinds = cycle((_alone, _consolidated, _apart))
+    while len(made) < number:
+        customer = f"customer-{run}_{len(made):06d}"
+        one = [_invoice(template, customer, template["currency_code"], [(f"{customer}-s1", customer)])]
+        made += next(kinds)(template, customer, source) if source else one
+    return [invoice | {"id": f"draft_inv_{run}_{n:06d}"} for n, invoice in enumerate(made[:number])]
+
+
+def _alone(template: dict[str, Any], customer: str, source: random.Random) -> list[dict[str, Any]]:
+    return [_invoice(template, customer, source.choice(CURRENCIES), [(f"{customer}-s1", customer)])]
+
+
+def _consolidated(template: dict[str, Any], customer: str, source: random.Random) -> list[dict[str, Any]]:
+    child = source.choice((customer, f"{customer}-child"))
+    subscriptions = [(f"{customer}-s1", customer), (f"{customer}-s2", child)]
+    return [_invoice(template, customer, source.choice(CURRENCIES), subscriptions)]
+
+
+def _apart(template: dict[str, Any], customer: str, source: random.Random) -> list[dict[str, Any]]:
+    currencies = source.choice((CURRENCIES, CURRENCIES, ("EUR", "EUR")))
+    return [
+        _invoice(template, customer, currency, [(f"{customer}-s{number}", customer)])
+        for number, currency in enumerate(currencies, 1)
+    ]
+
+
+def _invoice(
+    template: dict[str, Any], owner: str, currency: str, subscriptions: list[tuple[str, str]]
+) -> dict[str, Any]:
+    """Returns an invoice of `owner` that renews `subscriptions`, pairs of a subscription and its customer."""
+    lines = [
+        line | {"id": f"{line['id']}_{number}", "subscription_id": subscription, "customer_id": customer}
+        for number, (subscription, customer) in enumerate(subscriptions, 1)
+        for line in template["line_items"]
+    ]
+    amounts = {name: template[name] * len(subscriptions) for name in _AMOUNTS}
+    named = subscriptions[0][0] if len(subscriptions) == 1 else None
+    return (
+        template
+        | amounts
+        | {
+            "customer_id": owner,
+            "subscription_id": named,
+            "currency_code": currency,
+            "line_items": lines,
+        }
+    )
+
+
+def usage(events: list[dict[str, Any]]) -> dict[str, list[Expected]]:
+    """Returns the usage of the events' invoices by invoice. All of it names its subscription and its currency."""
+    found: dict[str, list[Expected]] = {}
+    for event in events:
+        invoice = event["content"]["invoice"]
+        found[invoice["id"]] = [
+            Expected(one, invoice["customer_id"], invoice["id"], str(one.subscription_id), invoice["currency_code"])
+            for one in charges(event)
+        ]
+    return found
+
+
+def named(
+    wanted: dict[str, list[Expected]], events: list[dict[str, Any]], source: random.Random
+) -> dict[str, list[Expected]]:
+    """Returns `wanted`, in which usage of customers with one subscription may name neither that nor the currency."""
+    lines = [line for event in events for line in event["content"]["invoice"]["line_items"]]
+    owners = Counter(owner for owner, _ in {(line["customer_id"], line["subscription_id"]) for line in lines})
+    return {
+        name: [one if owners[one.owner] != 1 or source.choice((True, False)) else _unnamed(one) for one in some]
+        for name, some in wanted.items()
+    }
+
+
+def _unnamed(expected: Expected) -> Expected:
+    return replace(expected, billable=replace(expected.billable, currency=None, subscription_id=None))
+
+
+def of_another_currency(invoice: dict[str, Any], own: list[SeededBillable]) -> Iterator[SeededBillable]:
+    """Yields usage like the invoice's first, but in a currency of no invoice, so that nobody may charge it."""
+    if own:
+        yield replace(own[0], id="another-currency", amount=78, currency="JPY")
