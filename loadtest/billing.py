@@ -3,9 +3,14 @@
 Some events come again, some in the wrong order, some never can succeed. Names of plans, and ids and descriptions of
 what is billed, imitate the references of charges. Chargebee's stand-in answers a share of the calls with errors, every
 50th with a 429 and a random Retry-After, seldom an absurd one; it counts calls against its limit by the real clock, and
-forgets idempotency keys sooner than Chargebee does, so that they expire meanwhile. Each invoice is to be closed once,
-with each charge once; what never can succeed is to be in the dead-letter queue with the reason. Writes billing.json to
-loadtest/results/<date>-<commit>.
+forgets idempotency keys sooner than Chargebee does, so that they expire meanwhile.
+
+Customers have one or two subscriptions, in two currencies. Meanwhile, a person closes, deletes or voids one invoice in
+50, and regenerates those that are gone; and the service that writes usage puts one item in 20 again.
+
+Each invoice is to be closed once. Each charge is to be there once, on the invoice of its subscription and in its
+currency; or, if a person has changed the invoice, a dead letter says so. What never can succeed is to be in the
+dead-letter queue with the reason. Writes billing.json to loadtest/results/<date>-<commit>.
 """
 
 import random
@@ -20,6 +25,8 @@ from loadtest.fire import progress
 from loadtest.fire.billed import audit, wait_until_billed
 from loadtest.fire.deliveries import deliveries
 from loadtest.fire.killed_workers import Workers
+from loadtest.fire.person import Person
+from loadtest.fire.writer import Writer
 from loadtest.record import folders, meta
 from loadtest.record.billing import BillingAudit
 from loadtest.stage.worker_stack import Rules, open_worker_stack
@@ -70,10 +77,12 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> BillingAudit:
     ):
         stage.seed(planned.events, planned.billables)
         stage.send(planned.messages)
+        person = Person(stage, planned, rules.seed)
+        writer = Writer(stage, planned.billables, rules.seed)
         environment = stage.environment()
         with Workers(WORKERS, environment, log, retry_s=rules.retry_s, seed=rules.seed, killed=kills) as workers:
-            seconds = wait_until_billed(stage, planned, workers, shown)
-        found = audit(stage, planned)
+            seconds = wait_until_billed(stage, planned, workers, (person, writer), shown)
+        found = audit(stage, planned, person)
     return BillingAudit(
         environment=where,
         command=interleaved.called("--seed", str(rules.seed)),
@@ -91,6 +100,7 @@ def bill(events: int, rules: Rules, log: Path, *, kills: bool) -> BillingAudit:
         lease_s=rules.lease_s,
         error_share=rules.errors,
         rests=rules.rests,
+        rewritten=writer.repeated,
         doubts=tuple(watch.busy.doubts()),
         **found,
     )

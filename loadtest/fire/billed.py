@@ -1,14 +1,16 @@
-"""Audits at Chargebee's stand-in that every invoice is closed and each charge was made once."""
+"""Waits until workers have billed all invoices, and audits what they have done at Chargebee's stand-in."""
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
 from loadtest.fire.deliveries import Deliveries
+from loadtest.fire.judgement import Judge
 from loadtest.fire.killed_workers import Workers
+from loadtest.fire.person import Person
 from loadtest.fire.progress import Count
+from loadtest.fire.writer import Writer
 from loadtest.record.billing import ChargebeeCalls
 from loadtest.stage.worker_stack import WorkerStack
 
@@ -18,59 +20,49 @@ STANDSTILL_SECONDS = 1000
 WINDOW = 60.0
 
 
-def wait_until_billed(stage: WorkerStack, planned: Deliveries, workers: Workers, shown: Count) -> float:
-    """Returns the seconds until all invoices are closed and the queue is empty.
+def wait_until_billed(
+    stage: WorkerStack, planned: Deliveries, workers: Workers, beside: tuple[Person, Writer], shown: Count
+) -> float:
+    """Returns the seconds until the queue is empty, and the person and the writer of `beside` have done their part.
 
     Raises TimeoutError if nothing has changed for STANDSTILL_SECONDS, ChildProcessError if a worker has ended by
     itself, and ConfigurationError if Chargebee's stand-in does not answer.
     """
     began = changed = time.monotonic()
     before: tuple[int, int] | None = None
+    person, writer = beside
+    waiting = len(planned.messages)
     while True:
         workers.check()
-        state = (stage.closed(), stage.waiting())
-        shown(state[0])
-        if state == (len(planned.events), 0):
+        invoices = stage.invoices()
+        ended = sum(one["stage"] in {"closed", "void"} for one in invoices if one["id"] in planned.charges)
+        shown(ended)
+        # An empty queue means that the workers have done all that they will do, whatever has become of the invoices.
+        progress = ended / len(planned.events) if waiting else 1.0
+        person.act(invoices, progress)
+        writer.act(progress)
+        waiting = stage.waiting()  # after the person's deeds, which send further events
+        if not waiting and person.is_done() and writer.is_done():
             return time.monotonic() - began
+        state = (ended, waiting)
         if state != before:
             before, changed = state, time.monotonic()
         if time.monotonic() - changed > STANDSTILL_SECONDS:
-            raise TimeoutError(f"{state[0]} of {len(planned.events)} invoices closed, {state[1]} messages left")
+            raise TimeoutError(f"{ended} of {len(planned.events)} invoices closed, {waiting} messages left")
         time.sleep(POLL_SECONDS)
 
 
-def audit(stage: WorkerStack, planned: Deliveries) -> dict[str, Any]:
-    """The fields of `BillingAudit` that say what was found."""
+def audit(stage: WorkerStack, planned: Deliveries, person: Person) -> dict[str, Any]:
+    """Returns the fields of `BillingAudit` that say what was found."""
     found = stage.audit()
-    invoices = {invoice["id"]: invoice for invoice in found["invoices"]}
-    charged = [(name, charge) for name, invoice in invoices.items() for charge in invoice["charges"]]
-    times = Counter((name, charge["billable"], charge["amount"]) for name, charge in charged)
-    wanted = {(name, one, amount) for name, charges in planned.charges.items() for one, amount in charges}
-    letters = stage.dead_letters()
-    reasons = [letter.attributes.get("reason", "none") for letter in letters]
+    letters = [letter.attributes for letter in stage.dead_letters()]
     return {
         "calls": _calls(found, len(planned.events)),
-        "dead_letters": dict(Counter(reasons)),
-        "unbilled": [name for name in planned.charges if not invoices[name]["closes"]],
-        "twice": [name for name, invoice in invoices.items() if len(invoice["closes"]) > 1],
-        "missing": sorted(f"{name}: {one}" for name, one, _ in wanted - times.keys()),
-        "repeated": sorted(f"{name}: {one}" for (name, one, _), number in times.items() if number > 1),
-        "foreign": sorted(f"{name}: {one}" for name, one, _ in times.keys() - wanted),
-        "unexplained": sorted(_unexplained(planned, [letter.attributes for letter in letters])),
+        "dead_letters": dict(Counter(letter.get("reason", "none") for letter in letters)),
         "left_in_queue": stage.waiting(),
+        "by_person": dict(Counter(deed.what for deed in person.deeds.values())),
+        **Judge(planned, person.deeds, found["invoices"], letters).found(),
     }
-
-
-def _unexplained(planned: Deliveries, letters: list[dict[str, str]]) -> Iterator[str]:
-    """Events that should be there and are not, are there with another reason, or should not be there.
-
-    A worker that is killed between sending and deleting leaves the same letter twice.
-    """
-    found = {letter.get("event_id", "no event_id"): letter.get("reason", "none") for letter in letters}
-    for name in found.keys() | planned.poison.keys():
-        wanted, reason = planned.poison.get(name, "nothing"), found.get(name, "nothing")
-        if wanted != reason:
-            yield f"{name}: {reason} instead of {wanted}"
 
 
 def _calls(found: dict[str, Any], invoices: int) -> ChargebeeCalls:
@@ -82,7 +74,7 @@ def _calls(found: dict[str, Any], invoices: int) -> ChargebeeCalls:
             all_times += times
     closed = sorted(invoice["closed_at"] for invoice in found["invoices"] if invoice["closed_at"] is not None)
     # In the last tenth, the work that is left waits for its retries.
-    busy = (min(all_times), closed[int(0.9 * (invoices - 1))]) if closed else (0.0, 0.0)
+    busy = (min(all_times), closed[int(0.9 * (min(invoices, len(closed)) - 1))]) if closed else (0.0, 0.0)
     used = _used(sorted(all_times), busy, found["limit"])
     return ChargebeeCalls(limit=found["limit"], by_status=dict(by_status), most=found["most_calls_in_60s"], used=used)
 

@@ -1,5 +1,9 @@
 """The record of events that killed workers billed."""
 
+from collections.abc import Iterator
+
+from pydantic import Field
+
 from loadtest.record.comparison import Environment
 from loadtest.record.shapes import Record
 
@@ -21,8 +25,13 @@ class BillingAudit(Record):
     """Compared at Chargebee's stand-in and in the dead-letter queue. Each list names what is not as it should be.
 
     `unbilled`: invoices that are not closed; `twice`: closed more than once; `missing`, `repeated`, `foreign`: charges;
-    `unexplained`: poison that is not in the dead-letter queue with its reason, and what else is there. `rests`: every
-    so many-th call of Chargebee got a 429 with a random Retry-After.
+    `misplaced`: charges on another invoice, for another subscription or in another currency; `unexplained`: poison that
+    is not in the dead-letter queue with its reason, and what else is there. `rests`: every so many-th call of Chargebee
+    got a 429 with a random Retry-After.
+
+    `by_person`: how many invoices a person has closed, deleted or voided meanwhile; `rewritten`: how many items the
+    writer of usage has put again; `judged`: how many charges have a verdict instead. `totals`: the sums in minor units
+    by currency.
     """
 
     environment: Environment
@@ -48,15 +57,25 @@ class BillingAudit(Record):
     missing: list[str]
     repeated: list[str]
     foreign: list[str]
+    misplaced: list[str] = Field(default_factory=list)
     unexplained: list[str]
     left_in_queue: int
+    by_person: dict[str, int] = Field(default_factory=dict)
+    rewritten: int = 0
+    judged: int = 0
+    totals: dict[str, dict[str, int]] = Field(default_factory=dict)
     doubts: tuple[str, ...] = ()
 
     @property
     def faults(self) -> dict[str, list[str]]:
         """Returns what is wrong, as a list for each kind of fault that was found."""
-        kinds = ("unbilled", "twice", "missing", "repeated", "foreign", "unexplained")
+        kinds = ("unbilled", "twice", "missing", "repeated", "foreign", "misplaced", "unexplained", "wrong_totals")
         return {kind: found for kind in kinds if (found := getattr(self, kind))}
+
+    @property
+    def wrong_totals(self) -> list[str]:
+        """Returns the currencies whose usage is not the sum of what was charged and of what has a verdict."""
+        return [name for name, sums in self.totals.items() if sums["usage"] != sums["charged"] + sums["verdict"]]
 
     @property
     def holds(self) -> bool:
@@ -71,8 +90,9 @@ class BillingAudit(Record):
             f"{self.events:,} events: {self.again:,} again, {self.too_late:,} too late, {self.poison:,} poison;"
             f" {self.workers} workers, {self.kills} kills, {self.seconds:,.0f} s; --seed {self.seed}",
             f"invoices: {self.invoices - len(self.unbilled):,} of {self.invoices:,} closed, {len(self.twice)} twice",
-            f"charges: {self.charges - len(self.missing):,} of {self.charges:,} there, {len(self.repeated)} repeated,"
-            f" {len(self.foreign)} that should not be",
+            f"charges: {self.charges - len(self.missing) - self.judged:,} of {self.charges:,} there,"
+            f" {len(self.repeated)} repeated, {len(self.foreign)} that should not be",
+            *self._beside(),
             f"dead letters: {letters}; {self.left_in_queue} left in the queue",
             f"calls of Chargebee: {statuses}; {self.error_share:.0%} errors planted"
             + (f", a 429 with a random Retry-After every {self.rests} calls" if self.rests else ""),
@@ -83,3 +103,18 @@ class BillingAudit(Record):
             "audit: holds" if self.holds else "audit: FAILED",
         ]
         return "\n".join(lines)
+
+    def _beside(self) -> Iterator[str]:
+        """Yields lines about the person and the writer, which results of earlier releases lack."""
+        if not self.totals:
+            return
+        deeds = ", ".join(f"{what} {number}" for what, number in sorted(self.by_person.items())) or "nothing"
+        yield (
+            f"beside the workers, a person did: {deeds}; {self.rewritten:,} items of usage were put again;"
+            f" {self.judged} charges have a verdict instead"
+        )
+        for currency, sums in self.totals.items():
+            yield (
+                f"{currency}: {sums['usage'] / 100:,.2f} of usage, {sums['charged'] / 100:,.2f} charged,"
+                f" {sums['verdict'] / 100:,.2f} with a verdict"
+            )

@@ -12,7 +12,7 @@ import boto3
 
 from app.sqs.message import Message, Seen
 from loadtest.stage import queues
-from local import embedded_aws, seeding
+from local import audit, embedded_aws, seeding
 from local.chargebee.start import start as start_chargebee
 from local.embedded_aws import EmbeddedAws
 from local.http import ask
@@ -118,10 +118,13 @@ class WorkerStack:
                 self.sqs.delete_message(QueueUrl=self.run.dead_letter_queue_url, ReceiptHandle=message["ReceiptHandle"])
         return found
 
+    def invoices(self) -> list[dict[str, Any]]:
+        """Returns the summaries of Chargebee's invoices: see `local.chargebee.control`."""
+        return audit.invoices(self.run.chargebee)
+
     def closed(self) -> int:
-        """Invoices that Chargebee has closed."""
-        invoices = json.loads(ask(self.run.chargebee, "/_/invoices"))
-        return sum(invoice["closed_at"] is not None for invoice in invoices)
+        """Returns the number of invoices that Chargebee has closed."""
+        return sum(invoice["closed_at"] is not None for invoice in self.invoices())
 
     def audit(self) -> dict[str, Any]:
         """See `local.chargebee.control`."""
