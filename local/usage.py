@@ -19,9 +19,10 @@ class SeededBillable:
     subscription_id: str | None = None
 
     def item(self) -> dict[str, dict[str, str]]:
-        """Returns the billable event as an item of the table, in DynamoDB's JSON format.
+        """Returns the billable event as a usage item of the table, in DynamoDB's JSON format.
 
-        `app.billing` describes the items of the table.
+        `app.billing` describes the items of the table. Writing the same item again is harmless at any time, because
+        `app.billing` keeps what it knows of the usage in an item of its own.
         """
         named = {"currency": self.currency, "subscription_id": self.subscription_id}
         return {

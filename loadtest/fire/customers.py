@@ -7,7 +7,6 @@ one has an invoice for each of two subscriptions, with the same term and mostly 
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
@@ -116,7 +115,12 @@ def _unnamed(expected: Expected) -> Expected:
     return replace(expected, billable=replace(expected.billable, currency=None, subscription_id=None))
 
 
-def of_another_currency(invoice: dict[str, Any], own: list[SeededBillable]) -> Iterator[SeededBillable]:
-    """Yields usage like the invoice's first, but in a currency of no invoice, so that nobody may charge it."""
-    if own:
-        yield replace(own[0], id="another-currency", amount=78, currency="JPY")
+def of_another_currency(expected: Expected) -> SeededBillable:
+    """Returns usage at the same time and for the same subscription, in a currency of no invoice: nobody charges it."""
+    return replace(
+        expected.billable,
+        id="another-currency",
+        amount=78,
+        currency="JPY",
+        subscription_id=expected.subscription_id,
+    )

@@ -98,10 +98,12 @@ def deliveries(number: int, seed: int, mix: Mix = ODD) -> Deliveries:
     if mix.hostile:
         source = random.Random(seed)  # noqa: S311  # its own: how much it draws depends on the ids, which are fresh
         wanted = customers.named(hostile.renamed_of_each(wanted, source), newest, source)
+        # Of one invoice of each customer, because both invoices of a customer have the same term.
+        for invoice in {one["customer_id"]: one for one in invoices}.values():
+            others += [*hostile.outside(invoice), customers.of_another_currency(wanted[invoice["id"]][0])]
         for event in newest:
             invoice = event["content"]["invoice"]
             own = [one.billable for one in wanted[invoice["id"]]]
-            others += [*hostile.outside(invoice), *customers.of_another_currency(invoice, own)]
             invoice["line_items"] = hostile.lines(invoice, own, source)
     places = [making.random.random() for _ in newest]
     for event, at in zip(newest, places, strict=True):

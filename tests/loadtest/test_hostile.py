@@ -29,7 +29,10 @@ def test_lines_imitate_references_and_keep_their_period() -> None:
 
 
 def test_usage_that_is_not_to_be_charged() -> None:
-    """The table has two events of other years for each invoice, and one of another currency."""
+    """The table has two events of other years for each customer, and one of another currency; no two have one key."""
     planned = deliveries(400, 3, ODD)
     charged = sum(map(len, planned.charges.values()))
-    assert len(planned.billables) == charged + 3 * len(planned.events)
+    owners = {event["content"]["invoice"]["customer_id"] for event in planned.events}
+    assert len(planned.billables) == charged + 3 * len(owners)
+    keys = {(one.customer_id, one.occurred_at, one.id) for one in planned.billables}
+    assert len(keys) == len(planned.billables)
