@@ -28,14 +28,24 @@ InvoiceId = Annotated[
 MOST_VERSION = 10**38 - 1
 MinorUnits = Annotated[int, Field(description="An amount in the currency's minor units (cents).")]
 UnixSeconds = Annotated[int, Field(ge=0)]
+LONGEST_ID = 50  # of customers, subscriptions and invoices
 
 
 class _Open(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
+def valid_id(value: object) -> str | None:
+    """Returns `value` if it can be the id of a customer or a subscription, otherwise None."""
+    return value if isinstance(value, str) and 0 < len(value) <= LONGEST_ID else None
+
+
 class LineItem(_Open):
-    """A line item of an invoice, with the fields that Chargebee always sends."""
+    """A line item of an invoice, with the fields that Chargebee always sends.
+
+    `subscription_id` and `customer_id` are not validated, because the service accepts an event without valid ones:
+    see `valid_id`. In an account hierarchy, the customer of a line may be another one than that of the invoice.
+    """
 
     date_from: UnixSeconds
     date_to: UnixSeconds
@@ -43,6 +53,8 @@ class LineItem(_Open):
     is_taxed: bool
     description: str
     entity_type: str
+    subscription_id: Any = None
+    customer_id: Any = None
 
 
 class Invoice(_Open):
@@ -59,6 +71,8 @@ class Invoice(_Open):
     term_finalized: bool
     is_gifted: bool
     line_items: Annotated[list[LineItem], FailFast()] = []
+    # `subscription_id` is not validated, like that of a line. An invoice of several subscriptions has none.
+    subscription_id: Any = None
     # `line_items_next_offset` is present if Chargebee has left out some line items.
     line_items_next_offset: Any = None
     # `resource_version` is not validated, because the service accepts an event without a valid version.

@@ -36,12 +36,16 @@ class InvalidState(Exception):
 
 
 class FoundLine(BaseModel):
+    """A line item in Chargebee's answer. `app.events.valid_id` checks the two ids."""
+
     model_config = ConfigDict(extra="ignore", frozen=True)
     date_from: int
     date_to: int
     description: str = ""
     entity_type: str
     unit_amount: int
+    subscription_id: Any = None
+    customer_id: Any = None
 
 
 class FoundInvoice(BaseModel):

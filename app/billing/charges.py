@@ -4,6 +4,8 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from app.billing.items import Item, Key, number, text
 from app.billing.line_items import Period
@@ -11,10 +13,14 @@ from app.errors import Unprocessable
 
 # Chargebee's maximum: https://apidocs.chargebee.com/docs/api/idempotency
 KEY_LENGTH = 100
+# The largest amount that can be charged, in minor units. Chargebee documents no maximum; more must be a mistake.
+LARGEST_AMOUNT = 10**12
 # How many seconds the clock of a worker or of the service may be ahead of Chargebee's.
 CLOCKS = 3600
 # The id of a billable event has no brackets or spaces, so that a reference can be read in only one way.
 _ID = re.compile(r"[^\s\[\]]{1,100}")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_SUBSCRIPTION = re.compile(r".{1,50}", re.DOTALL)
 _IN_A_HEADER = re.compile(r"[A-Za-z0-9_.:@-]+")
 
 
@@ -22,9 +28,12 @@ _IN_A_HEADER = re.compile(r"[A-Za-z0-9_.:@-]+")
 class Billable:
     """A billable event: something for which a customer has to pay. All times are in unix seconds.
 
-    `amount` is in minor units (cents). `invoice_id`: the invoice for which the event is reserved; no other invoice may
-    charge the event. `id` and `occurred_at` together identify a billable event, as in the table's key. Two different
-    billable events may have the same `id`.
+    `amount` is in minor units (cents). `customer_id`, `id` and `occurred_at` together identify a billable event, as in
+    the table's key. Two different billable events may have the same `id`. `currency` and `subscription_id` are None if
+    the event's writer has not named them.
+
+    `invoice_id`: the invoice for which the event is reserved; no other invoice may charge the event. `closed_as`: the
+    id that this invoice got when it was closed, or None if the event is not billed.
     """
 
     id: str
@@ -34,15 +43,27 @@ class Billable:
     invoice_id: str | None = None
     reserved_at: int | None = None
     billed_at: int | None = None
+    customer_id: str = ""
+    currency: str | None = None
+    subscription_id: str | None = None
+    closed_as: str | None = None
 
     @property
     def reference(self) -> str:
         return f"{self.id}@{self.occurred_at}"
 
+    @property
+    def suffix(self) -> str:
+        """The end of the sort keys of the usage item and of the charge item."""
+        return f"{self.occurred_at:010d}#{self.id}"
+
     def require_chargeable(self) -> None:
-        """Raises Unprocessable if Chargebee would never accept the charge, or if `charged` could not recognise it."""
-        if self.amount < 1:
-            raise Unprocessable(f"The billable event {self.id} has an amount below 1", "invalid_amount")
+        """Raises Unprocessable if Chargebee would never accept the charge, or if `charged` could not recognise it.
+
+        An amount of 0 is fine, because the worker bills it without a charge.
+        """
+        if not 0 <= self.amount <= LARGEST_AMOUNT:
+            raise Unprocessable("A billable event's amount is negative or too large", "invalid_amount")
         if not _ID.fullmatch(self.id):
             detail = "A billable event's id is empty, has over 100 characters, or has spaces or brackets"
             raise Unprocessable(detail, "invalid_id")
@@ -70,19 +91,22 @@ def _from(seconds: int) -> str:
 
 
 def chargeable(customer_id: str, item: Item) -> Billable:
-    """Converts an item of the table to a billable event.
+    """Converts a usage item of the table to a billable event.
 
     Raises Unprocessable if the billable event cannot be charged, or if the item contradicts its key.
     """
     try:
         billable = Billable(
             id=item["id"]["S"],
-            amount=int(item["amount"]["N"]),
+            amount=_whole(item["amount"]["N"]),
             description=item["description"]["S"],
             occurred_at=int(item["occurred_at"]["N"]),
             invoice_id=text(item, "invoice_id"),
             reserved_at=number(item, "reserved_at"),
             billed_at=number(item, "billed_at"),
+            customer_id=customer_id,
+            currency=_name(item, "currency", _CURRENCY),
+            subscription_id=_name(item, "subscription_id", _SUBSCRIPTION),
         )
     except (KeyError, ValueError):
         raise Unprocessable("A billable event lacks an attribute, or has an invalid one", "invalid_billable") from None
@@ -94,6 +118,25 @@ def chargeable(customer_id: str, item: Item) -> Billable:
     return billable
 
 
+def _whole(number: str) -> int:
+    """Returns the whole number in an attribute. Raises Unprocessable if the number is not whole, as in 12.5."""
+    try:
+        found = Decimal(number)
+    except InvalidOperation:
+        raise ValueError(number) from None
+    if found != found.to_integral_value():
+        raise Unprocessable("A billable event's amount is not a whole number of minor units", "invalid_amount")
+    return int(found)
+
+
+def _name(item: Item, name: str, valid: re.Pattern[str]) -> str | None:
+    """Returns a text attribute that need not be there. Raises ValueError or KeyError if it is invalid."""
+    value: Any = text(item, name)
+    if value is not None and not valid.fullmatch(value):
+        raise ValueError(name)
+    return value
+
+
 def is_of_another(item: Item, invoice_id: str) -> bool:
     """Returns True if the billable event `item` is reserved for another invoice than `invoice_id`.
 
@@ -102,11 +145,13 @@ def is_of_another(item: Item, invoice_id: str) -> bool:
     return item.get("invoice_id", {}).get("S") not in (None, "", invoice_id)
 
 
-def idempotency_key(event_id: str, operation: str, billable: Billable | None = None) -> str:
+def idempotency_key(event_id: str, operation: str, billable: Billable | None = None, payer: str | None = None) -> str:
     """Returns the idempotency key of a call: `<event id>-<operation>[@<occurred_at>-<billable id>]`.
 
     The key has at most 100 characters, all of which are allowed in a header. If the billable event's id is too long for
-    the key, or has other characters, the key contains the id's SHA-256 hash instead, shortened to 128 bits.
+    the key, or has other characters, the key contains the id's SHA-256 hash instead, shortened to 128 bits. `payer`:
+    the customer of the invoice. If another customer has used what is charged, the hash contains that customer as well,
+    because two customers may have billable events with the same id and time.
 
     Up to version 1.3.0, keys did not contain `@<occurred_at>`, and reservations had no `reserved_at`. A billable event
     with such a reservation keeps its old key, because Chargebee may still execute a call with that key.
@@ -116,13 +161,14 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
         return start
     if billable.reserved_at is not None:
         start = f"{start}@{billable.occurred_at}"
-    key = f"{start}-{billable.id}"
+    name = billable.id if payer in (None, billable.customer_id) else f"{billable.customer_id}\0{billable.id}"
+    key = f"{start}-{name}"
     if len(key) <= KEY_LENGTH and _IN_A_HEADER.fullmatch(key):
         return key
-    return f"{start}-{hashlib.sha256(billable.id.encode()).hexdigest()[:32]}"
+    return f"{start}-{hashlib.sha256(name.encode()).hexdigest()[:32]}"
 
 
 def without(billables: Iterable[Billable], others: Iterable[Billable]) -> list[Billable]:
     """Returns the billable events that are not among `others`."""
-    references = {other.reference for other in others}
-    return [billable for billable in billables if billable.reference not in references]
+    known = {(other.customer_id, other.reference) for other in others}
+    return [billable for billable in billables if (billable.customer_id, billable.reference) not in known]

@@ -25,7 +25,7 @@ DESCRIPTION_LENGTH = 250
 def described(billable: Billable) -> str:
     """Returns the charge's description: the billable event's description, shortened if necessary, and its reference."""
     reference = f" [billable:{billable.reference}]"
-    return _cut(billable.description, DESCRIPTION_LENGTH - _length(reference)) + reference
+    return cut(billable.description, DESCRIPTION_LENGTH - _length(reference)) + reference
 
 
 def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billable]:
@@ -58,7 +58,8 @@ def _length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _cut(text: str, length: int) -> str:
+def cut(text: str, length: int) -> str:
+    """Returns at most the first `length` UTF-16 code units of `text`."""
     if _length(text) <= length:
         return text
     return text.encode("utf-16-le", "surrogatepass")[: 2 * length].decode("utf-16-le", "ignore")

@@ -1,6 +1,7 @@
 """Charges are made and recognised, for any text and any ids."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -32,6 +33,8 @@ class Line(NamedTuple):
     description: str = ""
     entity_type: str = "plan_item_price"
     unit_amount: int = 1
+    subscription_id: object = None
+    customer_id: object = None
 
 
 # Descriptions as people write them, and such as imitate a reference.
@@ -177,15 +180,20 @@ def test_sort_keys_are_between_those_of_the_period_that_holds_them(start: int, e
 def test_a_billable_event_survives_the_table(name: str, text: str, at: int, amount: int) -> None:
     """A billable event survives the way into an item and back."""
     billable = Billable(name, amount, text, at)
-    assert chargeable("c", item_of("c", billable)) == billable
+    assert chargeable("c", item_of("c", billable)) == replace(billable, customer_id="c")
 
 
 @pytest.mark.parametrize(
     ("name", "amount", "code"),
-    [("b", 0, "invalid_amount"), ("b", -1, "invalid_amount"), ("a b", 1, "invalid_id"), ("a]", 1, "invalid_id")],
+    [
+        ("b", 10**12 + 1, "invalid_amount"),
+        ("b", -1, "invalid_amount"),
+        ("a b", 1, "invalid_id"),
+        ("a]", 1, "invalid_id"),
+    ],
 )
 def test_what_cannot_be_charged_is_refused(name: str, amount: int, code: str) -> None:
-    """Chargebee requires an amount of at least 1, and the worker requires a valid reference."""
+    """No charge has a negative or an absurd amount, and the worker requires a valid reference."""
     with pytest.raises(Unprocessable) as failed:
         Billable(name, amount, "", 0).require_chargeable()
     assert failed.value.code == code

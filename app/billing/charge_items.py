@@ -1,0 +1,136 @@
+"""Defines charge items: what the billing work knows of a usage item. Everything here is without I/O.
+
+A usage item belongs to its writer, who may put it again at any time. So its reservation is in a charge item, which the
+writer does not touch. The charge item has the key of the usage item, with `charge#` instead of `billable#`, and a
+snapshot of what is charged. README.md in this folder describes the attributes.
+"""
+
+from app.billing.charges import Billable
+from app.billing.items import Item, Key, Update, Value, number, text
+from app.billing.references import DESCRIPTION_LENGTH, cut
+
+USAGE, CHARGE = "billable#", "charge#"
+# The attributes that say that usage was set aside, and those that say which invoice has it.
+ASIDE = ("reason", "set_aside_at", "event_id")
+ON_INVOICE = ("invoice_id", "reserved_at", "billed_at", "closed_as")
+UNRESERVED = "attribute_not_exists(#invoice_id)"
+
+
+def charge_key(customer_id: str, suffix: str) -> Key:
+    """Returns the key of the charge item of the usage item whose sort key is `billable#<suffix>`."""
+    return {"pk": {"S": f"customer#{customer_id}"}, "sk": {"S": f"{CHARGE}{suffix}"}}
+
+
+def suffix_of(item: Item) -> str:
+    """Returns the part of the sort key that a usage item and its charge item have in common."""
+    found: str = item["sk"]["S"]
+    return found.partition("#")[2]
+
+
+def snapshot(billable: Billable) -> dict[str, Value]:
+    """Returns the attributes of a charge item that say what is charged.
+
+    No charge contains more of the description, and a transaction of long texts would be too large.
+    """
+    found: dict[str, Value | None] = {
+        "amount": billable.amount,
+        "description": cut(billable.description, DESCRIPTION_LENGTH),
+        "currency": billable.currency,
+        "subscription_id": billable.subscription_id,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def read(customer_id: str, item: Item) -> Billable:
+    """Returns the billable event as the charge item `item` has it. The item must have an `invoice_id`."""
+    seconds, _, name = suffix_of(item).partition("#")
+    return Billable(
+        id=name,
+        amount=int(item["amount"]["N"]),
+        description=item["description"]["S"],
+        occurred_at=int(seconds),
+        invoice_id=text(item, "invoice_id"),
+        reserved_at=number(item, "reserved_at"),
+        billed_at=number(item, "billed_at"),
+        customer_id=customer_id,
+        currency=text(item, "currency"),
+        subscription_id=text(item, "subscription_id"),
+        closed_as=text(item, "closed_as"),
+    )
+
+
+def reserved(billable: Billable, invoice_id: str, now: int) -> Update:
+    """Returns the update that reserves a billable event for an invoice, unless an invoice has it.
+
+    If the billable event is billed for another invoice, the update takes it over from that invoice. The caller must
+    know that that invoice is void or gone. Up to version 1.4.0, the usage item had the reservation. Such a billable
+    event keeps its time of the reservation, on which the idempotency key depends.
+    """
+    values: dict[str, Value] = {"invoice_id": invoice_id, **snapshot(billable)}
+    if billable.invoice_id != invoice_id:
+        values["reserved_at"] = now
+    elif billable.reserved_at is not None:
+        values["reserved_at"] = billable.reserved_at
+    if billable.closed_as is None:
+        return _set(billable, values, UNRESERVED)
+    values["taken_from"] = billable.closed_as
+    return _set(billable, values, _UNCHANGED, **_known(billable))
+
+
+def billed(billable: Billable, closed_as: str, now: int) -> Update:
+    """Returns the update that marks a reserved billable event as billed on the invoice that was closed as `closed_as`.
+
+    The caller must write the update only after the invoice is closed.
+    """
+    change = "SET #billed_at = :billed_at, #closed_as = :closed_as"
+    key = charge_key(billable.customer_id, billable.suffix)
+    condition = "#invoice_id = :invoice"
+    return Update(key, change, condition, billed_at=now, closed_as=closed_as, invoice=billable.invoice_id or "")
+
+
+_UNCHANGED = "#invoice_id = :old AND #billed_at = :old_billed_at"
+
+
+def _known(billable: Billable) -> dict[str, Value]:
+    return {"old": billable.invoice_id or "", "old_billed_at": billable.billed_at or 0}
+
+
+def _set(billable: Billable, values: dict[str, Value], condition: str, **known: Value) -> Update:
+    """Returns an update that sets `values` and removes the other attributes that a charge item may have."""
+    optional = ("currency", "subscription_id", *ON_INVOICE, *ASIDE)
+    change = "SET " + ", ".join(f"#{name} = :{name}" for name in values)
+    change += " REMOVE " + ", ".join(f"#{name}" for name in optional if name not in values)
+    return Update(charge_key(billable.customer_id, billable.suffix), change, condition, **values, **known)
+
+
+def set_aside(billable: Billable | tuple[str, str], reason: str, event_id: str, now: int) -> Update:
+    """Returns the update that sets usage aside because of `reason`, unless an invoice has it.
+
+    Usage that cannot be read is given by its customer and its suffix. Usage that is billed for another invoice is
+    taken from that invoice: see `reserved`.
+    """
+    values: dict[str, Value] = {"reason": reason, "event_id": event_id, "set_aside_at": now}
+    if not isinstance(billable, Billable):
+        change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :set_aside_at"
+        return Update(charge_key(*billable), change, UNRESERVED, **values)
+    values |= snapshot(billable)
+    if billable.closed_as is None:
+        return _set(billable, values, UNRESERVED)
+    values["taken_from"] = billable.closed_as
+    return _set(billable, values, _UNCHANGED, **_known(billable))
+
+
+def freed(billable: Billable, reason: str, event_id: str, now: int) -> Update:
+    """Returns the update that takes a reservation back, because the invoice does not have the charge.
+
+    The charge item keeps the reason, as if the usage had been set aside.
+    """
+    change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :now REMOVE #invoice_id, #reserved_at"
+    key, invoice = charge_key(billable.customer_id, billable.suffix), billable.invoice_id or ""
+    condition = "#invoice_id = :invoice AND attribute_not_exists(#billed_at)"
+    return Update(key, change, condition, reason=reason, event_id=event_id, now=now, invoice=invoice)
+
+
+def differs(usage: Billable, charge: Billable) -> bool:
+    """Returns whether the writer has changed the usage item since the charge item's snapshot was made."""
+    return snapshot(usage) != snapshot(charge)

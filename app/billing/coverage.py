@@ -1,0 +1,79 @@
+"""Decides from an invoice's line items whether the worker acts on the invoice, and whose usage the invoice covers.
+
+The worker acts on an invoice that renews a subscription. By Chargebee's typings, `recurring` says only that an invoice
+belongs to a subscription, so it is true for an ad-hoc charge on a subscription as well. The lines tell them apart: only
+an invoice for a term has a line of a plan or an add-on with a service period. Everything here is without I/O.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from app.billing.line_items import LATEST_SECOND, Line, Period
+from app.errors import Unprocessable
+from app.events import Invoice, valid_id
+
+PENDING = "pending"
+# The types of lines that belong to a term (line_items.entity_type): https://apidocs.chargebee.com/docs/api/invoices
+TERM_TYPES = frozenset({"plan", "plan_item_price", "addon", "addon_item_price"})
+
+
+class Coverage(NamedTuple):
+    """The usage of one subscription of one customer in one period, which an invoice covers."""
+
+    customer_id: str
+    subscription_id: str
+    period: Period
+
+
+def coverages(invoice: Invoice, lines: Iterable[Line]) -> list[Coverage]:
+    """Returns what the invoice covers: one entry for each customer and subscription of its term lines.
+
+    The period goes from the earliest start to the latest end of these lines. In an account hierarchy, the invoice goes
+    to the owner, and the lines name the customer who has the subscription. Raises Unprocessable if a period begins
+    before 1970, or ends after LATEST_SECOND.
+    """
+    terms = sorted(
+        (valid_id(line.customer_id) or invoice.customer_id, subscription, line.date_from, line.date_to)
+        for line in lines
+        if line.entity_type in TERM_TYPES
+        and line.date_to > line.date_from
+        and (subscription := valid_id(line.subscription_id) or valid_id(invoice.subscription_id))
+    )
+    return [_covered(*one, list(some)) for one, some in groupby(terms, key=lambda term: term[:2])]
+
+
+def _covered(customer_id: str, subscription_id: str, terms: Sequence[tuple[str, str, int, int]]) -> Coverage:
+    found = Period(min(term[2] for term in terms), max(term[3] for term in terms))
+    if found.start < 0 or found.end > LATEST_SECOND:
+        raise Unprocessable("The invoice's period begins before 1970, or ends after the year 2286", "invalid_period")
+    return Coverage(customer_id, subscription_id, found)
+
+
+def why_left_alone(invoice: Invoice, covered: Sequence[Coverage], exempt: frozenset[str]) -> str | None:
+    """Returns why the worker neither charges nor closes the invoice, or None if it does.
+
+    `covered`: the invoice's coverages; `exempt`: the ids in APP_BILLING_EXEMPT.
+    """
+    named = {invoice.customer_id, valid_id(invoice.subscription_id), *(one.customer_id for one in covered)}
+    if exempt & (named | {one.subscription_id for one in covered}):
+        return "exempt"
+    if invoice.status != PENDING:
+        return "not_pending"
+    if not invoice.recurring:
+        return "not_recurring"
+    return None if covered else "no_term_line"
+
+
+def covering(covered: Iterable[Coverage], customer_id: str, subscription_id: str | None, at: int) -> list[Coverage]:
+    """Returns the coverages that a usage event of the customer may belong to. `at`: the time of the event.
+
+    If `subscription_id` is None, the event names no subscription. Then it may belong to each one of the customer.
+    """
+    return [
+        one
+        for one in covered
+        if one.customer_id == customer_id
+        and subscription_id in (None, one.subscription_id)
+        and one.period.start <= at <= one.period.end
+    ]
