@@ -20,6 +20,7 @@ def billing_access(settings: Settings) -> BillingAccess:
         call_timeout=settings.chargebee_timeout,
         rate=settings.chargebee_rate,
         lease=settings.billing_lease,
+        exempt=settings.billing_exempt,
     )
 
 

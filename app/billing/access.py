@@ -13,8 +13,9 @@ class BillingAccess(NamedTuple):
 
     `connections`: the maximum number of connections to DynamoDB. `rate`: the maximum number of calls to Chargebee per
     minute, of all processes together. `call_timeout`: the time-out of one try of a call to Chargebee. `lease`: how long
-    a claim reserves an event for one worker, unless the worker renews the claim. Release v01 uses neither `connections`
-    nor `rate` nor `lease`, so `rate` does not limit its calls.
+    a claim reserves an event for one worker, unless the worker renews the claim. `exempt`: ids of customers and
+    subscriptions whose invoices stay pending. Release v01 uses neither `connections` nor `rate` nor `lease`, so `rate`
+    does not limit its calls.
     """
 
     table: str
@@ -24,3 +25,4 @@ class BillingAccess(NamedTuple):
     call_timeout: float
     rate: int
     lease: float
+    exempt: frozenset[str] = frozenset()

@@ -18,6 +18,7 @@ from app.clock import now_ms
 from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocessable
 
 PENDING, VOIDED = "pending", "voided"
+INVOICE_NOT_FOUND = "invoice_not_found"
 # A longer Retry-After counts as this many seconds. Chargebee counts calls per minute, so a longer Retry-After must be
 # an error of Chargebee or of a proxy.
 LONGEST_REST = 120.0
@@ -66,6 +67,23 @@ class FoundInvoice(BaseModel):
         return self.status == PENDING
 
 
+class FoundSubscription(BaseModel):
+    """The fields of a subscription that say when it was alive, in unix seconds. An absent one is None."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    id: str
+    created_at: int | None = None
+    start_date: int | None = None
+    started_at: int | None = None
+    cancelled_at: int | None = None
+
+    def was_alive(self, start: int, end: int) -> bool:
+        """Returns whether the subscription was alive at some time between `start` and `end`."""
+        begins = (self.started_at, self.start_date, self.created_at, 0)
+        first = next(time for time in begins if time is not None)
+        return first <= end and (self.cancelled_at is None or self.cancelled_at >= start)
+
+
 class ApiAnswer(NamedTuple):
     status: int
     headers: Mapping[str, str]
@@ -84,6 +102,14 @@ def invoice_of(content: Mapping[str, Any]) -> FoundInvoice:
     """Returns the invoice in an answer, or in an entry of a list. Raises ChargebeeUnavailable if there is none."""
     try:
         return FoundInvoice.model_validate(content.get("invoice"))
+    except ValidationError:
+        raise unreadable() from None
+
+
+def subscription_of(content: Mapping[str, Any]) -> FoundSubscription:
+    """Returns the subscription in an entry of a list. Raises ChargebeeUnavailable if there is none."""
+    try:
+        return FoundSubscription.model_validate(content.get("subscription"))
     except ValidationError:
         raise unreadable() from None
 
@@ -121,7 +147,7 @@ def _rejection(status: int, code: str) -> BillingFailed:
     if status != HTTPStatus.NOT_FOUND:
         return Unprocessable(f"Chargebee rejected the call, and would reject a retry as well: {code}", code)
     if code == "resource_not_found":
-        return Unprocessable("Chargebee has no such invoice", "invoice_not_found")
+        return Unprocessable("Chargebee has no such invoice", INVOICE_NOT_FOUND)
     # Error codes such as `site_not_found` mean that APP_CHARGEBEE_URL is wrong. The event itself may be fine.
     return Postponed(f"Chargebee has answered with status {status}: {code}", code)
 

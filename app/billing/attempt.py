@@ -1,93 +1,121 @@
-"""Bills one pending invoice: finds the customer's billable events, reserves and charges them, and closes the invoice.
+"""Bills one pending invoice: finds the usage that it covers, reserves and charges the usage, and closes the invoice.
 
 An attempt may fail after any step. README.md in this folder explains why the next attempt charges nothing twice.
 """
 
-from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from app.billing.answers import VOIDED, FoundInvoice, InvalidState
+from loguru import logger
+
+from app.billing.answers import INVOICE_NOT_FOUND, FoundInvoice, InvalidState
 from app.billing.billables import Billables
 from app.billing.chargebee import Chargebee
-from app.billing.charges import Billable, changed_after, without
+from app.billing.charges import Billable, without
+from app.billing.coverage import NO_TERM_LINE, Coverage, coverages, covering, why_left_alone
 from app.billing.dynamodb import Table
-from app.billing.items import Update
 from app.billing.leases import Lease
-from app.billing.line_items import Line, added, period
-from app.billing.references import charged, refers_to
+from app.billing.result import Result, positive
+from app.billing.selection import Selection, Selector
+from app.billing.settlement import Settlement
+from app.billing.whose import Inquiries
 from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
-from app.events import Invoice
+from app.events import Event, Invoice
 
 INVALID_STATE = "invalid_state"
 # How long Chargebee may reject changes of a pending invoice. An earlier call that is still at work causes the same
 # error, but ends before Chargebee forgets its idempotency key, which happens after 30 minutes.
 CONFLICT_SECONDS = 3600.0
+SHOWN = 10
+
+
+class Clients(NamedTuple):
+    """What all attempts of a process share. `exempt`: the ids in APP_BILLING_EXEMPT."""
+
+    table: Table
+    chargebee: Chargebee
+    exempt: frozenset[str]
 
 
 class BillingAttempt:
-    """One attempt to bill an invoice. `occurred_at`: the time of Chargebee's event, in unix seconds."""
+    """One attempt to bill the invoice of Chargebee's event."""
 
-    def __init__(self, table: Table, chargebee: Chargebee, lease: Lease, invoice: Invoice, occurred_at: int) -> None:
+    def __init__(self, clients: Clients, lease: Lease, event: Event, invoice: Invoice) -> None:
+        table, chargebee, self._exempt = clients
         self._chargebee, self._lease, self._invoice = chargebee, lease, invoice
-        self._occurred_at = occurred_at
-        self._billables = Billables(table, invoice.customer_id, invoice.id)
-        self._reserved: list[Billable] = []  # by this attempt
-        self._rejected = False  # because of the invoice's state, so the invoice exists
+        self._covered: list[Coverage] = []
+        self._billables = Billables(table, invoice.id, event.id)
+        self._settlement = Settlement(chargebee, lease, self._billables, invoice, event.occurred_at)
 
-    async def bill(self) -> tuple[bool, list[Update]]:
-        """Charges the billable events and closes the invoice. Raises BillingFailed.
-
-        Returns a pair: whether the invoice is closed, and the updates of the table that mark billable events as billed.
-        """
+    async def bill(self) -> Result:
+        """Charges the usage and closes the invoice, or leaves the invoice alone. Raises BillingFailed."""
         try:
             return await self._bill()
         except Unprocessable as error:
-            if error.code != "invoice_not_found":
+            if error.code != INVOICE_NOT_FOUND:
                 raise
-            return await self._without_draft(error)
+            return await self._settlement.without_draft(error, self._customers())
 
-    async def _without_draft(self, error: Unprocessable) -> tuple[bool, list[Update]]:
-        """Returns the same values as `bill`, for an invoice whose id Chargebee does not know.
-
-        Either the invoice was closed, which gives it another id, or it was deleted, or it never existed. Raises `error`
-        if no closed invoice of the customer has a charge of a billable event that is reserved for this invoice. But if
-        the invoice existed during this attempt, a call that was still at work has closed it: raises
-        ChargebeeUnavailable, because the next attempt gets the answer of that call.
-        """
-        own = await self._billables.reserved()
-        if not self._rejected and not self._lease.may_have_changed and len(own) == len(self._reserved):
-            # No attempt can have added a charge, so another invoice may charge these billable events.
-            await self._billables.free(own)
-            raise error
-        since = changed_after(own)
-        async for found in self._chargebee.closed_invoices(self._lease, self._invoice.customer_id, since):
-            if refers_to(found.line_items, own):
-                return await self._finish_closed(found, own)
-        if self._rejected:
-            raise ChargebeeUnavailable("The invoice existed a moment ago, and is not found", INVALID_STATE)
-        raise error  # The reservations stay, because a charge may be on an invoice that was not found.
-
-    async def _bill(self) -> tuple[bool, list[Update]]:
-        found = await self._retrieve() if self._invoice.is_truncated else None
-        lines = found.line_items if found else self._invoice.line_items
-        billables = await self._find(lines)
-        reserved = [billable for billable in billables if billable.invoice_id is not None]
-        if reserved and found is None:  # an earlier attempt may have charged these billable events
+    async def _bill(self) -> Result:
+        invoice = self._invoice
+        self._covered = coverages(invoice, invoice.line_items)
+        reason = why_left_alone(invoice, self._covered, self._exempt)
+        found = None
+        if invoice.is_truncated and reason in (None, NO_TERM_LINE):
+            found = await self._retrieve()
+            self._covered = coverages(invoice, found.line_items)
+            reason = why_left_alone(invoice, self._covered, self._exempt)
+        if reason is not None and (reason != NO_TERM_LINE or found is None or self._lease.is_first):
+            return self._left_alone(reason)
+        selection = await self._find()
+        own = selection.own
+        if reason is not None and not own:  # otherwise, a person has edited the lines since an earlier attempt
+            return self._left_alone(reason)
+        if positive(own) and found is None:  # an earlier attempt may have charged this usage
             found = await self._retrieve()
         if found is not None and not found.is_pending:
-            # A closed invoice can contain only charges of billable events that an earlier attempt has reserved. If some
-            # are reserved, the others came later and do not belong to this invoice. If none is reserved, the invoice
-            # was closed without charges, so all billable events of the period are missing from the invoice.
-            return await self._finish_closed(found, reserved or billables)
-        self._reserved = await self._billables.reserve(without(billables, reserved))
-        own = reserved + self._reserved
+            # A closed invoice can contain only charges of usage that an earlier attempt has reserved. If some is
+            # reserved, the rest came later and does not belong to this invoice. If none is reserved, the invoice was
+            # closed without charges, so all usage of the period is missing from the invoice.
+            return self._settlement.closed(found, own if positive(own) else own + selection.free)
+        own = own + await self._reserve(selection)
         try:
-            return await self._charge(own, self._charged(reserved, found) if found else [])
+            return await self._charge(own, self._settlement.charged(own, found) if found else [])
         except InvalidState:
-            self._rejected = True
+            self._settlement.rejected = True
             found = await self._retrieve()
             if found.is_pending:
                 raise self._conflict() from None
-            return await self._finish_closed(found, own)
+            return self._settlement.closed(found, own)
+
+    def _left_alone(self, reason: str) -> Result:
+        invoice = self._invoice
+        logger.bind(event_id=self._lease.event_id, cause=reason).info("Invoice {} is left pending", invoice.id)
+        return Result("left_pending")
+
+    async def _find(self) -> Selection:
+        invoice, event_id = self._invoice, self._lease.event_id
+        selection = await self._billables.find(Selector(invoice.id, invoice.currency_code, event_id, self._covered))
+        if invoice.is_truncated and not self._lease.is_first:
+            # The coverage comes from the invoice as it is now. A person may have edited it since an earlier attempt.
+            reserved = await self._billables.reserved(self._customers())
+            selection.own.extend(without(reserved, selection.own))
+        self._settlement.set_aside = {(one.customer_id, one.suffix) for one in selection.set_aside}
+        if selection.changed:
+            logger.bind(event_id=event_id).warning(
+                "Usage was changed after it was reserved for invoice {}, and is charged as it was: {}",
+                *(invoice.id, ", ".join(selection.changed[:SHOWN])),
+            )
+        return selection
+
+    async def _reserve(self, selection: Selection) -> list[Billable]:
+        """Reserves the usage that no invoice has, and sets aside what cannot be charged."""
+        inquiries = Inquiries(self._chargebee, self._lease, self._covered)
+        wanted, aside = await inquiries.settle(selection.free, selection.elsewhere)
+        aside += selection.odd
+        done = await self._billables.reserve(wanted, [one for one in aside if one not in selection.set_aside])
+        self._settlement.by_attempt = done.by_attempt
+        self._settlement.set_aside |= {(one.customer_id, one.suffix) for one in done.aside}
+        return done.by_attempt + done.before
 
     def _conflict(self) -> BillingFailed:
         """Returns the error of a pending invoice that Chargebee does not let the worker change. Reservations stay."""
@@ -97,45 +125,25 @@ class BillingAttempt:
             )
         return ChargebeeUnavailable("Chargebee rejects changes of a pending invoice", INVALID_STATE)
 
-    async def _charge(self, own: list[Billable], on_invoice: list[Billable]) -> tuple[bool, list[Update]]:
-        """Charges the billable events of `own` that are not in `on_invoice`, and closes the invoice.
+    async def _charge(self, own: list[Billable], on_invoice: list[Billable]) -> Result:
+        """Charges the usage of `own` that is not in `on_invoice`, and closes the invoice.
 
-        `own`: the billable events that are reserved for this invoice; `on_invoice`: those that the invoice already
-        contains. Returns the same values as `bill`. Raises InvalidState, BillingFailed.
+        `own`: the usage that is reserved for this invoice; `on_invoice`: what the invoice already contains. Raises
+        InvalidState, BillingFailed.
         """
-        for billable in without(own, on_invoice):
-            await self._chargebee.add_charge(self._lease, self._invoice.id, billable)
-        if not own and not self._invoice.line_items:
-            found = await self._retrieve()
-            if found.is_pending and not found.line_items:
-                return False, []  # Chargebee does not close an invoice that has no line item
-        await self._chargebee.close(self._lease, self._invoice.id, self._invoice.customer_id)
-        return True, self._billables.billed(own)
+        invoice = self._invoice
+        for billable in without(positive(own), on_invoice):
+            coverage = self._coverage_of(billable)
+            await self._chargebee.add_charge(self._lease, invoice.id, billable, coverage, invoice.customer_id)
+        closed_as = await self._chargebee.close(self._lease, invoice.id, invoice.customer_id)
+        return self._settlement.result(own, closed_as)
 
-    async def _finish_closed(self, found: FoundInvoice, own: list[Billable]) -> tuple[bool, list[Update]]:
-        """Returns the same values as `bill`, for an invoice that an earlier attempt or someone else has closed.
+    def _coverage_of(self, billable: Billable) -> Coverage | None:
+        found = covering(self._covered, billable.customer_id, billable.subscription_id, billable.occurred_at)
+        return found[0] if len(found) == 1 else None
 
-        Raises Unprocessable if the invoice is voided, or if a billable event of `own` has no charge on the invoice.
-        Raises TableUnavailable, or ConditionFailed if a reservation for the invoice has been removed meanwhile.
-        """
-        if found.status == VOIDED:
-            raise Unprocessable("The invoice was voided at Chargebee", "invoice_voided")
-        on_invoice = self._charged([one for one in own if one.invoice_id is not None], found)
-        billed = self._billables.billed(on_invoice)
-        if missing := without(own, on_invoice):
-            # Chargebee adds no charges to a closed invoice, so a person must decide what to do. `free` removes the
-            # reservations of the missing billable events, because another invoice of the same period may charge them.
-            await self._billables.free(missing)
-            await self._billables.mark(billed)
-            detail = f"The invoice was closed without {len(missing)} of {len(own)} charges"
-            raise Unprocessable(detail, "closed_without_charges")
-        return True, billed
-
-    def _charged(self, reserved: Iterable[Billable], found: FoundInvoice) -> list[Billable]:
-        return charged(reserved, added(found.line_items, self._invoice.line_items))
-
-    async def _find(self, lines: Sequence[Line]) -> list[Billable]:
-        return await self._billables.find(period(lines, self._invoice.line_items, self._occurred_at))
+    def _customers(self) -> set[str]:
+        return {self._invoice.customer_id, *(one.customer_id for one in self._covered)}
 
     async def _retrieve(self) -> FoundInvoice:
         return await self._chargebee.retrieve(self._lease, self._invoice.id)

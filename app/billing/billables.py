@@ -1,131 +1,165 @@
-"""Finds a customer's billable events in the table, reserves them for an invoice, and marks them as billed.
+"""Finds the usage that an invoice covers, reserves it for the invoice, and frees it again.
 
-A reservation is the invoice's id in the attribute `invoice_id`. The worker reserves each billable event before it
-charges the event, so a billable event without `invoice_id` was never charged. If a billable event is reserved for one
+A reservation is the invoice's id in the attribute `invoice_id` of the charge item. The worker reserves each usage item
+before it charges the usage, so usage without such a charge item was never charged. If usage is reserved for one
 invoice, no other invoice charges it, even if the periods of the two invoices overlap.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
+from typing import NamedTuple
 
-from app.billing.charges import Billable, between, billable_key, chargeable
+from app.billing import charge_items
+from app.billing.charge_items import CHARGE, USAGE, charge_key, suffix_of
+from app.billing.charges import Billable, between, chargeable
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
-from app.billing.items import Update, text, typed
+from app.billing.items import Item, Update, text, typed
 from app.billing.line_items import Period
+from app.billing.selection import Aside, Selection, Selector
 from app.clock import now_seconds
 
 
+class Reserved(NamedTuple):
+    """`by_attempt`: what this call has reserved; `before`: what an earlier call had reserved; `aside`: set aside."""
+
+    by_attempt: list[Billable]
+    before: list[Billable]
+    aside: list[Aside]
+
+
+Entry = tuple[Update, Billable | Aside]
+
+
 class Billables:
-    """Reads and changes a customer's billable events in the table, on behalf of one invoice."""
+    """Reads usage items and changes charge items in the table, on behalf of one event of an invoice."""
 
-    def __init__(self, table: Table, customer_id: str, invoice_id: str) -> None:
+    def __init__(self, table: Table, invoice_id: str, event_id: str) -> None:
         self._table = table
-        self._customer, self._invoice = customer_id, invoice_id
+        self._invoice, self._event = invoice_id, event_id
 
-    async def find(self, period: Period) -> list[Billable]:
-        """Returns the billable events of the period, without those that are reserved for another invoice.
+    async def find(self, selector: Selector) -> Selection:
+        """Returns the usage that the selector's invoice covers. Raises TableUnavailable, Unprocessable."""
+        found = Selection.empty()
+        for customer, some in groupby(sorted(selector.covered), key=lambda one: one.customer_id):
+            periods = [one.period for one in some]
+            first, last = between(Period(min(one.start for one in periods), max(one.end for one in periods)))
+            usage = await self._between(customer, first, last)
+            charges = await self._between(customer, first.replace(USAGE, CHARGE), last.replace(USAGE, CHARGE))
+            selector.select(found, customer, usage, charges)
+        found.own.extend(await self._adopted(found.old))
+        return found
 
-        Raises TableUnavailable, or Unprocessable if an item of a billable event is invalid.
+    async def reserve(self, wanted: Iterable[Billable], aside: Iterable[Aside]) -> Reserved:
+        """Reserves usage for the invoice, and sets other usage aside.
+
+        Leaves out usage that was reserved for another invoice in the meantime. Raises TableUnavailable, Unprocessable.
         """
-        first, last = between(period)
-        items = self._table.query(
-            KeyConditionExpression="#pk = :customer AND #sk BETWEEN :first AND :last",
-            # The filter also keeps items whose `invoice_id` is empty or not a string: `chargeable` rejects such items.
-            FilterExpression="attribute_not_exists(#invoice_id) OR #invoice_id IN (:invoice, :empty)"
-            " OR NOT attribute_type(#invoice_id, :text)",
-            ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
-            ExpressionAttributeValues={
-                ":customer": typed(f"customer#{self._customer}"),
-                ":first": typed(first),
-                ":last": typed(last),
-                ":invoice": typed(self._invoice),
-                ":empty": typed(""),
-                ":text": typed("S"),
-            },
-        )
-        return [chargeable(self._customer, item) async for item in items]
-
-    async def reserve(self, billables: Sequence[Billable]) -> list[Billable]:
-        """Reserves the billable events for the invoice, and returns the reserved ones.
-
-        Leaves out billable events that were reserved for another invoice, or deleted, in the meantime.
-        Raises TableUnavailable, Unprocessable.
-        """
-        reserved: list[Billable] = []
-        for start in range(0, len(billables), TRANSACTION):
-            reserved += await self._reserve(billables[start : start + TRANSACTION])
-        return reserved
-
-    async def _reserve(self, billables: Sequence[Billable]) -> Sequence[Billable]:
-        while billables:
-            try:
-                now = now_seconds()
-                await self._table.write([self._reserved(billable, now) for billable in billables])
-                return [replace(billable, invoice_id=self._invoice, reserved_at=now) for billable in billables]
-            except ConditionFailed as failed:
-                billables = [
-                    billable
-                    for billable, item in zip(billables, failed.items, strict=True)
-                    if item is None or text(item, "invoice_id") == self._invoice
-                ]
-        return billables
-
-    async def free(self, billables: Sequence[Billable]) -> None:
-        """Removes the reservations of billable events that have no charge on the invoice.
-
-        Raises TableUnavailable, Unprocessable.
-        """
-        for billable in billables:
-            try:
-                await self._table.update(self._freed(billable))
-            except ConditionFailed:
-                continue  # the billable event is already billed, or not reserved for this invoice
-
-    async def reserved(self) -> list[Billable]:
-        """Returns all billable events that are reserved for the invoice, whatever their time.
-
-        Raises TableUnavailable, or Unprocessable if an item of a billable event is invalid.
-        """
-        items = self._table.query(
-            KeyConditionExpression="#pk = :customer AND begins_with(#sk, :billable)",
-            FilterExpression="#invoice_id = :invoice",
-            ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
-            ExpressionAttributeValues={
-                ":customer": typed(f"customer#{self._customer}"),
-                ":billable": typed("billable#"),
-                ":invoice": typed(self._invoice),
-            },
-        )
-        return [chargeable(self._customer, item) async for item in items]
-
-    def billed(self, billables: Sequence[Billable]) -> list[Update]:
-        """Returns the updates that mark the billable events as billed.
-
-        The caller must write the updates only after the invoice is closed.
-        """
-        return [
-            self._update(billable, "SET #billed_at = :now", "#invoice_id = :invoice", now=now_seconds())
-            for billable in billables
-            if billable.billed_at is None
+        now, done = now_seconds(), Reserved([], [], [])
+        entries: list[Entry] = [
+            (charge_items.reserved(one, self._invoice, now), self._with_reservation(one, now)) for one in wanted
         ]
+        entries += [(self._set_aside(one, now), one) for one in aside]
+        for start in range(0, len(entries), TRANSACTION):
+            await self._write(entries[start : start + TRANSACTION], done)
+        return done
 
-    async def mark(self, updates: Sequence[Update]) -> None:
-        """Writes the updates that `billed` has returned. Raises TableUnavailable, Unprocessable.
+    async def _write(self, entries: Sequence[Entry], done: Reserved) -> None:
+        while entries:
+            try:
+                await self._table.write([update for update, _ in entries])
+                break
+            except ConditionFailed as failed:
+                both = list(zip(entries, failed.items, strict=True))
+                entries = [entry for entry, item in both if item is None]
+                for (_, what), item in both:
+                    if item is not None and text(item, "invoice_id") == self._invoice:
+                        self._keep(what, item, done)
+        for _, what in entries:
+            if isinstance(what, Aside):
+                done.aside.append(what)
+            else:
+                done.by_attempt.append(what)
 
-        Raises ConditionFailed if a billable event is no longer reserved for the invoice.
+    def _keep(self, what: Billable | Aside, item: Item, done: Reserved) -> None:
+        """Keeps a reservation that the table has already. The item says what is charged, not this attempt."""
+        found = charge_items.read(what.customer_id, item)
+        # An equal time means that an earlier try of the same write succeeded, but its answer was lost.
+        own = isinstance(what, Billable) and found.reserved_at == what.reserved_at
+        (done.by_attempt if own else done.before).append(found)
 
-        Only an attempt that fails needs this method. If an attempt succeeds, `Lease.finish` writes the updates.
+    def _with_reservation(self, one: Billable, now: int) -> Billable:
+        at = one.reserved_at if one.invoice_id == self._invoice else now
+        return replace(one, invoice_id=self._invoice, reserved_at=at, billed_at=None, closed_as=None)
+
+    def _set_aside(self, one: Aside, now: int) -> Update:
+        if one.taken is not None:
+            return charge_items.taken_aside(one.taken, one.reason, self._event, now)
+        return charge_items.set_aside(one.customer_id, one.suffix, one.reason, self._event, now)
+
+    async def reserved(self, customers: Collection[str]) -> list[Billable]:
+        """Returns all usage of the customers that is reserved for the invoice, whatever its time.
+
+        Raises TableUnavailable, or Unprocessable if an item is invalid.
         """
+        found: list[Billable] = []
+        for customer in customers:
+            found += [charge_items.read(customer, item) for item in await self._of_invoice(customer, CHARGE)]
+            # Up to version 1.4.0, the usage item had the reservation. It counts unless there is a charge item.
+            old = await self._of_invoice(customer, USAGE)
+            keys = [charge_key(customer, suffix_of(item)) for item in old]
+            known = [
+                suffix_of(item)
+                for start in range(0, len(keys), TRANSACTION)
+                for item in await self._table.get_all(keys[start : start + TRANSACTION])
+            ]
+            left = [chargeable(customer, item) for item in old if suffix_of(item) not in known]
+            found += [one for one in left if one.billed_at is not None]
+            found += await self._adopted([one for one in left if one.billed_at is None])
+        return found
+
+    async def _adopted(self, old: Sequence[Billable]) -> list[Billable]:
+        """Writes charge items for reservations of a release up to 1.4.0, so that the writer cannot erase them."""
+        done = await self.reserve(old, ())
+        return done.by_attempt + done.before
+
+    def freed(self, billables: Iterable[Billable], reason: str) -> list[Update]:
+        """Returns the updates that free the reserved usage among `billables`, which has no charge on the invoice."""
+        now = now_seconds()
+        reserved = (one for one in billables if one.invoice_id is not None and one.billed_at is None)
+        return [charge_items.freed(one, reason, self._event, now) for one in reserved]
+
+    def billed(self, billables: Iterable[Billable], closed_as: str) -> list[Update]:
+        """Returns the updates that mark reserved usage as billed on the invoice that was closed as `closed_as`."""
+        now = now_seconds()
+        return [charge_items.billed(one, closed_as, now) for one in billables if one.billed_at is None]
+
+    async def write(self, updates: Sequence[Update]) -> None:
+        """Writes updates in as few transactions as possible. Raises ConditionFailed, TableUnavailable."""
         for start in range(0, len(updates), TRANSACTION):
             await self._table.write(updates[start : start + TRANSACTION])
 
-    def _reserved(self, billable: Billable, now: int) -> Update:
-        free = "attribute_exists(#pk) AND (attribute_not_exists(#invoice_id) OR #invoice_id = :invoice)"
-        return self._update(billable, "SET #invoice_id = :invoice, #reserved_at = :now", free, now=now)
+    async def _between(self, customer: str, first: str, last: str) -> list[Item]:
+        items = self._table.query(
+            KeyConditionExpression="#pk = :customer AND #sk BETWEEN :first AND :last",
+            ExpressionAttributeNames={"#pk": "pk", "#sk": "sk"},
+            ExpressionAttributeValues={
+                ":customer": typed(f"customer#{customer}"),
+                ":first": typed(first),
+                ":last": typed(last),
+            },
+        )
+        return [item async for item in items]
 
-    def _freed(self, billable: Billable) -> Update:
-        unbilled = "#invoice_id = :invoice AND attribute_not_exists(#billed_at)"
-        return self._update(billable, "REMOVE #invoice_id, #reserved_at", unbilled)
-
-    def _update(self, billable: Billable, change: str, condition: str, **values: int) -> Update:
-        return Update(billable_key(self._customer, billable), change, condition, invoice=self._invoice, **values)
+    async def _of_invoice(self, customer: str, kind: str) -> list[Item]:
+        items = self._table.query(
+            KeyConditionExpression="#pk = :customer AND begins_with(#sk, :kind)",
+            FilterExpression="#invoice_id = :invoice",
+            ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
+            ExpressionAttributeValues={
+                ":customer": typed(f"customer#{customer}"),
+                ":kind": typed(kind),
+                ":invoice": typed(self._invoice),
+            },
+        )
+        return [item async for item in items]

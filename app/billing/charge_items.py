@@ -103,21 +103,17 @@ def _set(billable: Billable, values: dict[str, Value], condition: str, **known: 
     return Update(charge_key(billable.customer_id, billable.suffix), change, condition, **values, **known)
 
 
-def set_aside(billable: Billable | tuple[str, str], reason: str, event_id: str, now: int) -> Update:
-    """Returns the update that sets usage aside because of `reason`, unless an invoice has it.
+def set_aside(customer_id: str, suffix: str, reason: str, event_id: str, now: int) -> Update:
+    """Returns the update that sets usage aside because of `reason`, unless an invoice has it."""
+    change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :now"
+    key = charge_key(customer_id, suffix)
+    return Update(key, change, UNRESERVED, reason=reason, event_id=event_id, now=now)
 
-    Usage that cannot be read is given by its customer and its suffix. Usage that is billed for another invoice is
-    taken from that invoice: see `reserved`.
-    """
-    values: dict[str, Value] = {"reason": reason, "event_id": event_id, "set_aside_at": now}
-    if not isinstance(billable, Billable):
-        change = "SET #reason = :reason, #event_id = :event_id, #set_aside_at = :set_aside_at"
-        return Update(charge_key(*billable), change, UNRESERVED, **values)
-    values |= snapshot(billable)
-    if billable.closed_as is None:
-        return _set(billable, values, UNRESERVED)
-    values["taken_from"] = billable.closed_as
-    return _set(billable, values, _UNCHANGED, **_known(billable))
+
+def taken_aside(billable: Billable, reason: str, event_id: str, now: int) -> Update:
+    """Returns the update that takes usage from the void invoice that has it, and sets the usage aside."""
+    values: dict[str, Value] = {"reason": reason, "event_id": event_id, "set_aside_at": now, **snapshot(billable)}
+    return _set(billable, {**values, "taken_from": billable.closed_as or ""}, _UNCHANGED, **_known(billable))
 
 
 def freed(billable: Billable, reason: str, event_id: str, now: int) -> Update:

@@ -13,12 +13,21 @@ from urllib.parse import quote
 import aiohttp
 
 from app.billing.access import BillingAccess
-from app.billing.answers import FoundInvoice, invoice_of, unreadable
+from app.billing.answers import (
+    INVOICE_NOT_FOUND,
+    VOIDED,
+    FoundInvoice,
+    FoundSubscription,
+    invoice_of,
+    subscription_of,
+    unreadable,
+)
 from app.billing.api_calls import ApiCalls, Caller
 from app.billing.charges import Billable, idempotency_key
+from app.billing.coverage import Coverage
 from app.billing.rate import SharedRateLimit
 from app.billing.references import described
-from app.errors import ChargebeeUnavailable
+from app.errors import ChargebeeUnavailable, Unprocessable
 from app.sqs.account import proxy_of
 from app.telemetry.record import ObserveCall, unobserved
 
@@ -33,19 +42,49 @@ class Chargebee:
     def __init__(self, calls: ApiCalls) -> None:
         self._calls = calls
 
-    async def add_charge(self, caller: Caller, invoice_id: str, billable: Billable) -> None:
-        """Adds the charge for `billable` to the invoice. Raises InvalidState, BillingFailed."""
+    async def add_charge(
+        self,
+        caller: Caller,
+        invoice_id: str,
+        billable: Billable,
+        coverage: Coverage | None = None,
+        payer: str | None = None,
+    ) -> None:
+        """Adds the charge for `billable` to the invoice. Raises InvalidState, BillingFailed.
+
+        `coverage`: the subscription and the service period of the charge, if the invoice covers them; `payer`: the
+        customer of the invoice, if another customer may have used what is charged.
+        """
         data = {"amount": str(billable.amount), "description": described(billable)}
-        found = await self._write(caller, invoice_id, "add_charge", data, billable)
+        if coverage is not None:
+            data["subscription_id"] = coverage.subscription_id
+            data["line_item[date_from]"], data["line_item[date_to]"] = map(str, coverage.period)
+        key = idempotency_key(caller.event_id, "add_charge", billable, payer)
+        found = await self._write(caller, invoice_id, "add_charge", data, key)
         _require(caller, found.id == invoice_id)
 
-    async def close(self, caller: Caller, invoice_id: str, customer_id: str) -> None:
-        """Closes the customer's invoice. Raises InvalidState, BillingFailed.
+    async def close(self, caller: Caller, invoice_id: str, customer_id: str) -> str:
+        """Closes the customer's invoice, and returns the invoice's id. Raises InvalidState, BillingFailed.
 
         Chargebee then replaces the draft by an invoice whose id is the next number, and no longer knows the draft's id.
         """
-        found = await self._write(caller, invoice_id, "close", {})
+        found = await self._write(caller, invoice_id, "close", {}, idempotency_key(caller.event_id, "close"))
         _require(caller, found.customer_id == customer_id and not found.is_pending)
+        return found.id
+
+    async def is_void_or_gone(self, caller: Caller, invoice_id: str) -> bool:
+        """Returns whether the invoice is void, or Chargebee does not know it. Raises BillingFailed."""
+        query = {"line_items_limit": "1"}
+        try:
+            answer = await self._calls.make(caller, "retrieve", f"/invoices/{_segment(invoice_id)}", params=query)
+        except Unprocessable as error:
+            if error.code != INVOICE_NOT_FOUND:
+                raise
+            return True
+        found = invoice_of(answer)
+        if found.id != invoice_id:
+            raise unreadable()
+        return found.status == VOIDED
 
     async def retrieve(self, caller: Caller, invoice_id: str) -> FoundInvoice:
         """Returns the invoice with the line items of all pages. Raises BillingFailed."""
@@ -84,6 +123,12 @@ class Chargebee:
             if not found.is_pending:
                 yield found if found.line_items_next_offset is None else await self.retrieve(caller, found.id)
 
+    async def subscriptions(self, caller: Caller, customer_id: str) -> AsyncIterator[FoundSubscription]:
+        """Yields the customer's subscriptions, whatever their status. Raises BillingFailed."""
+        filters = {"customer_id[is]": customer_id}
+        async for entry in self._list(caller, "list_subscriptions", "/subscriptions", filters):
+            yield subscription_of(entry)
+
     async def _list(
         self, caller: Caller, operation: str, path: str, filters: Mapping[str, str]
     ) -> AsyncIterator[Mapping[str, Any]]:
@@ -103,14 +148,14 @@ class Chargebee:
             query["offset"] = offset = answer["next_offset"]
 
     async def _write(
-        self, caller: Caller, invoice_id: str, operation: str, data: dict[str, str], billable: Billable | None = None
+        self, caller: Caller, invoice_id: str, operation: str, data: dict[str, str], key: str
     ) -> FoundInvoice:
-        """Makes a call that changes the invoice, and returns the invoice in the answer.
+        """Makes a call that changes the invoice, and returns the invoice in the answer. `key`: the idempotency key.
 
         Raises InvalidState, BillingFailed. If an answer with status 200 lacks an invoice, the answer is not from
         Chargebee, and the error is ChargebeeUnavailable.
         """
-        headers = {IDEMPOTENCY_HEADER: idempotency_key(caller.event_id, operation, billable)}
+        headers = {IDEMPOTENCY_HEADER: key}
         path = f"/invoices/{_segment(invoice_id)}/{operation}"
         answer = await self._calls.make(caller, operation, path, data=data, headers=headers)
         try:

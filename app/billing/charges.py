@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from app.billing.items import Item, Key, number, text
 from app.billing.line_items import Period
@@ -131,7 +130,7 @@ def _whole(number: str) -> int:
 
 def _name(item: Item, name: str, valid: re.Pattern[str]) -> str | None:
     """Returns a text attribute that need not be there. Raises ValueError or KeyError if it is invalid."""
-    value: Any = text(item, name)
+    value = text(item, name)
     if value is not None and not valid.fullmatch(value):
         raise ValueError(name)
     return value

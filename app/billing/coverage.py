@@ -13,7 +13,7 @@ from app.billing.line_items import LATEST_SECOND, Line, Period
 from app.errors import Unprocessable
 from app.events import Invoice, valid_id
 
-PENDING = "pending"
+PENDING, NO_TERM_LINE = "pending", "no_term_line"
 # The types of lines that belong to a term (line_items.entity_type): https://apidocs.chargebee.com/docs/api/invoices
 TERM_TYPES = frozenset({"plan", "plan_item_price", "addon", "addon_item_price"})
 
@@ -33,21 +33,21 @@ def coverages(invoice: Invoice, lines: Iterable[Line]) -> list[Coverage]:
     to the owner, and the lines name the customer who has the subscription. Raises Unprocessable if a period begins
     before 1970, or ends after LATEST_SECOND.
     """
-    terms = sorted(
-        (valid_id(line.customer_id) or invoice.customer_id, subscription, line.date_from, line.date_to)
+    terms = [
+        Coverage(valid_id(line.customer_id) or invoice.customer_id, subscription, Period(line.date_from, line.date_to))
         for line in lines
         if line.entity_type in TERM_TYPES
         and line.date_to > line.date_from
         and (subscription := valid_id(line.subscription_id) or valid_id(invoice.subscription_id))
-    )
-    return [_covered(*one, list(some)) for one, some in groupby(terms, key=lambda term: term[:2])]
+    ]
+    return [_together(list(some)) for _, some in groupby(sorted(terms), key=lambda term: term[:2])]
 
 
-def _covered(customer_id: str, subscription_id: str, terms: Sequence[tuple[str, str, int, int]]) -> Coverage:
-    found = Period(min(term[2] for term in terms), max(term[3] for term in terms))
+def _together(terms: Sequence[Coverage]) -> Coverage:
+    found = Period(min(term.period.start for term in terms), max(term.period.end for term in terms))
     if found.start < 0 or found.end > LATEST_SECOND:
         raise Unprocessable("The invoice's period begins before 1970, or ends after the year 2286", "invalid_period")
-    return Coverage(customer_id, subscription_id, found)
+    return terms[0]._replace(period=found)
 
 
 def why_left_alone(invoice: Invoice, covered: Sequence[Coverage], exempt: frozenset[str]) -> str | None:
@@ -62,7 +62,7 @@ def why_left_alone(invoice: Invoice, covered: Sequence[Coverage], exempt: frozen
         return "not_pending"
     if not invoice.recurring:
         return "not_recurring"
-    return None if covered else "no_term_line"
+    return None if covered else NO_TERM_LINE
 
 
 def covering(covered: Iterable[Coverage], customer_id: str, subscription_id: str | None, at: int) -> list[Coverage]:

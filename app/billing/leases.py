@@ -13,12 +13,12 @@ system clocks of two workers may differ by this twelfth, which is 5 s for a leas
 import asyncio
 from collections.abc import Sequence
 
-from app.billing import items
+from app.billing import claims
 from app.billing.api_calls import Caller
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
 from app.billing.items import Item, Update, number, text
 from app.clock import CLOCK, monotonic, now_ms, now_seconds
-from app.errors import ClaimedElsewhere
+from app.errors import ClaimedElsewhere, Unprocessable
 
 SKEW = 1 / 12
 # The table keeps a claim for longer than SQS keeps a message (at most 14 days). An event that Chargebee has redelivered
@@ -46,7 +46,7 @@ class Lease(Caller):
         self.token = f"{owner}/{CLOCK.get().token(8)}"
         self.seconds = seconds
         self._invoice_id: str | None = None
-        self._first = True  # no earlier attempt has claimed the event
+        self.is_first = True  # no earlier attempt has claimed the event
         self._conflict_at: int | None = None  # unix ms of the first attempt that has called `note_conflict`
         self._ends = 0.0
         self._renewing = asyncio.Lock()
@@ -62,22 +62,27 @@ class Lease(Caller):
         Raises AlreadyDone, TableUnavailable, Unprocessable.
         """
         try:
-            await self._table.update(items.recorded(self.event_id, self.token, outcome, expires=_expires()))
+            await self._table.update(claims.recorded(self.event_id, self.token, outcome, expires=_expires()))
         except ConditionFailed:
             raise AlreadyDone from None
 
     async def claim(self) -> None:
-        """Claims the event. Raises AlreadyDone, ClaimedElsewhere, TableUnavailable, Unprocessable."""
+        """Claims the event. Raises AlreadyDone, ClaimedElsewhere, TableUnavailable, Unprocessable.
+
+        If an earlier attempt has come to a binding verdict, this is the Unprocessable that it raises again.
+        """
         sent = monotonic()
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
-            item = await self._table.update(items.claim(self.event_id, self.token, **times))
+            item = await self._table.update(claims.claim(self.event_id, self.token, **times))
         except ConditionFailed as failed:
             item = failed.items[0] or {}
             if text(item, "status") == "done":
                 raise AlreadyDone from None
+            if text(item, "status") == "failed":
+                raise Unprocessable(text(item, "detail") or "", text(item, "code") or "") from None
             self._require_owner(item, "Another worker works on this event")
-        self._first, self._conflict_at = number(item, "attempts") == 1, number(item, "conflict_at")
+        self.is_first, self._conflict_at = number(item, "attempts") == 1, number(item, "conflict_at")
         self._ends = sent + self.seconds
 
     async def take_invoice(self, invoice_id: str, version: int | None) -> None:
@@ -87,7 +92,7 @@ class Lease(Caller):
         """
         times = {"until": self._until(), "free": self._free(), "expires": _expires()}
         try:
-            await self._table.update(items.take_invoice(invoice_id, self.event_id, self.token, version, **times))
+            await self._table.update(claims.take_invoice(invoice_id, self.event_id, self.token, version, **times))
         except ConditionFailed as failed:
             item = failed.items[0] or {}
             if version is not None and (number(item, "resource_version") or 0) > version:
@@ -100,7 +105,7 @@ class Lease(Caller):
         async with self._renewing:
             sent = monotonic()
             try:
-                await self._table.write(items.renewals(self.event_id, self._invoice_id, self.token, self._until()))
+                await self._table.write(claims.renewals(self.event_id, self._invoice_id, self.token, self._until()))
             except ConditionFailed:
                 self._ends = 0.0
                 raise lost() from None
@@ -134,33 +139,56 @@ class Lease(Caller):
         One transaction does all of this if it has at most TRANSACTION updates. Otherwise, earlier transactions write
         the first `updates`. Raises ClaimedElsewhere, TableUnavailable, Unprocessable.
         """
-        last = [items.done(self.event_id, self.token, outcome, expires=_expires())]
+        last = [claims.done(self.event_id, self.token, outcome, expires=_expires())]
         if self._invoice_id is not None:
-            last.append(items.processed(self._invoice_id, self.token, version, expires=_expires()))
+            last.append(claims.processed(self._invoice_id, self.token, version, expires=_expires()))
+        await self._end(updates, last, "done")
+
+    async def fail(self, verdict: Unprocessable, closed_as: str, updates: Sequence[Update]) -> None:
+        """Writes `updates` as `finish` does, binds each later attempt to `verdict`, and ends the lease.
+
+        `closed_as`: the id that Chargebee gave the invoice when it was closed. With more than one transaction, the last
+        one has the last update and the verdict. So as long as there is no verdict, an attempt finds what led to it.
+        """
+        assert self._invoice_id is not None
+        last = [claims.failed(self.event_id, self.token, verdict, self._invoice_id, closed_as)]
+        if self._may_free_invoice:
+            last.append(claims.invoice_released(self._invoice_id, self.token))
+        await self._end(updates, last, "failed")
+
+    async def _end(self, updates: Sequence[Update], last: list[Update], status: str) -> None:
         many = list(updates)
         try:
             while len(many) + len(last) > TRANSACTION:
-                await self._table.write(many[:TRANSACTION])
-                many = many[TRANSACTION:]
+                first = min(TRANSACTION, len(many) - 1)
+                await self._table.write(many[:first])
+                many = many[first:]
             await self._table.write([*many, *last])
         except ConditionFailed as failed:
             claim = failed.items[len(many)] if len(failed.items) > len(many) else None
-            if claim and text(claim, "status") == "done" and text(claim, "owner") == self.token:
+            if claim and text(claim, "status") == status and text(claim, "owner") == self.token:
                 return  # an earlier try of this write succeeded, but its answer was lost
             raise lost() from None
 
-    async def release(self, code: str) -> None:
+    async def release(self, code: str, *, judged: bool = False) -> None:
         """Ends the lease, because the attempt has failed with `code`. Raises TableUnavailable, Unprocessable.
 
         If a call got no answer, Chargebee may still execute it. Then the invoice stays leased until the lease ends. The
-        call may be one of an earlier attempt, of which this attempt knows nothing.
+        call may be one of an earlier attempt, of which this attempt knows nothing. `judged`: a repetition of the
+        attempt cannot succeed.
         """
-        invoice_id = self._invoice_id if self._first and not self.unanswered else None
         conflict_at = None if self.unanswered else self._conflict_at  # such a call may cause further conflicts
+        updates = [claims.claim_released(self.event_id, self.token, code, conflict_at, judged=judged)]
+        if self._may_free_invoice and self._invoice_id is not None:
+            updates.append(claims.invoice_released(self._invoice_id, self.token))
         try:
-            await self._table.write(items.released(self.event_id, invoice_id, self.token, code, conflict_at))
+            await self._table.write(updates)
         except ConditionFailed:
-            return  # the lease is lost, so there is nothing to release
+            return  # the lease is lost, or the event has its verdict, so there is nothing to release
+
+    @property
+    def _may_free_invoice(self) -> bool:
+        return self.is_first and not self.unanswered
 
     def _until(self) -> int:
         return now_ms() + round(1000 * self.seconds)

@@ -1,25 +1,26 @@
 """Claims an event and does its billing work. The work is done only once, even if the event arrives several times."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from loguru import logger
 
 from app.billing.access import BillingAccess
-from app.billing.attempt import BillingAttempt
+from app.billing.attempt import BillingAttempt, Clients
 from app.billing.chargebee import Chargebee, open_chargebee
 from app.billing.dynamodb import Table, open_table
 from app.billing.items import claim_key, text
 from app.billing.leases import AlreadyDone, Lease, Superseded, lost
 from app.billing.rate import SharedRateLimit
-from app.errors import BillingFailed, TableUnavailable
+from app.billing.result import Outcome, Result
+from app.errors import BillingFailed, TableUnavailable, Unprocessable
 from app.events import PENDING_INVOICE_CREATED, Event, Invoice
 from app.telemetry.record import ObserveCall, unobserved
 
 T = TypeVar("T")
-Outcome = Literal["closed", "recorded", "already", "superseded"]
+Work = Callable[[Clients, Lease, Event, Invoice], Coroutine[Any, Any, Result]]
 RELEASE_SECONDS = 2.0
 RENEWALS = 3  # the pause between two renewals is the lease's length divided by this number
 TRIES = 4  # while the table cannot be reached, the pause is also divided by this number
@@ -27,39 +28,53 @@ BATCH = 100  # maximum number of keys in one BatchGetItem
 
 
 class Billing:
-    """Does the billing work of one process. `owner`: the name of this process in the table."""
+    """Does the billing work of one process. `owner`: the name of this process in the table.
 
-    def __init__(self, table: Table, chargebee: Chargebee, owner: str, lease_seconds: float) -> None:
+    `exempt`: ids of customers and subscriptions whose invoices the work leaves alone.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        chargebee: Chargebee,
+        owner: str,
+        lease_seconds: float,
+        exempt: frozenset[str] = frozenset(),
+    ) -> None:
         self.table, self.chargebee = table, chargebee
+        self._clients = Clients(table, chargebee, exempt)
         self._owner, self._lease_seconds = owner, lease_seconds
 
     async def process(self, event: Event) -> Outcome:
         """Does the billing work of `event` and returns one of these outcomes. Raises BillingFailed.
 
         - `closed`: this attempt, an earlier one or someone else has closed the invoice, with all of its charges.
-        - `recorded`: there was nothing to bill: the event has another type, or the invoice has no line and no charge.
+        - `closed_without_charge`: the same, but there was nothing to charge.
+        - `closed_in_part`: the same, but some usage was set aside, because it cannot be charged.
+        - `left_pending`: the invoice is not one of a term, or is exempt.
+        - `recorded`: there was nothing to do, because the event has another type.
         - `already`: an earlier attempt has done the work of this event.
         - `superseded`: a newer version of the invoice has been processed already.
 
         If the work fails or is cancelled, releases the claim.
         """
-        invoice = event.content.invoice
-        wanted = invoice if event.event_type == PENDING_INVOICE_CREATED else None
+        work = WORK.get(event.event_type)
         lease = Lease(self.table, event.id, self._owner, self._lease_seconds)
         try:
-            if wanted is None:
+            if work is None:
                 await lease.record("recorded")
                 return "recorded"
             await lease.claim()
         except AlreadyDone:
             return "already"
         try:
-            return await self._work(lease, wanted, event.occurred_at)
+            return await self._work(lease, event, work)
         except asyncio.CancelledError:
             await _release(lease, "cancelled")
             raise
         except Exception as error:
-            await _release(lease, error.code if isinstance(error, BillingFailed) else type(error).__name__)
+            code = error.code if isinstance(error, BillingFailed) else type(error).__name__
+            await _release(lease, code, judged=isinstance(error, Unprocessable))
             raise
 
     async def known(self, event_ids: Iterable[str]) -> tuple[set[str], dict[str, str]]:
@@ -79,17 +94,28 @@ class Billing:
                     judged[event_id] = code
         return done, judged
 
-    async def _work(self, lease: Lease, invoice: Invoice, occurred_at: int) -> Outcome:
+    async def _work(self, lease: Lease, event: Event, work: Work) -> Outcome:
+        invoice = event.content.invoice
+        assert invoice is not None, "an event of a type in WORK has an invoice"
         try:
             await lease.take_invoice(invoice.id, invoice.version)
         except Superseded:
             await lease.finish("superseded")
             return "superseded"
-        work = BillingAttempt(self.table, self.chargebee, lease, invoice, occurred_at)
-        closed, updates = await while_leased(lease, work.bill())
-        outcome: Outcome = "closed" if closed else "recorded"
-        await lease.finish(outcome, invoice.version, updates)
-        return outcome
+        result = await while_leased(lease, work(self._clients, lease, event, invoice))
+        if result.verdict is not None:
+            await lease.fail(result.verdict, result.closed_as, result.updates)
+            raise result.verdict
+        await lease.finish(result.outcome, invoice.version, result.updates)
+        return result.outcome
+
+
+async def bill(clients: Clients, lease: Lease, event: Event, invoice: Invoice) -> Result:
+    return await BillingAttempt(clients, lease, event, invoice).bill()
+
+
+# What the service does after an event of each type. It only records an event of any other type.
+WORK: Mapping[str, Work] = {PENDING_INVOICE_CREATED: bill}
 
 
 async def while_leased(lease: Lease, work: Coroutine[Any, Any, T]) -> T:
@@ -126,11 +152,11 @@ async def keep_leased(lease: Lease) -> None:
             pause = usual / TRIES
 
 
-async def _release(lease: Lease, code: str) -> None:
+async def _release(lease: Lease, code: str, *, judged: bool = False) -> None:
     """Releases the lease, so that the next attempt need not wait until the lease ends. Ignores failures."""
     try:
         async with asyncio.timeout(RELEASE_SECONDS):
-            await lease.release(code)
+            await lease.release(code, judged=judged)
     except (BillingFailed, TimeoutError):
         logger.debug("The claim on event {} could not be released: it stays until its lease ends", lease.event_id)
 
@@ -145,4 +171,4 @@ async def open_billing(access: BillingAccess, owner: str, observe: ObserveCall =
         table = await stack.enter_async_context(open_table(access.table, access.connections, observe))
         rate_limit = SharedRateLimit(table, access.rate)
         chargebee = await stack.enter_async_context(open_chargebee(access, rate_limit, observe))
-        yield Billing(table, chargebee, owner, access.lease)
+        yield Billing(table, chargebee, owner, access.lease, access.exempt)

@@ -1,8 +1,9 @@
 """Settings of the billing work: the DynamoDB table, Chargebee's API with its limits, and the worker."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstraints, field_validator
+from pydantic_settings import NoDecode
 
 from app.errors import ConfigurationError
 from app.settings.queue import QueueUrl, with_host
@@ -20,6 +21,13 @@ class BillingSettings(BaseModel):
         ge=1,
         le=900,
         description="Seconds for which a worker's claim reserves an event. The worker renews the claim while it works.",
+    )
+    billing_exempt: Annotated[frozenset[Annotated[str, StringConstraints(min_length=1, max_length=50)]], NoDecode] = (
+        Field(
+            frozenset(),
+            description="Customers and subscriptions whose invoices the worker leaves pending, for review by a person.",
+            json_schema_extra={"allowed": "ids of at most 50 characters, separated by commas"},
+        )
     )
     chargebee_url: Annotated[str, AfterValidator(with_host)] | None = Field(
         None,
@@ -58,6 +66,11 @@ class BillingSettings(BaseModel):
         le=43_200,
         description="Visibility timeout in seconds of a message; the worker extends it until the message is done.",
     )
+
+    @field_validator("billing_exempt", mode="before")
+    @classmethod
+    def _split_ids(cls, value: Any) -> Any:
+        return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
 
     def require_billing(self) -> None:
         """Raises ConfigurationError if a variable that the billing work needs is not set."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import httpx
 import pytest
 
+from app.billing import charge_items
+from app.billing.charge_items import charge_key, suffix_of
 from app.billing.charges import Billable, chargeable
 from app.billing.items import claim_key, invoice_key
 from app.billing.processing import Billing
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
 
 START, END = 1_785_535_200, 1_788_213_600
+SUBSCRIPTION = "sub_of_the_tests"
 
 
 def line(number: int, start: int = START, end: int = END) -> dict[str, Any]:
@@ -45,7 +48,8 @@ def event_body(**invoice: Any) -> dict[str, Any]:
     body: dict[str, Any] = json.loads((SAMPLES / "default.json").read_bytes())
     unique = uuid.uuid4().hex[:16]
     body["id"] = f"ev_{unique}"
-    defaults = {"id": f"draft_inv_{unique}", "customer_id": f"cus_{unique}", "line_items": [line(1)]}
+    defaults: dict[str, Any] = {"id": f"draft_inv_{unique}", "customer_id": f"cus_{unique}", "line_items": [line(1)]}
+    defaults |= {"subscription_id": SUBSCRIPTION}
     body["content"]["invoice"] = body["content"]["invoice"] | defaults | invoice
     return body
 
@@ -60,14 +64,16 @@ def again(body: dict[str, Any], **invoice: Any) -> dict[str, Any]:
     return body | {"id": f"ev_{uuid.uuid4().hex[:16]}", "content": content}
 
 
-def some(count: int, at: int = START) -> list[Billable]:
-    return [Billable(f"b{number}", 100 + number, f"Usage {number}", at + number) for number in range(count)]
+def some(count: int, at: int = START, **attributes: Any) -> list[Billable]:
+    """Returns usage of the subscription of `event_body`. `attributes`: others for all of it."""
+    named = {"subscription_id": SUBSCRIPTION} | attributes
+    return [Billable(f"b{number}", 100 + number, f"Usage {number}", at + number, **named) for number in range(count)]
 
 
 def item_of(customer_id: str, billable: Billable) -> dict[str, Any]:
-    """The item of a billable event that has not been billed."""
-    one = laptop.SeededBillable(billable.id, customer_id, billable.amount, billable.description, billable.occurred_at)
-    return one.item()
+    """The usage item of a billable event, as its writer writes it."""
+    names = ("id", "amount", "description", "occurred_at", "currency", "subscription_id")
+    return laptop.SeededBillable(customer_id=customer_id, **{name: getattr(billable, name) for name in names}).item()
 
 
 async def has_begun(worker: Billing) -> None:
@@ -123,13 +129,29 @@ class Stage(NamedTuple):
         url = f"{self.api.url}/api/v2/invoices/{invoice_id}/close"
         httpx.post(url, auth=(self.api.api_key, ""), timeout=60).raise_for_status()
 
-    def billables(self, customer_id: str) -> list[Billable]:
-        answer = self.dynamodb.query(
+    def items(self, customer_id: str) -> list[Any]:
+        return self.dynamodb.query(
             TableName=self.table,
             KeyConditionExpression="pk = :pk",
             ExpressionAttributeValues={":pk": {"S": f"customer#{customer_id}"}},
-        )
-        return [chargeable(customer_id, item) for item in answer["Items"]]
+        )["Items"]
+
+    def billables(self, customer_id: str) -> list[Billable]:
+        """Returns the customer's usage in the order of time, as its charge item has it if an invoice has the usage."""
+        items = self.items(customer_id)
+        charges = {suffix_of(one): one for one in items if one["sk"]["S"].startswith("charge#") and "invoice_id" in one}
+        usage = [one for one in items if one["sk"]["S"].startswith("billable#")]
+        return [
+            charge_items.read(customer_id, charges[suffix])
+            if (suffix := suffix_of(one)) in charges
+            else chargeable(customer_id, one)
+            for one in usage
+        ]
+
+    def charge(self, customer_id: str, billable: Billable) -> dict[str, Any]:
+        """Returns the charge item of a billable event, or {}."""
+        key = charge_key(customer_id, billable.suffix)
+        return dict(self.dynamodb.get_item(TableName=self.table, Key=key).get("Item", {}))
 
     def claim(self, event_id: str) -> Any:
         return self.dynamodb.get_item(TableName=self.table, Key=claim_key(event_id)).get("Item", {})

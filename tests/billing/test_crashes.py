@@ -15,8 +15,8 @@ from tests.billing.stage import Stage, event_body, event_of, has_begun, some
 
 pytestmark = pytest.mark.anyio
 CHARGES = 3
-# claim, invoice, query, reservation; a slot and a call for each charge and the close; finish
-STEPS = 4 + 2 * (CHARGES + 1) + 1
+# claim, invoice, two queries, reservation; a slot and a call for each charge and the close; finish
+STEPS = 5 + 2 * (CHARGES + 1) + 1
 
 
 def _prepared(stage: Stage, **invoice: Any) -> dict[str, Any]:
@@ -42,14 +42,14 @@ async def _attempt_by(worker: Billing, body: dict[str, Any], at: int | None, aft
 
 
 async def test_a_first_attempt_takes_as_few_calls_as_it_needs(stage: Stage, billing: OpenBilling) -> None:
-    """An event takes five calls of the table, and one for each call of Chargebee's if the calls do not wait."""
+    """An event takes six calls of the table, and one for each call of Chargebee's if the calls do not wait."""
     body = _prepared(stage)
     async with billing() as worker:
         with pytest.MonkeyPatch.context() as patch:
             mortal = Mortal(worker, patch)
             assert await worker.process(event_of(body)) == "closed"
     assert mortal.made == [
-        *("UpdateItem", "UpdateItem", "Query", "TransactWriteItems"),
+        *("UpdateItem", "UpdateItem", "Query", "Query", "TransactWriteItems"),
         *("UpdateItem", "POST") * (CHARGES + 1),
         "TransactWriteItems",
     ]

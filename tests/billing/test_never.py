@@ -12,7 +12,7 @@ from app.billing.items import Update
 from app.errors import Postponed, TableUnavailable, Unprocessable
 from app.telemetry.record import CallRecord
 from tests.billing.conftest import OpenBilling
-from tests.billing.stage import END, START, Stage, event_body, event_of, item_of, line, some
+from tests.billing.stage import END, START, Stage, event_body, event_of, line, some
 
 pytestmark = pytest.mark.anyio
 LATE = 17_723_196_000  # eleven digits, as if a time in milliseconds had lost its last digits
@@ -20,8 +20,8 @@ LATE = 17_723_196_000  # eleven digits, as if a time in milliseconds had lost it
 
 @pytest.mark.parametrize(
     "lines",
-    [[line(1, END, START)], [line(1, START, LATE)], [line(1, LATE, LATE + 1)], [line(1, 10**40, 10**40)]],
-    ids=["ends before it begins", "an end of eleven digits", "both of eleven digits", "more than DynamoDB's digits"],
+    [[line(1, START, LATE)], [line(1, LATE, LATE + 1)], [line(1, 10**40, 10**40 + 1)]],
+    ids=["an end of eleven digits", "both of eleven digits", "more than DynamoDB's digits"],
 )
 async def test_a_period_that_cannot_be(stage: Stage, billing: OpenBilling, lines: list[dict[str, Any]]) -> None:
     """The failure has its own code, and nothing is charged."""
@@ -35,37 +35,13 @@ async def test_a_period_that_cannot_be(stage: Stage, billing: OpenBilling, lines
     assert stage.invoice(body["content"]["invoice"]["id"])["charges"] == []
 
 
-async def test_an_event_from_the_far_future(stage: Stage, billing: OpenBilling) -> None:
-    """The event's time is the end of the period if the invoice has no line items."""
-    body = event_body(line_items=[]) | {"occurred_at": LATE}
-    stage.register(body)
-    async with billing() as worker:
-        with pytest.raises(Unprocessable) as failed:
-            await worker.process(event_of(body))
-    assert failed.value.code == "invalid_period"
-
-
 @pytest.mark.parametrize("version", [10**38, -1, 1.5, "1"])
 async def test_a_version_that_dynamodb_cannot_hold_is_none(stage: Stage, billing: OpenBilling, version: object) -> None:
     """An event with such a version has no order, but the worker still processes it."""
     body = event_body(resource_version=version)
     stage.register(body)
     async with billing() as worker:
-        assert await worker.process(event_of(body)) == "closed"
-
-
-async def test_an_item_with_another_key_is_not_left_out(stage: Stage, billing: OpenBilling) -> None:
-    """The event fails, because no invoice could reserve the item, and this invoice would be closed without it."""
-    body = event_body()
-    customer = body["content"]["invoice"]["customer_id"]
-    stage.register(body)
-    [one] = some(1)
-    wrong = item_of(customer, one) | {"sk": {"S": f"billable#{START:010d}#another"}}
-    stage.dynamodb.put_item(TableName=stage.table, Item=wrong)
-    async with billing() as worker:
-        with pytest.raises(Unprocessable) as failed:
-            await worker.process(event_of(body))
-    assert failed.value.code == "invalid_billable"
+        assert await worker.process(event_of(body)) == "closed_without_charge"
 
 
 @pytest.mark.parametrize(
@@ -103,20 +79,6 @@ async def test_a_value_that_the_table_refuses(stage: Stage, billing: OpenBilling
             assert failed.value.code == "table_validation"
 
 
-@pytest.mark.parametrize("value", [{"NULL": True}, {"S": ""}, {"N": "1"}], ids=str)
-async def test_an_item_of_no_invoice_is_not_left_out(stage: Stage, billing: OpenBilling, value: Any) -> None:
-    """An item whose `invoice_id` names no invoice is refused, because no invoice would ever charge it."""
-    body = event_body()
-    customer = body["content"]["invoice"]["customer_id"]
-    stage.register(body)
-    [one] = some(1)
-    stage.dynamodb.put_item(TableName=stage.table, Item=item_of(customer, one) | {"invoice_id": value})
-    async with billing() as worker:
-        with pytest.raises(Unprocessable) as failed:
-            await worker.process(event_of(body))
-    assert failed.value.code == "invalid_billable"
-
-
 async def test_an_invoice_that_has_gone_keeps_its_reservations(stage: Stage, billing: OpenBilling) -> None:
     """If an earlier attempt may have charged a billable event, no other invoice may charge it."""
     body = event_body(line_items=[line(1)], line_items_next_offset="[1]")
@@ -143,4 +105,4 @@ async def test_an_unexpected_error_lets_go_of_the_claim(
         with pytest.raises(KeyError):
             await worker.process(event_of(body))
     async with billing("another") as worker:
-        assert await worker.process(event_of(body)) == "closed"
+        assert await worker.process(event_of(body)) == "closed_without_charge"

@@ -13,7 +13,7 @@ from tests.billing.stage import Stage, again, event_body, event_of, some
 pytestmark = pytest.mark.anyio
 CHARGES = 3
 # The calls of a first attempt: see tests/billing/test_crashes.py.
-FIRST_CHARGE, SECOND_CHARGE, FINISH = 5, 7, 12
+FIRST_CHARGE, SECOND_CHARGE, FINISH = 6, 8, 13
 
 
 @pytest.fixture

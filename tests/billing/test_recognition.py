@@ -28,7 +28,7 @@ def _named(*names: str, kind: str = "plan_item_price") -> list[dict[str, Any]]:
 
 
 async def _process(
-    billing: OpenBilling, body: dict[str, Any], patch: pytest.MonkeyPatch | None = None, at: int = 6
+    billing: OpenBilling, body: dict[str, Any], patch: pytest.MonkeyPatch | None = None, at: int = 7
 ) -> str:
     """Processes the event; if `patch` is given, kills the worker at call number `at`, before the invoice is closed."""
     async with billing() as worker:
@@ -37,7 +37,7 @@ async def _process(
         return await worker.process(event_of(body))
 
 
-def _kill(stage: Stage, billing: OpenBilling, body: dict[str, Any], at: int = 6) -> None:
+def _kill(stage: Stage, billing: OpenBilling, body: dict[str, Any], at: int = 7) -> None:
     """Kills a worker at call number `at`; by default, this leaves the reservations and one charge."""
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
         asyncio.run(_process(billing, body, patch, at))
@@ -128,7 +128,7 @@ def test_a_line_of_somebody_else_takes_no_charge_away(stage: Stage, billing: Ope
     )
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], [NOW])
-    _kill(stage, billing, body, at=4)  # after the reservation, before the charge
+    _kill(stage, billing, body, at=5)  # after the reservation, before the charge
     url = f"{stage.api.url}/api/v2/invoices/{body['content']['invoice']['id']}/add_charge"
     later = {"amount": "5", "description": name}
     httpx.post(url, data=later, auth=(stage.api.api_key, ""), timeout=60).raise_for_status()

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from app.billing.charges import Billable, billable_key
+from app.billing.charge_items import charge_key
+from app.billing.charges import Billable
 from app.billing.items import claim_key, invoice_key, number, text
 from app.billing.references import described
 from local.chargebee.invoice import PENDING, StoredInvoice
@@ -101,7 +102,7 @@ class Audit:
             if charged != Counter((described(billable), billable.amount) for billable in one.billables):
                 raise Violation(f"{one.customer_id} has the charges {', '.join(_names(charged))}")
             for billable in one.billables:
-                item = self._world.table.find(billable_key(one.customer_id, billable))
+                item = self._world.table.find(charge_key(one.customer_id, billable.suffix))
                 if text(item, "invoice_id") not in self._expected or "billed_at" not in item:
                     raise Violation(f"{billable.reference} is not billed in the table")
         for event in self._events:
@@ -121,7 +122,7 @@ class Audit:
         return (one for one in self._world.site.site.invoices.values() if one.customer_id == customer_id)
 
     def _has_reserved(self, one: Expected, billable: Billable) -> bool:
-        item = self._world.table.find(billable_key(one.customer_id, billable))
+        item = self._world.table.find(charge_key(one.customer_id, billable.suffix))
         return text(item, "invoice_id") == one.invoice_id
 
     def _is_done(self, event: str) -> bool:
@@ -129,7 +130,7 @@ class Audit:
         return event not in self._events or text(item, "status") == "done"
 
     def _is_closing(self, event: str) -> bool:
-        return text(self._world.table.find(claim_key(event)), "outcome") == "closed"
+        return (text(self._world.table.find(claim_key(event)), "outcome") or "").startswith("closed")
 
 
 def _charges(invoice: StoredInvoice) -> Iterable[tuple[str, int]]:

@@ -28,6 +28,7 @@ from tests.simulation.site import KEY_SECONDS, MemorySite, Request, SiteSession
 from tests.simulation.world import World
 
 SOURCE, DEAD = "invoices", "dead-letters"
+SUBSCRIPTION = "sub"
 LEASE, CALL_TIMEOUT, VISIBILITY = 30.0, 10.0, 30
 # A process that stalls is away for longer than its lease, with the allowed difference of the clocks.
 STALL = LEASE * (1 + 1 / 12) + 1
@@ -121,7 +122,7 @@ class Run:
         """Checks an invoice that Chargebee has changed, and stores the late billable event when it is closed."""
         self.audit.changed(request, invoice)
         if self.scenario.late_billable and request.operation == "close":
-            late = Billable(f"late-{invoice.id}", 1, "Late usage", START + 500)
+            late = Billable(f"late-{invoice.id}", 1, "Late usage", START + 500, subscription_id=SUBSCRIPTION)
             if not self.world.table.find(billable_key(invoice.customer_id, late)):
                 self.world.table.put(_item(invoice.customer_id, late))
 
@@ -169,6 +170,7 @@ def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
     invoice = {
         "id": expected.invoice_id,
         "customer_id": expected.customer_id,
+        "subscription_id": SUBSCRIPTION,
         "recurring": True,
         "status": "pending",
         "price_type": "tax_exclusive",
@@ -182,7 +184,8 @@ def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
     }
     return {
         "id": event,
-        "occurred_at": EPOCH,
+        # Old enough that Chargebee must know the invoice.
+        "occurred_at": EPOCH - 3600 if expected.missing else EPOCH,
         "source": "scheduled_job",
         "object": "event",
         "api_version": "v2",
@@ -195,7 +198,8 @@ def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
 def _expected(invoice: int, events: int, scenario: Scenario) -> Expected:
     customer = 0 if scenario.overlapping else invoice
     billables = tuple(
-        Billable(f"b{customer}-{one}", 100 + one, f"Usage {one}", START + one) for one in range(scenario.charges)
+        Billable(f"b{customer}-{one}", 100 + one, f"Usage {one}", START + one, subscription_id=SUBSCRIPTION)
+        for one in range(scenario.charges)
     )
     names = tuple(f"ev_{invoice}_{event}" for event in range(events))
     shared, missing = scenario.overlapping, scenario.poison
@@ -209,6 +213,7 @@ def _item(customer_id: str, billable: Billable) -> dict[str, Any]:
         "amount": {"N": str(billable.amount)},
         "description": {"S": billable.description},
         "occurred_at": {"N": str(billable.occurred_at)},
+        "subscription_id": {"S": SUBSCRIPTION},
     }
 
 

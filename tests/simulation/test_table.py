@@ -13,9 +13,10 @@ from botocore.exceptions import ClientError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.billing import items
+from app.billing import claims
 from app.billing.items import Update
 from app.billing.schema import set_up
+from app.errors import Unprocessable
 from local import embedded_aws
 from tests.simulation.table import MemoryTable
 
@@ -36,13 +37,15 @@ def production(draw: st.DrawFn) -> Update:
     """An update of the production code, on one of two events or invoices, by one of two owners."""
     event, owner, invoice, until = draw(events), draw(owners), draw(invoices), draw(few)
     choices = [
-        items.claim(event, owner, until=until, free=draw(few), expires=9),
-        items.recorded(event, owner, "recorded", expires=9),
-        items.take_invoice(invoice, event, owner, draw(versions), until=until, free=draw(few), expires=9),
-        items.processed(invoice, owner, draw(versions), expires=9),
-        items.done(event, owner, "closed", expires=9),
-        *items.renewals(event, invoice, owner, until),
-        *items.released(event, invoice, owner, "code", draw(versions)),
+        claims.claim(event, owner, until=until, free=draw(few), expires=9),
+        claims.recorded(event, owner, "recorded", expires=9),
+        claims.take_invoice(invoice, event, owner, draw(versions), until=until, free=draw(few), expires=9),
+        claims.processed(invoice, owner, draw(versions), expires=9),
+        claims.done(event, owner, "closed", expires=9),
+        *claims.renewals(event, invoice, owner, until),
+        claims.failed(event, owner, Unprocessable("detail", "code"), invoice, "7"),
+        claims.invoice_released(invoice, owner),
+        claims.claim_released(event, owner, "code", draw(versions), judged=draw(st.booleans())),
     ]
     return draw(st.sampled_from(choices))
 

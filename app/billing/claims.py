@@ -1,0 +1,141 @@
+"""Builds the updates that claim an event, lease an invoice, and end both, without I/O.
+
+README.md in this folder describes the items. Times are in unix ms, except for `expires`, which is in unix seconds.
+"""
+
+from app.billing.items import Update, Value, claim_key, invoice_key
+from app.errors import Unprocessable
+
+ENDED, OWNED = "SET #lease_until = :ended", "#owner = :owner"
+
+
+def claim(event_id: str, owner: str, *, until: int, free: int, expires: int) -> Update:
+    """Returns the update that claims an event for `owner` until the time `until`.
+
+    The update succeeds if no attempt has claimed the event, or if the event is not done and the lease of the earlier
+    claim ended before the time `free`. DynamoDB deletes the item after `expires`. `until` and `free` are in unix ms,
+    `expires` is in unix seconds.
+    """
+    return Update(
+        claim_key(event_id),
+        "SET #owner = :owner, #lease_until = :until, #status = :working, #expires_at = :expires"
+        " REMOVE #verdict ADD #attempts :one",
+        "attribute_not_exists(#pk) OR (#status = :working AND #lease_until < :free)",
+        owner=owner,
+        until=until,
+        working="working",
+        expires=expires,
+        one=1,
+        free=free,
+    )
+
+
+def recorded(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
+    """Returns the update that marks an unclaimed event as done, because the event needs no billing work."""
+    return Update(
+        claim_key(event_id),
+        "SET #owner = :owner, #status = :done, #outcome = :outcome, #expires_at = :expires",
+        "attribute_not_exists(#pk) OR #owner = :owner",
+        owner=owner,
+        done="done",
+        outcome=outcome,
+        expires=expires,
+    )
+
+
+def take_invoice(
+    invoice_id: str, event_id: str, owner: str, version: int | None, *, until: int, free: int, expires: int
+) -> Update:
+    """Returns the update that leases an invoice to an event, unless a version newer than `version` was processed.
+
+    The update replaces an earlier lease that ended before the time `free`. It also replaces a lease of the same event.
+    No other attempt uses such a lease, because only one attempt at a time can have the claim on the event.
+    """
+    unless_leased = "(attribute_not_exists(#lease_until) OR #lease_until < :free OR #event_id = :event)"
+    unless_newer = "(attribute_not_exists(#resource_version) OR #resource_version <= :version)"
+    return Update(
+        invoice_key(invoice_id),
+        "SET #owner = :owner, #lease_until = :until, #event_id = :event, #expires_at = :expires",
+        unless_leased if version is None else f"{unless_newer} AND {unless_leased}",
+        owner=owner,
+        until=until,
+        event=event_id,
+        expires=expires,
+        free=free,
+        **({} if version is None else {"version": version}),
+    )
+
+
+def renewals(event_id: str, invoice_id: str | None, owner: str, until: int) -> list[Update]:
+    """Returns the updates that extend the lease on an event and, if `invoice_id` is not None, on its invoice."""
+    keys = [claim_key(event_id)] + ([invoice_key(invoice_id)] if invoice_id is not None else [])
+    return [Update(key, "SET #lease_until = :until", "#owner = :owner", until=until, owner=owner) for key in keys]
+
+
+def done(event_id: str, owner: str, outcome: str, *, expires: int) -> Update:
+    """Returns the update that marks a claimed event as done."""
+    return Update(
+        claim_key(event_id),
+        "SET #status = :done, #outcome = :outcome, #lease_until = :ended, #expires_at = :expires"
+        " REMOVE #code, #conflict_at, #verdict",
+        "#owner = :owner AND #status = :working",
+        done="done",
+        working="working",
+        outcome=outcome,
+        ended=0,
+        expires=expires,
+        owner=owner,
+    )
+
+
+def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, closed_as: str) -> Update:
+    """Returns the update that binds each later attempt of the event to `verdict`.
+
+    DynamoDB never deletes the claim, because without it, a later attempt would see less than this one and could come to
+    another verdict. Only `python -m app release` removes the verdict: it finds the claim by the invoice's ids.
+    """
+    return Update(
+        claim_key(event_id),
+        "SET #status = :failed, #code = :code, #detail = :detail, #invoice_id = :invoice, #closed_as = :closed_as,"
+        " #lease_until = :ended REMOVE #conflict_at, #verdict, #expires_at",
+        "#owner = :owner AND #status = :working",
+        failed="failed",
+        working="working",
+        code=verdict.code,
+        detail=verdict.detail,
+        invoice=invoice_id,
+        closed_as=closed_as,
+        ended=0,
+        owner=owner,
+    )
+
+
+def processed(invoice_id: str, owner: str, version: int | None, *, expires: int) -> Update:
+    """Returns the update that ends the lease on an invoice, and stores the processed `version` unless it is None."""
+    change, known = "SET #lease_until = :ended, #expires_at = :expires", {}
+    if version is not None:
+        change, known = f"{change}, #resource_version = :version", {"version": version}
+    return Update(invoice_key(invoice_id), change, "#owner = :owner", ended=0, expires=expires, owner=owner, **known)
+
+
+def invoice_released(invoice_id: str, owner: str) -> Update:
+    """Returns the update that ends the lease on an invoice, although no version of it has been processed."""
+    return Update(invoice_key(invoice_id), ENDED, OWNED, ended=0, owner=owner)
+
+
+def claim_released(event_id: str, owner: str, code: str, conflict_at: int | None, *, judged: bool) -> Update:
+    """Returns the update that ends the lease on a failed event.
+
+    The claim stores `code`, the cause of the failure, and `conflict_at` (see `Lease`) unless it is None. If `judged` is
+    True, a repetition cannot succeed, and the attribute `verdict` says so until the next attempt.
+    """
+    values: dict[str, Value] = {"code": code}
+    if judged:
+        values["verdict"] = code
+    if conflict_at is not None:
+        values["conflict_at"] = conflict_at
+    change = ENDED + "".join(f", #{name} = :{name}" for name in values)
+    if conflict_at is None:
+        change += " REMOVE #conflict_at"
+    condition = f"({OWNED}) AND #status = :working"
+    return Update(claim_key(event_id), change, condition, ended=0, owner=owner, working="working", **values)

@@ -1,0 +1,115 @@
+"""Sorts a customer's usage items and charge items by what they mean for one invoice, without I/O."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from app.billing.charge_items import differs, read, suffix_of
+from app.billing.charges import Billable, chargeable
+from app.billing.coverage import Coverage, covering
+from app.billing.items import Item
+from app.errors import Unprocessable
+
+
+class Aside(NamedTuple):
+    """Usage that cannot be charged, and the reason. `taken`: the charge of a void invoice, if that had the usage."""
+
+    customer_id: str
+    suffix: str
+    reason: str
+    taken: Billable | None = None
+
+
+class Selection(NamedTuple):
+    """The usage that an invoice covers.
+
+    - `own`: reserved for the invoice, as the charge items have it.
+    - `free`: no invoice has it.
+    - `odd`: cannot be charged.
+    - `elsewhere`: billed on another invoice, which may be void by now.
+    - `set_aside`: was set aside by an earlier attempt of the event.
+    - `old`: reserved for the invoice by a release up to 1.4.0, which wrote that into the usage item.
+    - `changed`: the references of usage of `own` whose writer has changed it since.
+    """
+
+    own: list[Billable]
+    free: list[Billable]
+    odd: list[Aside]
+    elsewhere: list[Billable]
+    set_aside: list[Aside]
+    old: list[Billable]
+    changed: list[str]
+
+    @staticmethod
+    def empty() -> "Selection":
+        return Selection([], [], [], [], [], [], [])
+
+
+class Selector(NamedTuple):
+    """Sorts items on behalf of one event of an invoice. `currency`: that of the invoice."""
+
+    invoice_id: str
+    currency: str
+    event_id: str
+    covered: Sequence[Coverage]
+
+    def select(self, into: Selection, customer_id: str, usage: Iterable[Item], charges: Iterable[Item]) -> None:
+        """Adds the customer's items to the lists of `into`. `usage` and `charges` are of the same time."""
+        known, written = ({suffix_of(item): item for item in items} for items in (charges, usage))
+        for suffix, item in known.items():
+            if "invoice_id" in item:
+                self._add_reserved(into, read(customer_id, item), written.get(suffix))
+            elif "reason" in item and item["event_id"]["S"] == self.event_id and suffix in written:
+                into.set_aside.append(Aside(customer_id, suffix, item["reason"]["S"]))
+        for suffix, item in written.items():
+            if "invoice_id" not in known.get(suffix, {}):
+                self._add_usage(into, customer_id, item, reserved_by_writer=suffix not in known)
+
+    def _add_reserved(self, into: Selection, charge: Billable, usage: Item | None) -> None:
+        if charge.invoice_id == self.invoice_id:
+            into.own.append(charge)
+            if usage is not None and _was_changed(usage, charge):
+                into.changed.append(charge.reference)
+        elif charge.closed_as is not None and self._is_covered(charge):
+            into.elsewhere.append(charge)
+
+    def _add_usage(self, into: Selection, customer_id: str, item: Item, *, reserved_by_writer: bool) -> None:
+        """Adds a usage item without a reservation in a charge item.
+
+        Up to version 1.4.0, the usage item itself had the reservation, which counts unless there is a charge item.
+        """
+        reserved_for = item.get("invoice_id", {}).get("S") if reserved_by_writer else None
+        if reserved_for not in (None, "", self.invoice_id):
+            return
+        try:
+            found = chargeable(customer_id, item if reserved_by_writer else _without_reservation(item))
+        except Unprocessable as error:
+            if self._may_cover(customer_id, item):
+                into.odd.append(Aside(customer_id, suffix_of(item), error.code))
+            return
+        if found.invoice_id is not None:
+            (into.old if found.billed_at is None else into.own).append(found)
+        elif self._is_covered(found):
+            into.free.append(found)
+
+    def _is_covered(self, billable: Billable) -> bool:
+        """Returns whether the invoice covers the usage. Usage without a currency has that of the invoice."""
+        if billable.currency not in (None, self.currency):
+            return False
+        return bool(covering(self.covered, billable.customer_id, billable.subscription_id, billable.occurred_at))
+
+    def _may_cover(self, customer_id: str, item: Item) -> bool:
+        """Returns False if an invalid usage item names a subscription or a currency that the invoice does not have."""
+        subscription, currency = (item.get(name, {}).get("S") for name in ("subscription_id", "currency"))
+        subscriptions = {one.subscription_id for one in self.covered if one.customer_id == customer_id}
+        return (subscription or None) in {None, *subscriptions} and (currency or None) in (None, self.currency)
+
+
+def _without_reservation(item: Item) -> Item:
+    return {name: value for name, value in item.items() if name not in ("invoice_id", "reserved_at", "billed_at")}
+
+
+def _was_changed(usage: Item, charge: Billable) -> bool:
+    try:
+        return differs(chargeable(charge.customer_id, _without_reservation(usage)), charge)
+    except Unprocessable:
+        return True
