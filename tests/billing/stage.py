@@ -17,7 +17,7 @@ from app.billing.items import claim_key, invoice_key
 from app.billing.processing import Billing
 from app.events import Event
 from app.telemetry.record import CallRecord
-from local import seeding as laptop
+from local import usage as laptop
 from local.chargebee.start import ChargebeeApi
 from local.sample_events import SAMPLES
 
