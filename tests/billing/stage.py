@@ -126,8 +126,17 @@ class Stage(NamedTuple):
 
     def close(self, invoice_id: str) -> None:
         """Closes the invoice as a person does in Chargebee."""
-        url = f"{self.api.url}/api/v2/invoices/{invoice_id}/close"
-        httpx.post(url, auth=(self.api.api_key, ""), timeout=60).raise_for_status()
+        self.correct(f"invoices/{invoice_id}/close")
+
+    def correct(self, path: str, **data: str) -> Any:
+        """Does in Chargebee what a person does, with an operation of its API, and returns the answer's invoice."""
+        answer = httpx.post(f"{self.api.url}/api/v2/{path}", data=data, auth=(self.api.api_key, ""), timeout=60)
+        return answer.raise_for_status().json()["invoice"]
+
+    def subscribe(self, customer_id: str, subscription_id: str, **fields: Any) -> None:
+        """Gives the customer a subscription that no invoice names."""
+        document = {"id": subscription_id, "customer_id": customer_id, "status": "active", **fields}
+        httpx.put(f"{self.api.url}/_/subscriptions", json=[document], timeout=60).raise_for_status()
 
     def items(self, customer_id: str) -> list[Any]:
         return self.dynamodb.query(

@@ -13,8 +13,8 @@ from app.telemetry.record import unobserved
 from app.worker.consumed_queue import ConsumedQueue
 from app.worker.one_by_one import move_one_by_one
 from app.worker.reconcile import filters, reconcile
-from tests.simulation.processes import EPOCH, QUEUE_DEADLINE, Process
-from tests.simulation.scenarios import DEAD, SOURCE, Run, billing, middle
+from tests.simulation.processes import QUEUE_DEADLINE, Process
+from tests.simulation.scenarios import DEAD, OCCURRED, SOURCE, Run, billing, middle
 
 WANTED = frozenset({PENDING_INVOICE_CREATED})
 
@@ -42,7 +42,7 @@ def reconcile_missing(run: Run) -> None:
             except Exception as error:
                 raise QueueUnavailable("no answer", type(error).__name__) from None
 
-        events = work.chargebee.list_events(**filters(WANTED, EPOCH - 10, EPOCH + 10))
+        events = work.chargebee.list_events(**filters(WANTED, OCCURRED - 10, OCCURRED + 10))
         await reconcile(events, work.known, send, wanted=WANTED, fifo=False, progress=lambda _: None)
 
     _start(run, "reconcile", main)

@@ -33,6 +33,8 @@ LEASE, CALL_TIMEOUT, VISIBILITY = 30.0, 10.0, 30
 # A process that stalls is away for longer than its lease, with the allowed difference of the clocks.
 STALL = LEASE * (1 + 1 / 12) + 1
 START, END = EPOCH - 30 * 86_400, EPOCH
+# The events are so old that an invoice that Chargebee does not know will not become known.
+OCCURRED = EPOCH - 3600
 
 
 def middle(low: float, high: float) -> float:
@@ -184,8 +186,7 @@ def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
     }
     return {
         "id": event,
-        # Old enough that Chargebee must know the invoice.
-        "occurred_at": EPOCH - 3600 if expected.missing else EPOCH,
+        "occurred_at": OCCURRED,
         "source": "scheduled_job",
         "object": "event",
         "api_version": "v2",
