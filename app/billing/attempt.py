@@ -43,7 +43,7 @@ class BillingAttempt:
         table, chargebee, self._exempt = clients
         self._chargebee, self._lease, self._invoice = chargebee, lease, invoice
         self._covered: list[Coverage] = []
-        self._billables = Billables(table, invoice.id, event.id)
+        self._billables = Billables(table, invoice, event.id)
         self._settlement = Settlement(chargebee, lease, self._billables, invoice, event.occurred_at)
 
     async def bill(self) -> Result:
@@ -134,7 +134,7 @@ class BillingAttempt:
         invoice = self._invoice
         for billable in without(positive(own), on_invoice):
             coverage = self._coverage_of(billable)
-            await self._chargebee.add_charge(self._lease, invoice.id, billable, coverage, invoice.customer_id)
+            await self._chargebee.add_charge(self._lease, invoice.id, billable, coverage)
         closed_as = await self._chargebee.close(self._lease, invoice.id, invoice.customer_id)
         return self._settlement.result(own, closed_as)
 

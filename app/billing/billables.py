@@ -18,6 +18,7 @@ from app.billing.items import Item, Update, text, typed
 from app.billing.line_items import Period
 from app.billing.selection import Aside, Selection, Selector
 from app.clock import now_seconds
+from app.events import Invoice
 
 
 class Reserved(NamedTuple):
@@ -34,9 +35,9 @@ Entry = tuple[Update, Billable | Aside]
 class Billables:
     """Reads usage items and changes charge items in the table, on behalf of one event of an invoice."""
 
-    def __init__(self, table: Table, invoice_id: str, event_id: str) -> None:
+    def __init__(self, table: Table, invoice: Invoice, event_id: str) -> None:
         self._table = table
-        self._invoice, self._event = invoice_id, event_id
+        self._invoice, self._payer, self._event = invoice.id, invoice.customer_id, event_id
 
     async def find(self, selector: Selector) -> Selection:
         """Returns the usage that the selector's invoice covers. Raises TableUnavailable, Unprocessable."""
@@ -56,8 +57,9 @@ class Billables:
         Leaves out usage that was reserved for another invoice in the meantime. Raises TableUnavailable, Unprocessable.
         """
         now, done = now_seconds(), Reserved([], [], [])
+        paid = [replace(one, payer=None if one.customer_id == self._payer else self._payer) for one in wanted]
         entries: list[Entry] = [
-            (charge_items.reserved(one, self._invoice, now), self._with_reservation(one, now)) for one in wanted
+            (charge_items.reserved(one, self._invoice, now), self._with_reservation(one, now)) for one in paid
         ]
         entries += [(self._set_aside(one, now), one) for one in aside]
         for start in range(0, len(entries), TRANSACTION):

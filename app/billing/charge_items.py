@@ -56,6 +56,7 @@ def read(customer_id: str, item: Item) -> Billable:
         currency=text(item, "currency"),
         subscription_id=text(item, "subscription_id"),
         closed_as=text(item, "closed_as"),
+        payer=text(item, "payer"),
     )
 
 
@@ -71,6 +72,8 @@ def reserved(billable: Billable, invoice_id: str, now: int) -> Update:
         values["reserved_at"] = now
     elif billable.reserved_at is not None:
         values["reserved_at"] = billable.reserved_at
+    if billable.payer is not None:
+        values["payer"] = billable.payer
     if billable.closed_as is None:
         return _set(billable, values, UNRESERVED)
     values["taken_from"] = billable.closed_as
@@ -97,7 +100,7 @@ def _known(billable: Billable) -> dict[str, Value]:
 
 def _set(billable: Billable, values: dict[str, Value], condition: str, **known: Value) -> Update:
     """Returns an update that sets `values` and removes the other attributes that a charge item may have."""
-    optional = ("currency", "subscription_id", *ON_INVOICE, *ASIDE)
+    optional = ("currency", "subscription_id", "payer", *ON_INVOICE, *ASIDE)
     change = "SET " + ", ".join(f"#{name} = :{name}" for name in values)
     change += " REMOVE " + ", ".join(f"#{name}" for name in optional if name not in values)
     return Update(charge_key(billable.customer_id, billable.suffix), change, condition, **values, **known)
@@ -125,6 +128,17 @@ def freed(billable: Billable, reason: str, event_id: str, now: int) -> Update:
     key, invoice = charge_key(billable.customer_id, billable.suffix), billable.invoice_id or ""
     condition = "#invoice_id = :invoice AND attribute_not_exists(#billed_at)"
     return Update(key, change, condition, reason=reason, event_id=event_id, now=now, invoice=invoice)
+
+
+def released(billable: Billable) -> Update:
+    """Returns the update that takes usage from an invoice that is void or gone, so that another one may charge it.
+
+    Up to version 1.4.0, the usage item had the reservation. It no longer counts once there is a charge item.
+    """
+    change = "SET #taken_from = :old REMOVE #invoice_id, #reserved_at, #billed_at, #closed_as"
+    condition = f"{UNRESERVED} OR #invoice_id = :old"
+    key = charge_key(billable.customer_id, billable.suffix)
+    return Update(key, change, condition, old=billable.invoice_id or "")
 
 
 def differs(usage: Billable, charge: Billable) -> bool:

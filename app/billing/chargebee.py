@@ -48,18 +48,16 @@ class Chargebee:
         invoice_id: str,
         billable: Billable,
         coverage: Coverage | None = None,
-        payer: str | None = None,
     ) -> None:
         """Adds the charge for `billable` to the invoice. Raises InvalidState, BillingFailed.
 
-        `coverage`: the subscription and the service period of the charge, if the invoice covers them; `payer`: the
-        customer of the invoice, if another customer may have used what is charged.
+        `coverage`: the subscription and the service period of the charge, if the invoice covers them.
         """
         data = {"amount": str(billable.amount), "description": described(billable)}
         if coverage is not None:
             data["subscription_id"] = coverage.subscription_id
             data["line_item[date_from]"], data["line_item[date_to]"] = map(str, coverage.period)
-        key = idempotency_key(caller.event_id, "add_charge", billable, payer)
+        key = idempotency_key(caller.event_id, "add_charge", billable)
         found = await self._write(caller, invoice_id, "add_charge", data, key)
         _require(caller, found.id == invoice_id)
 

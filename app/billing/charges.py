@@ -32,7 +32,8 @@ class Billable:
     the event's writer has not named them.
 
     `invoice_id`: the invoice for which the event is reserved; no other invoice may charge the event. `closed_as`: the
-    id that this invoice got when it was closed, or None if the event is not billed.
+    id that this invoice got when it was closed, or None if the event is not billed. `payer`: the customer of the
+    invoice if that is another one, as in an account hierarchy.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Billable:
     currency: str | None = None
     subscription_id: str | None = None
     closed_as: str | None = None
+    payer: str | None = None
 
     @property
     def reference(self) -> str:
@@ -136,6 +138,11 @@ def _name(item: Item, name: str, valid: re.Pattern[str]) -> str | None:
     return value
 
 
+def without_reservation(item: Item) -> Item:
+    """Returns a usage item without the reservation that releases up to 1.4.0 wrote into it."""
+    return {name: value for name, value in item.items() if name not in ("invoice_id", "reserved_at", "billed_at")}
+
+
 def is_of_another(item: Item, invoice_id: str) -> bool:
     """Returns True if the billable event `item` is reserved for another invoice than `invoice_id`.
 
@@ -144,13 +151,13 @@ def is_of_another(item: Item, invoice_id: str) -> bool:
     return item.get("invoice_id", {}).get("S") not in (None, "", invoice_id)
 
 
-def idempotency_key(event_id: str, operation: str, billable: Billable | None = None, payer: str | None = None) -> str:
+def idempotency_key(event_id: str, operation: str, billable: Billable | None = None) -> str:
     """Returns the idempotency key of a call: `<event id>-<operation>[@<occurred_at>-<billable id>]`.
 
     The key has at most 100 characters, all of which are allowed in a header. If the billable event's id is too long for
-    the key, or has other characters, the key contains the id's SHA-256 hash instead, shortened to 128 bits. `payer`:
-    the customer of the invoice. If another customer has used what is charged, the hash contains that customer as well,
-    because two customers may have billable events with the same id and time.
+    the key, or has other characters, the key contains the id's SHA-256 hash instead, shortened to 128 bits. If
+    another customer pays, the hash contains the customer as well, because two customers whose invoice is one may have
+    billable events with the same id and time.
 
     Up to version 1.3.0, keys did not contain `@<occurred_at>`, and reservations had no `reserved_at`. A billable event
     with such a reservation keeps its old key, because Chargebee may still execute a call with that key.
@@ -160,7 +167,7 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
         return start
     if billable.reserved_at is not None:
         start = f"{start}@{billable.occurred_at}"
-    name = billable.id if payer in (None, billable.customer_id) else f"{billable.customer_id}\0{billable.id}"
+    name = billable.id if billable.payer is None else f"{billable.customer_id}\0{billable.id}"
     key = f"{start}-{name}"
     if len(key) <= KEY_LENGTH and _IN_A_HEADER.fullmatch(key):
         return key

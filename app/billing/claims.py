@@ -110,6 +110,22 @@ def failed(event_id: str, owner: str, verdict: Unprocessable, invoice_id: str, c
     )
 
 
+def reopened(event_id: str, code: str, *, expires: int) -> Update:
+    """Returns the update that removes a binding verdict, so that a redrive of the event tries again.
+
+    `code`: that of the verdict. The claim keeps it, so that `reconcile` does not enqueue the event.
+    """
+    return Update(
+        claim_key(event_id),
+        "SET #status = :working, #verdict = :code, #expires_at = :expires REMOVE #detail, #invoice_id, #closed_as",
+        "#status = :failed",
+        working="working",
+        failed="failed",
+        code=code,
+        expires=expires,
+    )
+
+
 def processed(invoice_id: str, owner: str, version: int | None, *, expires: int) -> Update:
     """Returns the update that ends the lease on an invoice, and stores the processed `version` unless it is None."""
     change, known = "SET #lease_until = :ended, #expires_at = :expires", {}

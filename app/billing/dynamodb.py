@@ -96,6 +96,16 @@ class Table:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
+    async def scan(self, **parameters: Any) -> AsyncIterator[list[Item]]:
+        """Yields the pages of a Scan of the whole table, some of which may be empty. Raises TableUnavailable."""
+        start: dict[str, Any] = {}
+        while True:
+            answer = await self._call("Scan", TableName=self.name, ConsistentRead=True, **parameters, **start)
+            yield answer["Items"]
+            if not answer.get("LastEvaluatedKey"):
+                return
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
     async def get_all(self, keys: Sequence[dict[str, Any]]) -> list[Item]:
         """Returns the items that exist for these keys (at most 100 keys). Raises TableUnavailable, Unprocessable.
 

@@ -62,7 +62,7 @@ class Lease(Caller):
         Raises AlreadyDone, TableUnavailable, Unprocessable.
         """
         try:
-            await self._table.update(claims.recorded(self.event_id, self.token, outcome, expires=_expires()))
+            await self._table.update(claims.recorded(self.event_id, self.token, outcome, expires=expires()))
         except ConditionFailed:
             raise AlreadyDone from None
 
@@ -72,7 +72,7 @@ class Lease(Caller):
         If an earlier attempt has come to a binding verdict, this is the Unprocessable that it raises again.
         """
         sent = monotonic()
-        times = {"until": self._until(), "free": self._free(), "expires": _expires()}
+        times = {"until": self._until(), "free": self._free(), "expires": expires()}
         try:
             item = await self._table.update(claims.claim(self.event_id, self.token, **times))
         except ConditionFailed as failed:
@@ -90,7 +90,7 @@ class Lease(Caller):
 
         Raises Superseded, ClaimedElsewhere, TableUnavailable, Unprocessable.
         """
-        times = {"until": self._until(), "free": self._free(), "expires": _expires()}
+        times = {"until": self._until(), "free": self._free(), "expires": expires()}
         try:
             await self._table.update(claims.take_invoice(invoice_id, self.event_id, self.token, version, **times))
         except ConditionFailed as failed:
@@ -139,9 +139,9 @@ class Lease(Caller):
         One transaction does all of this if it has at most TRANSACTION updates. Otherwise, earlier transactions write
         the first `updates`. Raises ClaimedElsewhere, TableUnavailable, Unprocessable.
         """
-        last = [claims.done(self.event_id, self.token, outcome, expires=_expires())]
+        last = [claims.done(self.event_id, self.token, outcome, expires=expires())]
         if self._invoice_id is not None:
-            last.append(claims.processed(self._invoice_id, self.token, version, expires=_expires()))
+            last.append(claims.processed(self._invoice_id, self.token, version, expires=expires()))
         await self._end(updates, last, "done")
 
     async def fail(self, verdict: Unprocessable, closed_as: str, updates: Sequence[Update]) -> None:
@@ -206,7 +206,8 @@ class Lease(Caller):
             raise ClaimedElsewhere(detail, "claimed_elsewhere", retry_after=left)
 
 
-def _expires() -> int:
+def expires() -> int:
+    """Returns the unix time at which DynamoDB may delete a claim or an invoice that changes now."""
     return now_seconds() + KEPT_SECONDS
 
 

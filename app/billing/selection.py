@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from app.billing.charge_items import differs, read, suffix_of
-from app.billing.charges import Billable, chargeable
+from app.billing.charges import Billable, chargeable, without_reservation
 from app.billing.coverage import Coverage, covering
 from app.billing.items import Item
 from app.errors import Unprocessable
@@ -81,7 +81,7 @@ class Selector(NamedTuple):
         if reserved_for not in (None, "", self.invoice_id):
             return
         try:
-            found = chargeable(customer_id, item if reserved_by_writer else _without_reservation(item))
+            found = chargeable(customer_id, item if reserved_by_writer else without_reservation(item))
         except Unprocessable as error:
             if self._may_cover(customer_id, item):
                 into.odd.append(Aside(customer_id, suffix_of(item), error.code))
@@ -104,12 +104,8 @@ class Selector(NamedTuple):
         return (subscription or None) in {None, *subscriptions} and (currency or None) in (None, self.currency)
 
 
-def _without_reservation(item: Item) -> Item:
-    return {name: value for name, value in item.items() if name not in ("invoice_id", "reserved_at", "billed_at")}
-
-
 def _was_changed(usage: Item, charge: Billable) -> bool:
     try:
-        return differs(chargeable(charge.customer_id, _without_reservation(usage)), charge)
+        return differs(chargeable(charge.customer_id, without_reservation(usage)), charge)
     except Unprocessable:
         return True

@@ -51,10 +51,12 @@ class Settlement:
 
         If a charge of `own` is missing, this is a binding verdict: Chargebee adds no charges to a closed invoice, so a
         person must decide what to do. The missing usage is freed, because another invoice of the same period may charge
-        it. Raises Unprocessable if the invoice is void.
+        it. A void invoice has a binding verdict, too.
         """
         if found.status == VOIDED:
-            raise Unprocessable("The invoice was voided at Chargebee", "invoice_voided")
+            # Nobody pays a void invoice, and it stays void, so another invoice may charge the usage.
+            verdict = Unprocessable("The invoice was voided at Chargebee", "invoice_voided")
+            return Result("closed_in_part", self._billables.freed(own, verdict.code), verdict, found.id)
         missing = without(positive(own), self.charged(own, found))
         reserved = [one for one in without(own, missing) if one.invoice_id is not None]
         if not missing:

@@ -11,7 +11,7 @@ from app import __version__
 from app.errors import ConfigurationError
 from app.settings.text import masked
 
-COMMANDS = ("web", "worker", "setup", "redrive", "reconcile", "queue")
+COMMANDS = ("web", "worker", "setup", "redrive", "reconcile", "release", "unbilled", "queue")
 # Commands of version 1.3 that have moved, with their replacements. Version 2.0 will drop this table.
 MOVED = {
     **{

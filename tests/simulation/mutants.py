@@ -179,8 +179,8 @@ MUTANTS = (
     Mutant(
         "the key depends on the attempt",
         "billing/chargebee.py",
-        'idempotency_key(caller.event_id, "add_charge", billable, payer)',
-        'idempotency_key(getattr(caller, "token", "")[-12:], "add_charge", billable, payer)',
+        'idempotency_key(caller.event_id, "add_charge", billable)',
+        'idempotency_key(getattr(caller, "token", "")[-12:], "add_charge", billable)',
         TWICE,
     ),
     Mutant(

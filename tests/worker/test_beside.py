@@ -1,83 +1,21 @@
 """What acts beside the worker, through the whole worker: a person, the writer of usage, and Chargebee's corrections."""
 
-import asyncio
-import json
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any, NamedTuple
 from uuid import uuid4
 
 import pytest
 
-from app.billing.charges import Billable
-from app.billing.processing import open_billing
-from app.composition import billing_access
 from local.embedded_aws import EmbeddedAws
-from tests.billing.conftest import settings_of
-from tests.billing.mortal import Killed, Mortal
-from tests.billing.stage import END, START, Stage, again, event_body, event_of, line, some
-from tests.harness.service import Web
-from tests.worker.conftest import Pair, make_pair, with_billing
-
-COMMAND = [sys.executable, "-m", "app", "worker"]
-
-
-class Whole(NamedTuple):
-    """A worker process with its queues, the table and Chargebee's stand-in."""
-
-    worker: Web
-    pair: Pair
-    stage: Stage
-
-    def process(self, *bodies: dict[str, Any]) -> list[tuple[str, str | None]]:
-        """Sends the events one after the other, and returns the outcome and the cause of each."""
-        found = []
-        for body in bodies:
-            message_id = self.pair.send(json.dumps(body))
-            line = self.worker.log(message_id=message_id)
-            found.append((line["outcome"], line.get("cause")))
-        return found
-
-    def charges(self, body: dict[str, Any]) -> list[int]:
-        """Returns the amounts that were charged on the invoice of the event."""
-        return sorted(one["amount"] for one in self.stage.invoice(body["content"]["invoice"]["id"])["charges"])
+from tests.billing.stage import START, Stage, again, event_body, line, some
+from tests.worker.beside import Whole, killed, prepared, whole_worker
 
 
 @pytest.fixture
-def pair(embedded: EmbeddedAws, stage: Stage) -> Pair:  # after `stage`, because `embedded` starts the queues
-    return make_pair(embedded.endpoint)
-
-
-@pytest.fixture
-def whole(pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> Iterator[Whole]:
-    with ExitStack() as stack:
-        environment = with_billing(pair, stage) | getattr(request, "param", {})
-        yield Whole(stack.enter_context(Web(environment, command=COMMAND)), pair, stage)
-
-
-def prepared(stage: Stage, usage: list[Billable] | None = None, **invoice: Any) -> dict[str, Any]:
-    """Registers a new invoice, and writes usage of its customer."""
-    body = event_body(**invoice)
-    stage.register(body)
-    stage.put(body["content"]["invoice"]["customer_id"], some(3) if usage is None else usage)
-    return body
-
-
-def killed(stage: Stage, body: dict[str, Any], at: int) -> None:
-    """Kills a worker before its call with the index `at`: see tests/billing/test_crashes.py."""
-
-    async def attempt() -> None:
-        async with open_billing(billing_access(settings_of(stage)), "killed") as billing:
-            with pytest.MonkeyPatch.context() as patch:
-                Mortal(billing, patch, at)
-                with pytest.raises(Killed):
-                    await billing.process(event_of(body))
-
-    asyncio.run(attempt())
-    stage.end_leases(body)
+def whole(stage: Stage, embedded: EmbeddedAws, request: pytest.FixtureRequest) -> Iterator[Whole]:
+    with whole_worker(embedded, stage, **getattr(request, "param", {})) as started:
+        yield started
 
 
 def test_a_verdict_outlives_its_message(whole: Whole, stage: Stage) -> None:
@@ -149,55 +87,6 @@ def test_only_an_invoice_of_a_term_is_closed(whole: Whole, stage: Stage) -> None
         assert whole.charges(body) == []
     for body, cause in zip(kept, (*["no_term_line"] * 3, "not_recurring", "exempt", "exempt"), strict=True):
         whole.worker.log(event_id=body["id"], cause=cause)
-
-
-def test_an_amount_belongs_to_its_currency(whole: Whole, stage: Stage) -> None:
-    """Usage in US cents is not charged in yen. The next invoice in US dollars has it."""
-    cents = some(1, currency="USD")
-    yen = prepared(stage, [*cents, *some(1, START + 9, currency="JPY")], currency_code="JPY")
-    customer = yen["content"]["invoice"]["customer_id"]
-    dollars = prepared(stage, [], customer_id=customer, currency_code="USD")
-    assert whole.process(yen, dollars) == [("closed", None)] * 2
-    assert whole.charges(yen) == whole.charges(dollars) == [100]
-    assert stage.billables(customer)[0].invoice_id == dollars["content"]["invoice"]["id"]
-
-
-def test_usage_goes_to_the_invoice_of_its_subscription(whole: Whole, stage: Stage) -> None:
-    """With two subscriptions, each has an invoice of its own. The charge has the subscription and the period."""
-    one, other = f"sub_{uuid4().hex}", f"sub_{uuid4().hex}"
-    usage = [*some(1, subscription_id=other), *some(2, START + 9, subscription_id=one)[1:]]
-    first = prepared(stage, usage, subscription_id=one)
-    second = prepared(stage, [], subscription_id=other, customer_id=first["content"]["invoice"]["customer_id"])
-    assert whole.process(first, second) == [("closed", None)] * 2
-    assert (whole.charges(first), whole.charges(second)) == ([101], [100])
-    [charge] = stage.invoice(first["content"]["invoice"]["id"])["charges"]
-    assert (charge["subscription_id"], charge["date_from"], charge["date_to"]) == (one, START, END)
-
-
-def test_usage_of_a_hierarchy_is_that_of_the_lines_customers(whole: Whole, stage: Stage) -> None:
-    """The invoice goes to the owner. Two children have usage with the same id and time, and both are charged."""
-    family = uuid4().hex[:8]
-    lines = [
-        line(number) | {"customer_id": f"{name}_{family}", "subscription_id": f"sub_{name}_{family}"}
-        for number, name in enumerate(("a", "b"))
-    ]
-    body = prepared(stage, some(1, subscription_id=None), line_items=lines, subscription_id=None)
-    for name in ("a", "b"):
-        stage.put(f"{name}_{family}", some(1, subscription_id=f"sub_{name}_{family}"))
-    assert whole.process(body) == [("closed", None)]
-    assert whole.charges(body) == [100, 100]
-    assert stage.billables(body["content"]["invoice"]["customer_id"])[0].invoice_id is None
-
-
-def test_usage_of_no_subscription_is_not_guessed(whole: Whole, stage: Stage) -> None:
-    """It is charged if the customer has one subscription, and set aside if it may belong to another one."""
-    alone = prepared(stage, some(1, subscription_id=None))
-    two = prepared(stage, some(1, subscription_id=None))
-    stage.subscribe(two["content"]["invoice"]["customer_id"], f"sub_{uuid4().hex}", started_at=START)
-    assert whole.process(alone, two) == [("closed", None), ("closed_in_part", None)]
-    assert (whole.charges(alone), whole.charges(two)) == ([100], [])
-    [usage] = some(1)
-    assert stage.charge(two["content"]["invoice"]["customer_id"], usage)["reason"] == {"S": "ambiguous_subscription"}
 
 
 def test_an_odd_item_does_not_stop_the_rest(whole: Whole, stage: Stage) -> None:

@@ -1,0 +1,106 @@
+"""Finds the usage that no invoice has, and usage that its writer has changed too late, for `python -m app unbilled`."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from app.billing.charge_items import USAGE, charge_key, differs, read, suffix_of
+from app.billing.charges import Billable, chargeable, without_reservation
+from app.billing.dynamodb import Table
+from app.billing.items import Item, text, typed
+from app.errors import Unprocessable
+
+BATCH = 100  # maximum number of keys in one BatchGetItem
+NEVER, RESERVED = "never_reserved", "reserved"
+
+
+class Changed(NamedTuple):
+    """Usage that its writer has changed after an invoice had reserved it. `now` is None if it cannot be read."""
+
+    charge: Billable
+    now: Billable | None
+
+
+@dataclass
+class Group:
+    """The usage of one customer in one currency that no invoice has. `oldest`: a unix time; `total`: minor units."""
+
+    number: int = 0
+    total: int = 0
+    oldest: int = 10**10
+    reasons: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class Report:
+    """`groups`: by customer and currency, which is empty if the usage names none. `read`: the number of usage items."""
+
+    groups: dict[tuple[str, str], Group] = field(default_factory=dict)
+    changed: list[Changed] = field(default_factory=list)
+    read: int = 0
+
+    def add(self, item: Item, charge: Item, before: int) -> None:
+        """Adds a usage item and its charge item, or {}. Usage from `before` on is too young to be reported."""
+        self.read += 1
+        customer, suffix = item["pk"]["S"].removeprefix("customer#"), suffix_of(item)
+        usage = _usage(customer, item)
+        if "invoice_id" in charge:
+            charged = read(customer, charge)
+            if usage is None or differs(usage, charged):
+                self.changed.append(Changed(charged, usage))
+        at = int(suffix[:10]) if suffix[:10].isdecimal() else 0
+        reason = _reason(item, charge)
+        if reason is not None and at < before:
+            group = self.groups.setdefault((customer, _currency(item)), Group())
+            group.number += 1
+            group.total += usage.amount if usage else 0
+            group.oldest = min(group.oldest, at)
+            group.reasons[reason] += 1
+
+
+async def unbilled(table: Table, before: int, progress: Callable[[int], None]) -> Report:
+    """Reads the whole table, and returns the usage before the unix time `before` that no invoice has.
+
+    `progress` receives the number of usage items that have been read so far. Raises BillingFailed.
+    """
+    report = Report()
+    names, values = {"#sk": "sk"}, {":usage": typed(USAGE)}
+    async for page in table.scan(
+        FilterExpression="begins_with(#sk, :usage)", ExpressionAttributeNames=names, ExpressionAttributeValues=values
+    ):
+        for items in _batches(page):
+            keys = [charge_key(item["pk"]["S"].removeprefix("customer#"), suffix_of(item)) for item in items]
+            charges = {(one["pk"]["S"], suffix_of(one)): one for one in await table.get_all(keys)}
+            for item in items:
+                report.add(item, charges.get((item["pk"]["S"], suffix_of(item)), {}), before)
+        progress(report.read)
+    return report
+
+
+def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), BATCH):
+        yield items[start : start + BATCH]
+
+
+def _usage(customer: str, item: Item) -> Billable | None:
+    try:
+        return chargeable(customer, without_reservation(item))
+    except Unprocessable:
+        return None
+
+
+def _reason(item: Item, charge: Item) -> str | None:
+    """Returns why no invoice has the usage, or None if an invoice has it.
+
+    Up to version 1.4.0, the usage item itself had the reservation, which counts unless there is a charge item.
+    """
+    if "billed_at" in (charge or item):
+        return None
+    if "invoice_id" in (charge or item):
+        return RESERVED
+    return text(charge, "reason") or NEVER
+
+
+def _currency(item: Item) -> str:
+    return str(item.get("currency", {}).get("S", ""))

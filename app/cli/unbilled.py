@@ -1,0 +1,72 @@
+"""`python -m app unbilled`: shows the usage that no invoice has."""
+
+import asyncio
+import time
+from datetime import UTC, datetime
+
+import click
+
+from app.billing.dynamodb import open_table
+from app.billing.unbilled import Group, Report
+from app.billing.unbilled import unbilled as find
+from app.cli.reconcile import Duration
+from app.errors import BillingFailed, ConfigurationError
+from app.settings import load_settings
+from app.sqs.sdk import require_sdk
+from app.telemetry.logging import configure_logging
+
+
+@click.command()
+@click.option("--older-than", type=Duration(), default="35d", show_default=True, help="Skip usage younger than this.")
+def unbilled(older_than: int) -> None:
+    """Show the usage that no invoice has, by customer and currency, and why. The command reads the whole table.
+
+    Nobody will ever charge usage that came late, or that is of a period of no invoice. Younger usage may wait for the
+    invoice of its term. The command also shows usage that its writer has changed after an invoice had reserved it.
+
+    APP_BILLING_TABLE names the table. The AWS SDK's variables set the endpoint, the region and the credentials.
+    """
+    settings = load_settings()
+    configure_logging(settings)
+    if settings.billing_table is None:
+        raise ConfigurationError("APP_BILLING_TABLE is not set: allowed is the name of a DynamoDB table")
+    require_sdk()
+    try:
+        report = asyncio.run(_find(settings.billing_table, int(time.time()) - older_than))
+    except BillingFailed as error:
+        raise ConfigurationError(f"{error.detail} ({error.code})") from None
+    _show(report)
+
+
+async def _find(table: str, before: int) -> Report:
+    async with open_table(table, connections=1) as opened:
+        report = await find(opened, before, _progress)
+    click.echo("", err=True)
+    return report
+
+
+def _progress(read: int) -> None:
+    click.echo(f"\r{read:,} usage items read", nl=False, err=True)
+
+
+def _show(report: Report) -> None:
+    if report.groups:
+        click.echo(f"{'customer':50} {'currency':8} {'items':>7} {'sum':>14} {'oldest':10} reasons")
+    for (customer, currency), group in sorted(report.groups.items()):
+        click.echo(_line(_printable(customer), currency or "-", group))
+    for charge, now in report.changed:
+        changed = "cannot be read now" if now is None else f"is now {now.amount:,}: {_printable(now.description)}"
+        what = f"{_printable(charge.customer_id)} {_printable(charge.reference)}"
+        click.echo(f"changed too late: {what} is on {charge.invoice_id} with {charge.amount:,}, and {changed}")
+    number = sum(group.number for group in report.groups.values())
+    click.echo(f"{report.read:,} usage items: no invoice has {number:,}, and {len(report.changed):,} changed too late")
+
+
+def _line(customer: str, currency: str, group: Group) -> str:
+    reasons = ", ".join(f"{reason} {number:,}" for reason, number in group.reasons.most_common())
+    oldest = datetime.fromtimestamp(group.oldest, UTC).date()
+    return f"{customer:50} {currency:8} {group.number:7,} {group.total:14,} {oldest} {reasons}"
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else repr(text)
