@@ -5,11 +5,17 @@ releases the lease.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from app.billing.processing import Billing
+from app.errors import BillingFailed
+from tests.billing.stage import Stage, event_of
+
+if TYPE_CHECKING:
+    from tests.billing.conftest import OpenBilling
 
 
 class Killed(BaseException):
@@ -41,3 +47,14 @@ class Mortal:
             return answer
 
         return mortal
+
+
+async def kill(billing: "OpenBilling", stage: Stage, body: dict[str, Any], at: int, *, after: bool = False) -> int:
+    """Kills a worker at its call with the index `at`, and ends its leases. Returns how many calls it has made."""
+    async with billing("killed") as worker:
+        with pytest.MonkeyPatch.context() as patch:
+            mortal = Mortal(worker, patch, at, after)
+            with suppress(Killed, BillingFailed):
+                await worker.process(event_of(body))
+    stage.end_leases(body)
+    return len(mortal.made)

@@ -1,0 +1,117 @@
+"""What a person, Chargebee and an earlier release leave behind: void invoices, edited lines, old reservations."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from app.billing.charges import Billable, billable_key
+from app.errors import Unprocessable
+from tests.billing.conftest import OpenBilling
+from tests.billing.mortal import kill
+from tests.billing.stage import START, Stage, again, event_body, event_of, line, some
+
+pytestmark = pytest.mark.anyio
+
+
+async def _regenerated(stage: Stage, billing: OpenBilling, usage: list[Billable]) -> tuple[dict[str, Any], ...]:
+    """Bills an invoice, voids it, and returns its event and that of the invoice that takes its place."""
+    subscription = f"sub_{uuid4().hex}"
+    old = event_body(subscription_id=subscription)
+    stage.register(old)
+    stage.put(old["content"]["invoice"]["customer_id"], [replace(one, subscription_id=subscription) for one in usage])
+    async with billing() as worker:
+        assert await worker.process(event_of(old)) == "closed"
+    stage.correct(f"invoices/{old['content']['invoice']['id']}/void")
+    made = stage.correct(f"subscriptions/{subscription}/regenerate_invoice")
+    return old, again(old, id=made["id"], line_items=made["line_items"], resource_version=None)
+
+
+@pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["before", "after"])
+async def test_a_kill_at_any_step_of_a_takeover(stage: Stage, billing: OpenBilling, after: bool) -> None:
+    """Each charge of the void invoice is on the new one once, whatever the step."""
+    stage.behave(idempotency_seconds=1e-6)
+    at = 0
+    while True:
+        old, new = await _regenerated(stage, billing, some(2))
+        calls = await kill(billing, stage, new, at, after=after)
+        async with billing() as worker:
+            assert await worker.process(event_of(new)) in ("closed", "already")
+        stage.require_billed_once(new, some(2))
+        item = stage.charge(old["content"]["invoice"]["customer_id"], stage.billables(_customer(old))[0])
+        assert item["taken_from"] == {"S": old["content"]["invoice"]["id"]}
+        if at >= calls:
+            break
+        at += 1
+
+
+def _customer(body: dict[str, Any]) -> str:
+    return str(body["content"]["invoice"]["customer_id"])
+
+
+async def test_usage_of_an_invoice_that_is_not_void_stays_there(stage: Stage, billing: OpenBilling) -> None:
+    """Two invoices of one subscription and period share the usage. The older one is asked for once."""
+    first = event_body()
+    second = again(first, id=f"draft_{uuid4().hex}")
+    stage.register(first, second)
+    stage.put(_customer(first), some(3))
+    async with billing() as worker:
+        assert await worker.process(event_of(first)) == "closed"
+        assert await worker.process(event_of(second)) == "closed_without_charge"
+        assert worker.chargebee.calls == {"add_charge": 3, "close": 2, "retrieve": 1}
+
+
+async def test_a_void_invoice_lets_go_of_what_is_not_billed(stage: Stage, billing: OpenBilling) -> None:
+    """Nobody pays a void invoice. Each repetition of its event has the same verdict."""
+    body = event_body()
+    stage.register(body)
+    stage.put(_customer(body), some(3))
+    await kill(billing, stage, body, 8)  # before the second charge
+    stage.close(body["content"]["invoice"]["id"])
+    stage.correct(f"invoices/{body['content']['invoice']['id']}/void")
+    async with billing() as worker:
+        for _ in range(2):
+            with pytest.raises(Unprocessable) as failed:
+                await worker.process(event_of(body))
+            assert failed.value.code == "invoice_voided"
+    assert {one.invoice_id for one in stage.billables(_customer(body))} == {None}
+
+
+async def test_lines_that_a_person_removes_between_two_attempts(stage: Stage, billing: OpenBilling) -> None:
+    """The event does not have all lines, so the invoice is read again. What was reserved before is still charged."""
+    child = f"cus_{uuid4().hex[:8]}"
+    lines = [line(1), line(2) | {"customer_id": child, "subscription_id": f"sub_{child}"}]
+    body = event_body(line_items=lines)
+    stage.register(body)
+    stage.put(child, some(1, subscription_id=f"sub_{child}"))
+    shortened = body["content"]["invoice"] | {"line_items": lines[:1], "line_items_next_offset": "[1]"}
+    truncated = body | {"content": {"invoice": shortened}}
+    await kill(billing, stage, truncated, 10)  # before the charge
+    async with billing() as worker:
+        assert await worker.process(event_of(truncated)) == "closed"
+    assert [one.billed_at is not None for one in stage.billables(child)] == [True]
+
+
+@pytest.mark.parametrize("reserved_at", [None, START])
+async def test_a_reservation_of_an_earlier_release_is_honoured(
+    stage: Stage, billing: OpenBilling, reserved_at: int | None
+) -> None:
+    """Up to 1.4.0, the usage item had it. The writer may put that item again, so the worker writes a charge item."""
+    body = event_body()
+    stage.register(body)
+    own, other, billed = some(3)
+    stage.put(_customer(body), [own, other, billed])
+    for usage, invoice_id in ((own, body["content"]["invoice"]["id"]), (other, "inv_1"), (billed, "inv_2")):
+        stage.set(billable_key(_customer(body), usage), "invoice_id", {"S": invoice_id})
+    stage.set(billable_key(_customer(body), billed), "billed_at", {"N": str(START)})
+    if reserved_at is not None:
+        stage.set(billable_key(_customer(body), own), "reserved_at", {"N": str(reserved_at)})
+    await kill(billing, stage, body, 8)
+    stage.put(_customer(body), [own])
+    async with billing() as worker:
+        assert await worker.process(event_of(body)) == "closed"
+    found = stage.invoice(body["content"]["invoice"]["id"])
+    assert [one["billable"] for one in found["charges"]] == ["b0"]
+    assert "billed_at" in stage.charge(_customer(body), own)
+    assert stage.charge(_customer(body), other) == stage.charge(_customer(body), billed) == {}
