@@ -18,4 +18,6 @@ def test_each_charge_once(thorough: bool, tmp_path: Path) -> None:
     done = bill(500 if thorough else 100, rules, tmp_path / "workers.log", kills=True)
     assert done.holds, done.text()
     assert done.kills
+    assert done.by_person
+    assert done.rewritten
     assert sum(done.dead_letters.values()) >= done.poison > 0
