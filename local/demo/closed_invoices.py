@@ -53,5 +53,5 @@ def _audited(run: LocalRun, events: list[dict[str, Any]], output: Output) -> lis
     result = audit(run.chargebee, events)
     output.say(result.report(len(events)))
     if not result.problems:
-        output.say("\nOK: every invoice is closed once, and has each of its charges exactly once.")
+        output.say("\nOK: every invoice of a renewal is closed once, and has each of its charges exactly once.")
     return result.problems
