@@ -9,7 +9,7 @@ from typing import get_args
 import uvloop
 from loguru import logger
 
-from app.billing.processing import Outcome
+from app.billing.result import Outcome
 from app.clock import CLOCK, SYSTEM, Clock
 from app.settings import Settings
 from app.settings.text import http_url
