@@ -15,8 +15,6 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "asgi_doctor", "local", "lab", "loadtest")
 # `file: object`, with the reason. An exception that matches nothing fails, too.
 EXCEPTIONS = {
-    "app/billing/chargebee_sdk.py: site.env": "the SDK's, which has no option for a whole URL: the file says why",
-    "app/billing/chargebee_sdk.py: chargebee.Chargebee": "the SDK's, which reads it from the class: the file says why",
     "local/chargebee/load_generator.py: result": "ours",
     "local/compare/svg.py: element": "ElementTree's way to set an element's text",
     "app/sqs/blocking.py: record": "ours",

@@ -45,9 +45,6 @@ READ = {
         "botocore.utils and botocore.httpsession: proxies, CA bundle, checks of endpoints and regions",
         ("app/sqs/account.py", "app/sqs/sdk.py"),
     ),
-    "chargebee": Read(
-        "3.29", "the environment of a site, a class's verify_ca_certs", ("app/billing/chargebee_sdk.py",)
-    ),
     "pyinstrument": Read(
         "5.1", "Profiler.last_session, a variable of its stack sampler", ("app/telemetry/profiling.py",)
     ),

@@ -1,130 +1,77 @@
-"""Does the billing work of release v01 with clients whose calls block the thread: boto3 and Chargebee's own SDK.
+"""Makes the calls of release v01 to DynamoDB and Chargebee. Each call blocks the thread until it is answered.
 
-If a step fails, it raises BillingUnavailable. Then Chargebee sends the webhook again, and the work restarts with the
-first step. Every step may be repeated, because each charge has an idempotency key and a reference. Chargebee keeps the
-key for 30 minutes. The reference is in the description of the charge's line item, and stays on the invoice.
+The clients decide nothing: app/web/releases/v01_inline.py does the billing work.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
-from app.billing import charges
+import boto3
+import requests
+from botocore.config import Config
+
 from app.billing.access import BillingAccess
-from app.billing.blocking_invoices import BlockingInvoices, InvoiceState
-from app.billing.blocking_table import BlockingTable, open_table
-from app.billing.chargebee_sdk import IDEMPOTENCY_KEY, failing, open_site
-from app.billing.charges import Billable
-from app.billing.line_items import LATEST_SECOND, Period, added, period
-from app.billing.references import charged, described, refers_to
-from app.errors import BillingUnavailable
-from app.events import Event, Invoice
+from app.billing.answers import ApiAnswer, FoundInvoice, FoundLine, content_of, invoice_of
+from app.billing.items import Item, Key, Value, typed
 
 if TYPE_CHECKING:
-    import chargebee
+    from types_boto3_dynamodb import DynamoDBClient
 
-# Chargebee's error codes. CONFLICT: most likely, the invoice is closed already, or an earlier try is still at work.
-NOT_FOUND, CONFLICT = "resource_not_found", "invalid_state_for_request"
+# The time-outs for connecting and for each read add up to ten seconds for one try.
+CONFIG = Config(connect_timeout=5, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 2})
 
 
-class BlockingBilling:
-    """The steps of the billing work for an event that contains an invoice. Every step may raise BillingUnavailable.
+class BlockingClients(NamedTuple):
+    """boto3's client of DynamoDB, and the Chargebee site, for which each call opens a new connection.
 
-    Up to version 1.3.0, release v01 charged billable events without reserving them before. So the invoice may contain
-    charges of billable events without a reservation.
+    The methods raise what boto3 and requests raise. Calls to Chargebee also raise BillingFailed and InvalidState.
     """
 
-    def __init__(self, table: BlockingTable, site: "chargebee.Chargebee") -> None:
-        self._table = table
-        self._invoices: Any = site.Invoice
-        self._read = BlockingInvoices(site)
+    access: BillingAccess
+    dynamodb: "DynamoDBClient"
 
-    def read(self, event: Event) -> InvoiceState:
-        """Retrieves the state of the invoice from Chargebee.
+    def items(self, customer_id: str, first: str, last: str) -> list[Item]:
+        """Returns the customer's items whose sort key is between `first` and `last`."""
+        keys = {":pk": f"customer#{customer_id}", ":first": first, ":last": last}
+        pages = self.dynamodb.get_paginator("query").paginate(
+            TableName=self.access.table,
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+            ExpressionAttributeValues={name: {"S": value} for name, value in keys.items()},
+        )
+        return [item for page in pages for item in page["Items"]]
 
-        The state in the event is not enough: an earlier attempt may have changed the invoice since then, and the event
-        may lack some line items of a long invoice.
-        """
-        try:
-            return self._read.retrieve(_invoice(event).id)
-        except BillingUnavailable as error:
-            closed = self._closed(_invoice(event)) if NOT_FOUND in error.cause else None
-            if closed is None:
-                raise
-            return closed
+    def put(self, key: Key, attributes: Mapping[str, Value], unless: str) -> None:
+        """Writes an item, unless the table has it already with the attribute `unless`."""
+        item = key | {name: typed(value) for name, value in attributes.items()}
+        condition = f"attribute_not_exists({unless})"
+        self.dynamodb.put_item(TableName=self.access.table, Item=item, ConditionExpression=condition)
 
-    def _closed(self, invoice: Invoice) -> InvoiceState | None:
-        """Finds an invoice that has another id since it was closed, by its charges.
+    def lines(self, invoice_id: str) -> list[FoundLine]:
+        """Returns the line items of all pages of the invoice."""
+        page = self._call("GET", invoice_id)
+        lines = page.line_items
+        while page.line_items_next_offset is not None:
+            page = self._call("GET", invoice_id, f"?line_items_offset={quote(page.line_items_next_offset)}")
+            lines += page.line_items
+        return lines
 
-        Returns None if no closed invoice has a charge of a billable event that is reserved for `invoice`.
-        """
-        with failing("DynamoDB"):
-            items = self._table.items(invoice.customer_id, *charges.between(Period(0, LATEST_SECOND)))
-            own = [item for item in items if item.get("invoice_id", {}).get("S") == invoice.id]
-            reserved = [charges.chargeable(invoice.customer_id, item) for item in own]
-        if not reserved:
-            return None
-        found = self._read.closed(invoice.customer_id, charges.changed_after(reserved))
-        return next((state for state in found if refers_to(state.lines, reserved)), None)
+    def change(self, invoice_id: str, operation: str, key: str, form: Mapping[str, object]) -> FoundInvoice:
+        """Changes the invoice: `add_charge` or `close`. `key`: the idempotency key."""
+        return self._call("POST", invoice_id, f"/{operation}", key, form)
 
-    def unbilled(self, event: Event, state: InvoiceState) -> list[Billable]:
-        """Returns the billable events of the invoice's period, without those that are reserved for another invoice.
-
-        If the invoice is closed, returns only the billable events that have a charge on the invoice.
-        Raises InvalidEvent if the invoice can never be billed.
-        """
-        invoice = _invoice(event)
-        with failing("DynamoDB"):
-            first, last = charges.between(period(state.lines, invoice.line_items, event.occurred_at))
-            items = self._table.items(invoice.customer_id, first, last)
-            free = [item for item in items if not charges.is_of_another(item, invoice.id)]
-            free_or_own = [charges.chargeable(invoice.customer_id, item) for item in free]
-        return free_or_own if state.pending else charged(free_or_own, added(state.lines, invoice.line_items))
-
-    def add(self, event: Event, state: InvoiceState, billables: Sequence[Billable]) -> None:
-        """Reserves and charges each billable event that has no charge on the invoice, with one API call per charge."""
-        invoice = _invoice(event)
-        on_invoice = charged(billables, added(state.lines, invoice.line_items))
-        for billable in charges.without(billables, on_invoice):
-            reserved = billable
-            if billable.invoice_id is None:
-                reserved_at = self._table.set(invoice.customer_id, billable, invoice.id, "reserved_at")
-                reserved = replace(billable, reserved_at=reserved_at)
-            charge = {"amount": billable.amount, "description": described(billable)}
-            with failing("Chargebee"):
-                self._invoices.add_charge(invoice.id, charge, _key(event, "add_charge", reserved))
-
-    def close(self, event: Event, state: InvoiceState) -> None:
-        """Closes the invoice, unless it is already closed."""
-        if state.pending:
-            try:
-                with failing("Chargebee"):
-                    self._invoices.close(_invoice(event).id, {}, _key(event, "close"))
-            except BillingUnavailable as error:
-                if CONFLICT not in error.cause or self.read(event).pending:
-                    raise
-
-    def mark(self, event: Event, billables: Sequence[Billable]) -> None:
-        """Marks each billable event in the table as billed on the invoice, with one call for each."""
-        invoice = _invoice(event)
-        for billable in billables:
-            self._table.set(invoice.customer_id, billable, invoice.id, "billed_at")
+    def _call(self, method: str, invoice_id: str, path: str = "", key: str = "", form: Any = None) -> FoundInvoice:
+        url = f"{self.access.site_url}/api/v2/invoices/{quote(invoice_id, safe='')}{path}"
+        login = (self.access.api_key.get_secret_value(), "")
+        headers = {"chargebee-idempotency-key": key} if key else {}
+        seconds = self.access.call_timeout / 2  # for connecting, and for each read
+        answer = requests.request(
+            method, url, data=form, auth=login, headers=headers, timeout=seconds, allow_redirects=False
+        )
+        return invoice_of(content_of(ApiAnswer(answer.status_code, answer.headers, answer.content)))
 
 
-def build_billing(access: BillingAccess) -> BlockingBilling:
-    """Builds the clients of DynamoDB (boto3) and Chargebee (Chargebee's SDK). Neither client makes a call yet.
-
-    Both clients have one time-out for connecting and one for each read, but no deadline for a whole call. So an answer
-    that arrives slowly, piece by piece, may take longer. boto3 retries a failed call once. The SDK's own retries are
-    off, because the SDK would sleep for the whole Retry-After, and retry a call without limit after status 429.
-    """
-    return BlockingBilling(open_table(access.table), open_site(access))
-
-
-def _invoice(event: Event) -> Invoice:
-    assert event.content.invoice is not None
-    return event.content.invoice
-
-
-def _key(event: Event, operation: str, billable: Billable | None = None) -> dict[str, str]:
-    return {IDEMPOTENCY_KEY: charges.idempotency_key(event.id, operation, billable)}
+def build_clients(access: BillingAccess) -> BlockingClients:
+    """Builds the clients, which make no call yet."""
+    return BlockingClients(access, boto3.client("dynamodb", config=CONFIG))

@@ -42,9 +42,7 @@ _THREADS = {
     ("ssl.py", "do_handshake"): State.CONNECTING,
     ("urllib3/util/connection.py", "create_connection"): State.CONNECTING,
     ("sqs/blocking.py", "build_queue"): State.CLIENT,
-    ("billing/blocking.py", "build_billing"): State.CLIENT,
-    ("httpcore/_backends/sync.py", "read"): State.CHARGEBEE,  # Chargebee's SDK uses httpx, which uses httpcore
-    ("httpcore/_backends/sync.py", "connect_tcp"): State.CONNECTING,
+    ("billing/blocking.py", "build_clients"): State.CLIENT,
 }
 # The third table applies to every coroutine in the stack of a suspended task.
 _TASKS = {
@@ -57,8 +55,9 @@ _TASKS = {
     ("sqs/group_commit.py", "submit"): State.BATCH,  # stands for the wait of a webhook without a task
 }
 _LOADS_CAS = "load_verify_locations"
-# boto3 waits for DynamoDB and for SQS in the same function. A stack that contains this file waits for DynamoDB.
-_TABLE = "billing/blocking.py"
+# v01's clients of Chargebee and DynamoDB wait in the same function as boto3's client of SQS. The first of these files
+# that occurs in a stack says for which service the thread waits.
+_NOT_SQS = {"requests/sessions.py": State.CHARGEBEE, "billing/blocking.py": State.TABLE}
 
 
 def state_of(line: int | None, functions: Sequence[tuple[str, str]]) -> State:
@@ -75,11 +74,14 @@ def _of_thread(line: int, functions: Sequence[tuple[str, str]]) -> State:
         return innermost
     if _LOADS_CAS in linecache.getline(functions[0][0], line):
         return State.CAS
-    for number, function in enumerate(functions):
-        if (found := _find(_THREADS, function)) is not None:
-            billing = any(file.endswith(_TABLE) for file, _ in functions[number:])
-            return State.TABLE if found is State.SQS and billing else found
-    return State.RUNNING
+    found = next((state for function in functions if (state := _find(_THREADS, function)) is not None), State.RUNNING)
+    return _service(functions) if found is State.SQS else found
+
+
+def _service(functions: Sequence[tuple[str, str]]) -> State:
+    """Returns which service's answer a thread waits for."""
+    files = [file for file, _ in functions]
+    return next((state for end, state in _NOT_SQS.items() if any(file.endswith(end) for file in files)), State.SQS)
 
 
 def _of_task(functions: Sequence[tuple[str, str]]) -> State:

@@ -112,14 +112,14 @@ class InlineService(Service):
 
 
 class Billed:
-    """Implements `Queued` for v01: the webhooks that were billed. Each must have made one `retrieve` call."""
+    """Implements `Queued` for v01: the webhooks that were billed. Each must have made one `close` call."""
 
     def __init__(self, service: InlineService) -> None:
         self._service = service
         self.clear()
 
     def clear(self) -> None:
-        self._seen = self._service.inline.calls("retrieve")
+        self._seen = self._service.inline.calls("close")
         self._service.processed.clear()
 
     def messages(self) -> list[tuple[bytes, dict[str, str]]]:

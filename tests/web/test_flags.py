@@ -207,7 +207,7 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, w
     built: list[object] = []
     module = load(release)
     monkeypatch.setattr(
-        module, "build_queue" if release.enqueues else "build_billing", lambda *needed: built.append(needed[0])
+        module, "build_queue" if release.enqueues else "build_clients", lambda *needed: built.append(needed[0])
     )
     needed = {"billing_table": "table", "chargebee_url": "http://127.0.0.1:1", "chargebee_api_key": "key"}
     chosen = {"release": release, "warm_clients": warm, "threadpool_tokens": 5, "sqs_queue_url": "http://127.0.0.1/1/q"}

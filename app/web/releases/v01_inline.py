@@ -2,17 +2,31 @@
 
 Problem: a webhook reports a pending invoice, which must be closed after the customer's usage is added.
 Change: an async handler does the whole billing work with blocking clients of DynamoDB and Chargebee.
-Cost: each call to DynamoDB or Chargebee blocks the event loop. Chargebee waits for the whole work, and times out.
+Cost: each call to DynamoDB or Chargebee blocks the event loop. Chargebee waits for the whole work, and times out. The
+handler marks usage as billed only after it has closed the invoice. If the process crashes before, or if a person closes
+the invoice in between, the invoice may have charges for unmarked usage. A later delivery of the webhook, or another
+invoice of the period, charges such usage again. The log names the usage when Chargebee repeats the webhook.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, Request
+from loguru import logger
 
-from app.billing.blocking import BlockingBilling, build_billing
-from app.events import PENDING_INVOICE_CREATED
+from app.billing.blocking import BlockingClients, build_clients
+from app.billing.charge_items import CHARGE, USAGE, charge_key, snapshot
+from app.billing.charges import Billable, between, idempotency_key, without
+from app.billing.coverage import Coverage, coverages, covering, why_left_alone
+from app.billing.line_items import Period
+from app.billing.references import described
+from app.billing.selection import Selection, Selector
+from app.clock import now_seconds
+from app.errors import BillingUnavailable, Unprocessable
+from app.events import PENDING_INVOICE_CREATED, Event, Invoice
+from app.sqs.failures import code_of
 from app.web.service import Service
 from app.web.threads import set_tokens
 from app.web.webhook import Answer, Processed, ignored, processed, read_event
@@ -24,23 +38,74 @@ TOKENS = 40
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        build_billing(service.billing)  # discarded: building a client makes botocore cache its models
+        build_clients(service.billing)  # discarded: building a client makes botocore cache its models
     yield
 
 
-def open_billing(request: Request) -> BlockingBilling:
-    return build_billing(Service.of(request).billing)
+def open_clients(request: Request) -> BlockingClients:
+    return build_clients(Service.of(request).billing)
 
 
-async def receive(request: Request, billing: Annotated[BlockingBilling, Depends(open_billing)]) -> Answer | Processed:
+async def receive(request: Request, clients: Annotated[BlockingClients, Depends(open_clients)]) -> Answer | Processed:
     body = await request.body()
     event = read_event(request, body)
     if event is None:
         return ignored(request)
-    if event.event_type == PENDING_INVOICE_CREATED:  # events of other types need no billing work
-        invoice = billing.read(event)
-        charges = billing.unbilled(event, invoice)
-        billing.add(event, invoice, charges)
-        billing.close(event, invoice)
-        billing.mark(event, charges)
+    if event.event_type == PENDING_INVOICE_CREATED and event.content.invoice is not None:  # others need no work
+        try:
+            bill(clients, event, event.content.invoice)
+        except Exception as error:
+            cause = getattr(error, "code", None) or code_of(error)
+            raise BillingUnavailable("The billing work failed; send the webhook again", cause) from error
     return processed(request)
+
+
+def bill(clients: BlockingClients, event: Event, invoice: Invoice) -> None:
+    covered = coverages(invoice, clients.lines(invoice.id) if invoice.is_truncated else invoice.line_items)
+    if reason := why_left_alone(invoice, covered, clients.access.exempt):
+        logger.warning("Invoice {} is left pending: {}", invoice.id, reason)
+        return
+    found = read(clients, event, invoice, covered)
+    if found.free and (event.is_retry or found.own):
+        logger.warning("Invoice {} may have charges already: {}", invoice.id, [one.reference for one in found.free])
+    if found.old or any(one.billed_at is None for one in found.own):
+        raise Unprocessable("A worker, or a version up to 1.4.0, has reserved usage for the invoice", "reserved")
+    if found.own:  # marked by an earlier delivery of the webhook, after it had closed the invoice
+        return
+    owners = {one: covering(covered, one.customer_id, one.subscription_id, one.occurred_at) for one in found.free}
+    usage = [one for one in found.free if len(owners[one]) == 1]
+    others = found.elsewhere + without(found.free, usage)
+    if left := [one.suffix for one in found.odd] + [one.suffix for one in others]:
+        logger.warning("Invoice {} is closed without this usage: {}", invoice.id, left)
+    for one in usage:
+        if one.amount > 0:
+            charge(clients, event, invoice, one, *owners[one])
+    closed_as = close(clients, event, invoice)
+    for one in usage:
+        mark(clients, invoice, one, closed_as)
+
+
+def read(clients: BlockingClients, event: Event, invoice: Invoice, covered: Sequence[Coverage]) -> Selection:
+    found, selector = Selection.empty(), Selector(invoice.id, invoice.currency_code, event.id, covered)
+    periods = [one.period for one in covered]
+    first, last = between(Period(min(one.start for one in periods), max(one.end for one in periods)))
+    for customer in {one.customer_id for one in covered}:
+        charges = clients.items(customer, first.replace(USAGE, CHARGE), last.replace(USAGE, CHARGE))
+        selector.select(found, customer, clients.items(customer, first, last), charges)
+    return found
+
+
+def charge(clients: BlockingClients, event: Event, invoice: Invoice, usage: Billable, coverage: Coverage) -> None:
+    key = idempotency_key(event.id, "add_charge", replace(usage, reserved_at=0), invoice.customer_id)
+    form = {"amount": usage.amount, "description": described(usage), "subscription_id": coverage.subscription_id}
+    form |= {"line_item[date_from]": coverage.period.start, "line_item[date_to]": coverage.period.end}
+    clients.change(invoice.id, "add_charge", key, form)
+
+
+def close(clients: BlockingClients, event: Event, invoice: Invoice) -> str:
+    return clients.change(invoice.id, "close", idempotency_key(event.id, "close"), {}).id
+
+
+def mark(clients: BlockingClients, invoice: Invoice, usage: Billable, closed_as: str) -> None:
+    billed = {**snapshot(usage), "invoice_id": invoice.id, "billed_at": now_seconds(), "closed_as": closed_as}
+    clients.put(charge_key(usage.customer_id, usage.suffix), billed, unless="invoice_id")
