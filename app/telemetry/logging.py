@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 # Messages with these outcomes need a person's attention, so their lines have the level WARNING.
 WARNED = ("dead_letter", "lost")
 # At the levels DEBUG and INFO, most of these libraries log each request, and some log its headers and its body.
-# Chargebee's SDK uses httpx and httpcore.
-CHATTY = ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "chargebee", "httpcore", "httpx", "urllib3")
+CHATTY = ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "urllib3")
 _TEXT = "<dim>{time:HH:mm:ss.SSS}</dim> <level>{level: <7}</level> {message}"
 
 
