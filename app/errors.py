@@ -7,7 +7,7 @@
     │   ├── BodyTimeout               the body did not arrive in time
     │   ├── BodyTooLarge              more bytes than APP_MAX_BODY_BYTES
     │   ├── UnsupportedEncoding       a Content-Encoding other than identity
-    │   ├── InvalidEvent              not JSON, not an event, with characters that SQS rejects, or never billable (v01)
+    │   ├── InvalidEvent              not JSON, not an event, or with characters that SQS rejects
     │   └── TemporarilyUnavailable    the same webhook may be accepted later
     │       ├── Draining              this process is stopping
     │       ├── Overloaded            too many webhooks or bytes in flight, or too long a wait
@@ -115,7 +115,7 @@ class QueueUnavailable(TemporarilyUnavailable):
 
 
 class BillingUnavailable(TemporarilyUnavailable):
-    """The billing work failed within the request. `cause`: the failure, for the log and `BlockingBilling.close`."""
+    """The billing work failed within the request. `cause`: the failure, for the log only."""
 
     def __init__(self, detail: str, cause: str) -> None:
         super().__init__(detail)

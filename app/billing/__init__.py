@@ -1,6 +1,6 @@
 """Does the billing work of Chargebee's events: adds charges to a pending invoice and closes it.
 
-The worker does this work. In release v01, the web process does it, with the clients of blocking.py.
+The worker does this work. In release v01, the web process does it, in the release's own words.
 
 processing.py  claims an event, returns its outcome     attempt.py        one attempt at one invoice
 leases.py      leases on an event and its invoice       items.py          keys and updates of the table's items: no I/O
@@ -9,6 +9,6 @@ dynamodb.py    the table                                schema.py         create
 chargebee.py   the API's operations                     answers.py        what the API's answers mean: no I/O
 api_calls.py   one call: slot, time-out, retries        rate.py           the rate limit that all workers share
 line_items.py  the billing period: no I/O               slots.py          the rate limit's item in the table
-blocking.py    the same work with v01's clients         chargebee_sdk.py  v01's client of Chargebee, and its errors
+blocking.py    v01's clients, whose calls block
 access.py      the table and the site, from settings    README.md         the design, and why a crash is safe
 """
