@@ -16,7 +16,6 @@ from app.web.releases.v01_inline import bill
 from tests.billing.conftest import OpenBilling, settings_of
 from tests.billing.stage import START, Stage, again, event_body, event_of, item_of, some
 
-SUBSCRIPTION = "sub_1"
 Before = Callable[[str, Callable[[], None]], None]
 
 
@@ -63,7 +62,7 @@ def warnings() -> Iterator[list[str]]:
 
 def renewal(stage: Stage, usage: list[Billable], **invoice: Any) -> dict[str, Any]:
     """Returns the webhook about an invoice with one term, which is at the stand-in, with its customer's usage."""
-    body = event_body(**{"subscription_id": SUBSCRIPTION, **invoice})
+    body = event_body(**invoice)
     stage.register(body)
     stage.put(body["content"]["invoice"]["customer_id"], usage)
     return body
@@ -89,6 +88,12 @@ def repeated(body: dict[str, Any]) -> dict[str, Any]:
 
 def charged(stage: Stage, body: dict[str, Any]) -> list[str]:
     return [charge["billable"] for charge in stage.invoice(body["content"]["invoice"]["id"])["charges"]]
+
+
+def marks(stage: Stage, body: dict[str, Any]) -> list[Any]:
+    """Returns the charge items of the webhook's customer."""
+    items = stage.items(body["content"]["invoice"]["customer_id"])
+    return [item for item in items if item["sk"]["S"].startswith("charge#")]
 
 
 def test_a_kill_between_charge_and_close(
@@ -120,19 +125,6 @@ def test_a_kill_and_a_repetition_within_half_an_hour(
     deliver(clients, repeated(body))
     assert charged(stage, body) == ["b0", "b1"]
     assert len(marks(stage, body)) == 2
-
-
-def marks(stage: Stage, body: dict[str, Any]) -> list[Any]:
-    """Returns the charge items of the webhook's customer."""
-    answer = stage.dynamodb.query(
-        TableName=stage.table,
-        KeyConditionExpression="pk = :pk AND begins_with(sk, :charge)",
-        ExpressionAttributeValues={
-            ":pk": {"S": f"customer#{body['content']['invoice']['customer_id']}"},
-            ":charge": {"S": "charge#"},
-        },
-    )
-    return answer["Items"]
 
 
 def test_a_kill_between_close_and_mark(
@@ -209,15 +201,14 @@ def test_what_is_not_this_invoice_s(stage: Stage, clients: BlockingClients, warn
     """Usage that cannot be charged, or may belong to two subscriptions, is left out and logged. The rest is charged."""
     lines = event_body()["content"]["invoice"]["line_items"]
     two = [line | {"subscription_id": name} for line in lines for name in ("sub_1", "sub_2")]
-    body = renewal(stage, [Billable("odd", -5, "", START), Billable("whose", 5, "", START)], line_items=two)
-    customer = body["content"]["invoice"]["customer_id"]
-    for name, more in {
-        "b0": {"subscription_id": "sub_2"},
-        "yen": {"currency": "JPY"},
-        "three": {"subscription_id": "sub_3"},
-    }.items():
-        item = item_of(customer, Billable(name, 7, "Usage", START)) | {key: {"S": value} for key, value in more.items()}
-        stage.dynamodb.put_item(TableName=stage.table, Item=item)
+    usage = [
+        Billable("odd", -5, "", START, subscription_id="sub_1"),
+        Billable("whose", 5, "", START),
+        Billable("b0", 7, "", START, subscription_id="sub_2"),
+        Billable("yen", 7, "", START, subscription_id="sub_1", currency="JPY"),
+        Billable("three", 7, "", START, subscription_id="sub_3"),
+    ]
+    body = renewal(stage, usage, line_items=two)
     deliver(clients, body)
     assert charged(stage, body) == ["b0"]
     [warning] = warnings
