@@ -8,7 +8,7 @@ the invoice in between, the invoice may have charges for unmarked usage. A later
 invoice of the period, charges such usage again. The log names the usage when Chargebee repeats the webhook.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Annotated
@@ -20,7 +20,6 @@ from app.billing.blocking import BlockingClients, build_clients
 from app.billing.charge_items import CHARGE, USAGE, charge_key, snapshot
 from app.billing.charges import Billable, between, idempotency_key, without
 from app.billing.coverage import Coverage, coverages, covering, why_left_alone
-from app.billing.line_items import Period
 from app.billing.references import described
 from app.billing.selection import Selection, Selector
 from app.clock import now_seconds
@@ -32,6 +31,7 @@ from app.web.threads import set_tokens
 from app.web.webhook import Answer, Processed, ignored, processed, read_event
 
 TOKENS = 40
+Usage = dict[Billable, Coverage]
 
 
 @asynccontextmanager
@@ -64,42 +64,41 @@ def bill(clients: BlockingClients, event: Event, invoice: Invoice) -> None:
     covered = coverages(invoice, clients.lines(invoice.id) if invoice.is_truncated else invoice.line_items)
     if reason := why_left_alone(invoice, covered, clients.access.exempt):
         logger.warning("Invoice {} is left pending: {}", invoice.id, reason)
-        return
-    found = read(clients, event, invoice, covered)
+    elif (usage := read(clients, event, invoice, covered)) is not None:
+        for one, coverage in usage.items():
+            charge(clients, event, invoice, one, coverage)
+        closed_as = close(clients, event, invoice)
+        for one in usage:
+            mark(clients, invoice, one, closed_as)
+
+
+def read(clients: BlockingClients, event: Event, invoice: Invoice, covered: list[Coverage]) -> Usage | None:
+    """Returns the usage to charge, or None if an earlier delivery of the webhook has closed the invoice."""
+    found, selector = Selection.empty(), Selector(invoice.id, invoice.currency_code, event.id, covered)
+    first, last = min(between(one.period)[0] for one in covered), max(between(one.period)[1] for one in covered)
+    for customer in {one.customer_id for one in covered}:
+        charges = clients.items(customer, first.replace(USAGE, CHARGE), last.replace(USAGE, CHARGE))
+        selector.select(found, customer, clients.items(customer, first, last), charges)
     if found.free and (event.is_retry or found.own):
         logger.warning("Invoice {} may have charges already: {}", invoice.id, [one.reference for one in found.free])
     if found.old or any(one.billed_at is None for one in found.own):
         raise Unprocessable("A worker, or a version up to 1.4.0, has reserved usage for the invoice", "reserved")
-    if found.own:  # marked by an earlier delivery of the webhook, after it had closed the invoice
-        return
+    if found.own:
+        return None
     owners = {one: covering(covered, one.customer_id, one.subscription_id, one.occurred_at) for one in found.free}
-    usage = [one for one in found.free if len(owners[one]) == 1]
+    usage = {one: possible[0] for one, possible in owners.items() if len(possible) == 1}
     others = found.elsewhere + without(found.free, usage)
     if left := [one.suffix for one in found.odd] + [one.suffix for one in others]:
         logger.warning("Invoice {} is closed without this usage: {}", invoice.id, left)
-    for one in usage:
-        if one.amount > 0:
-            charge(clients, event, invoice, one, *owners[one])
-    closed_as = close(clients, event, invoice)
-    for one in usage:
-        mark(clients, invoice, one, closed_as)
-
-
-def read(clients: BlockingClients, event: Event, invoice: Invoice, covered: Sequence[Coverage]) -> Selection:
-    found, selector = Selection.empty(), Selector(invoice.id, invoice.currency_code, event.id, covered)
-    periods = [one.period for one in covered]
-    first, last = between(Period(min(one.start for one in periods), max(one.end for one in periods)))
-    for customer in {one.customer_id for one in covered}:
-        charges = clients.items(customer, first.replace(USAGE, CHARGE), last.replace(USAGE, CHARGE))
-        selector.select(found, customer, clients.items(customer, first, last), charges)
-    return found
+    return usage
 
 
 def charge(clients: BlockingClients, event: Event, invoice: Invoice, usage: Billable, coverage: Coverage) -> None:
     key = idempotency_key(event.id, "add_charge", replace(usage, reserved_at=0), invoice.customer_id)
     form = {"amount": usage.amount, "description": described(usage), "subscription_id": coverage.subscription_id}
     form |= {"line_item[date_from]": coverage.period.start, "line_item[date_to]": coverage.period.end}
-    clients.change(invoice.id, "add_charge", key, form)
+    if usage.amount > 0:
+        clients.change(invoice.id, "add_charge", key, form)
 
 
 def close(clients: BlockingClients, event: Event, invoice: Invoice) -> str:
