@@ -8,8 +8,7 @@ A plan or an add-on may have any name, even one that ends like a reference. So a
 only if all of these conditions are met:
 
 - The line is an ad-hoc line that Chargebee's event did not contain.
-- The line has the amount of a billable event that was reserved for this invoice before. (In release v01, it is enough
-  that the billable event is not reserved for another invoice.)
+- The line has the amount of a billable event that was reserved for this invoice before.
 - The line's description ends with the reference of that billable event.
 """
 
@@ -29,7 +28,7 @@ def described(billable: Billable) -> str:
 
 
 def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billable]:
-    """Returns the billable events of `reserved` (in v01: not reserved elsewhere) that have a charge on the invoice.
+    """Returns the billable events of `reserved` that have a charge on the invoice.
 
     `lines`: the invoice's ad-hoc lines that Chargebee's event did not contain. A line is the charge of a billable event
     if their amounts are equal and the line's description ends with the event's reference. Up to version 1.3.0, the
