@@ -3,7 +3,7 @@
 The clients decide nothing: app/web/releases/v01_inline.py does the billing work.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -13,7 +13,7 @@ from botocore.config import Config
 
 from app.billing.access import BillingAccess
 from app.billing.answers import ApiAnswer, FoundInvoice, FoundLine, content_of, invoice_of
-from app.billing.items import Item, Key, Value, typed
+from app.billing.items import Item, Key, Update, Value
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -42,11 +42,12 @@ class BlockingClients(NamedTuple):
         )
         return [item for page in pages for item in page["Items"]]
 
-    def put(self, key: Key, attributes: Mapping[str, Value], unless: str) -> None:
-        """Writes an item, unless the table has it already with the attribute `unless`."""
-        item = key | {name: typed(value) for name, value in attributes.items()}
-        condition = f"attribute_not_exists({unless})"
-        self.dynamodb.put_item(TableName=self.access.table, Item=item, ConditionExpression=condition)
+    def set(self, key: Key, attributes: Mapping[str, Value], *, remove: Iterable[str], unless: str) -> None:
+        """Sets the attributes of an item, and removes others, unless the item has the attribute `unless`."""
+        change = "SET " + ", ".join(f"#{name} = :{name}" for name in attributes)
+        change += " REMOVE " + ", ".join(f"#{name}" for name in remove)
+        update = Update(key, change, f"attribute_not_exists(#{unless})", **attributes)
+        self.dynamodb.update_item(**update.parameters(self.access.table))
 
     def lines(self, invoice_id: str) -> list[FoundLine]:
         """Returns the line items of all pages of the invoice."""

@@ -9,6 +9,7 @@ from loguru import logger
 
 from app.billing.answers import InvalidState
 from app.billing.blocking import BlockingClients, build_clients
+from app.billing.charge_items import charge_key
 from app.billing.charges import Billable
 from app.composition import billing_access
 from app.errors import Unprocessable
@@ -39,7 +40,7 @@ def before(monkeypatch: pytest.MonkeyPatch) -> Before:
     """Returns a function that makes something happen once, before the next call of that operation."""
 
     def happens(operation: str, what: Callable[[], None]) -> None:
-        name, original = ("put", BlockingClients.put) if operation == "put" else ("change", BlockingClients.change)
+        name, original = ("set", BlockingClients.set) if operation == "set" else ("change", BlockingClients.change)
 
         def called(clients: BlockingClients, *values: Any, **named: Any) -> Any:
             if operation in (name, *values[1:2]):
@@ -112,7 +113,7 @@ def test_a_kill_between_charge_and_close(
     assert all(reference in warning for reference in (f"b0@{START}", f"b1@{START + 1}"))
 
 
-@pytest.mark.parametrize("operation", ["add_charge", "close", "put"])
+@pytest.mark.parametrize("operation", ["add_charge", "close", "set"])
 def test_a_kill_and_a_repetition_within_half_an_hour(
     stage: Stage, clients: BlockingClients, before: Before, operation: str
 ) -> None:
@@ -133,7 +134,7 @@ def test_a_kill_between_close_and_mark(
     """The flaw: the usage is not marked. Later repetitions fail, and log it; another invoice of the term charges it."""
     stage.behave(idempotency_seconds=0.001, renumber=True)
     body = renewal(stage, some(2))
-    before("put", kill)
+    before("set", kill)
     with pytest.raises(Killed):
         deliver(clients, body)
     with pytest.raises(Unprocessable) as failed:
@@ -167,9 +168,13 @@ def test_what_is_marked(stage: Stage, clients: BlockingClients) -> None:
     """A charge item has the snapshot and both ids of the invoice. An amount of 0 is marked without a charge."""
     stage.behave(renumber=True)
     body = renewal(stage, [Billable("none", 0, "Nothing", START), *some(1, START + 1)])
+    aside = charge_key(body["content"]["invoice"]["customer_id"], f"{START:010}#none")
+    for name in ("reason", "event_id"):  # before the usage was corrected
+        stage.set(aside, name, {"S": name})
     deliver(clients, body)
     assert charged(stage, body) == ["b0"]
     free, paid = marks(stage, body)
+    assert "reason" not in free
     assert (free["sk"], free["amount"]) == ({"S": f"charge#{START:010}#none"}, {"N": "0"})
     assert paid["invoice_id"] == {"S": body["content"]["invoice"]["id"]}
     assert paid["closed_as"]["S"].isdecimal()

@@ -17,7 +17,7 @@ from fastapi import Depends, Request
 from loguru import logger
 
 from app.billing.blocking import BlockingClients, build_clients
-from app.billing.charge_items import CHARGE, USAGE, charge_key, snapshot
+from app.billing.charge_items import ASIDE, CHARGE, USAGE, charge_key, snapshot
 from app.billing.charges import Billable, between, idempotency_key, without
 from app.billing.coverage import Coverage, coverages, covering, why_left_alone
 from app.billing.references import described
@@ -94,7 +94,7 @@ def read(clients: BlockingClients, event: Event, invoice: Invoice, covered: list
 
 
 def charge(clients: BlockingClients, event: Event, invoice: Invoice, usage: Billable, coverage: Coverage) -> None:
-    key = idempotency_key(event.id, "add_charge", replace(usage, reserved_at=0), invoice.customer_id)
+    key = idempotency_key(event.id, "add_charge", replace(usage, reserved_at=0, payer=invoice.customer_id))
     form = {"amount": usage.amount, "description": described(usage), "subscription_id": coverage.subscription_id}
     form |= {"line_item[date_from]": coverage.period.start, "line_item[date_to]": coverage.period.end}
     if usage.amount > 0:
@@ -106,5 +106,6 @@ def close(clients: BlockingClients, event: Event, invoice: Invoice) -> str:
 
 
 def mark(clients: BlockingClients, invoice: Invoice, usage: Billable, closed_as: str) -> None:
-    billed = {**snapshot(usage), "invoice_id": invoice.id, "billed_at": now_seconds(), "closed_as": closed_as}
-    clients.put(charge_key(usage.customer_id, usage.suffix), billed, unless="invoice_id")
+    on_invoice = {"invoice_id": invoice.id, "payer": invoice.customer_id, "closed_as": closed_as}
+    billed = {**snapshot(usage), **on_invoice, "billed_at": now_seconds()}
+    clients.set(charge_key(usage.customer_id, usage.suffix), billed, remove=ASIDE, unless="invoice_id")
