@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from loguru import logger
 
 from app.billing.answers import InvalidState
@@ -166,7 +167,7 @@ def test_a_person_closes_the_invoice_in_between(
 
 def test_what_is_marked(stage: Stage, clients: BlockingClients) -> None:
     """A charge item has the snapshot and both ids of the invoice. An amount of 0 is marked without a charge."""
-    stage.behave(renumber=True)
+    stage.behave(renumber=True, idempotency_seconds=0.001)
     body = renewal(stage, [Billable("none", 0, "Nothing", START), *some(1, START + 1)])
     aside = charge_key(body["content"]["invoice"]["customer_id"], f"{START:010}#none")
     for name in ("reason", "event_id"):  # before the usage was corrected
@@ -234,3 +235,15 @@ def test_usage_that_is_reserved(stage: Stage, clients: BlockingClients, reserved
     assert failed.value.code == "reserved"
     assert charged(stage, body) == []
     assert stage.invoice(invoice["id"])["closes"] == []
+
+
+def test_a_worker_reserves_the_usage_meanwhile(stage: Stage, clients: BlockingClients, before: Before) -> None:
+    """The flaw: the usage is charged on v01's invoice as well. The worker's reservation stays, and v01's work fails."""
+    body = renewal(stage, some(1))
+    key = charge_key(body["content"]["invoice"]["customer_id"], some(1)[0].suffix)
+    before("set", partial(stage.set, key, "invoice_id", {"S": "draft_inv_of_a_worker"}))
+    with pytest.raises(ClientError) as failed:
+        deliver(clients, body)
+    assert failed.value.response["Error"]["Code"] == "ConditionalCheckFailedException"
+    assert charged(stage, body) == ["b0"]
+    assert [item["invoice_id"] for item in marks(stage, body)] == [{"S": "draft_inv_of_a_worker"}]
