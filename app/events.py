@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.validation_errors import refuse, refuse_constants
+from app.unreadable import readable
+from app.validation_errors import is_no_json, refuse, refuse_constants
 
 PENDING_INVOICE_CREATED = "pending_invoice_created"
 
@@ -143,6 +144,8 @@ def parse_event(body: bytes, wanted: frozenset[str]) -> Event | UnwantedEvent:
     try:
         event = Event.model_validate_json(body)
     except ValidationError as error:
+        if is_no_json(error) and (repaired := readable(body)) != body:
+            return parse_event(repaired, wanted)
         try:
             event = UnwantedEvent.model_validate_json(body)
         except ValidationError:
