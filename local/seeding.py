@@ -14,6 +14,7 @@ import orjson
 
 from app.errors import ConfigurationError, InvalidEvent
 from app.events import PENDING_INVOICE_CREATED, Event, parse_event
+from app.unreadable import readable
 from local.chargebee.terms import Term, terms
 from local.http import ask
 from local.local_run import LocalRun
@@ -46,7 +47,7 @@ def pending(bodies: Iterable[bytes]) -> Iterator[dict[str, Any]]:
         except InvalidEvent:
             continue
         if isinstance(event, Event) and event.event_type == PENDING_INVOICE_CREATED:
-            yield orjson.loads(body)
+            yield orjson.loads(readable(body))
 
 
 def charges(event: dict[str, Any]) -> list[SeededBillable]:

@@ -19,6 +19,7 @@ from local.local_run import LocalRun
 from local.resources import create_table
 from local.sample_events import SAMPLES, default_file, fresh_events, sample_files
 from local.seeding import charges, more_line_items, pending, seed
+from tests.harness.json_kinds import with_unread
 from tests.local.chargebee.in_process import EVENTS
 
 
@@ -43,6 +44,14 @@ def items(run: LocalRun, customer_id: str) -> list[Any]:
     )["Items"]
     dynamodb.close()
     return found
+
+
+@pytest.mark.parametrize("value", [b'"\\ud800"', b"7" * 4301], ids=["a lone surrogate", "a long number"])
+def test_values_that_parsers_refuse(value: bytes) -> None:
+    """A webhook that the service accepts is seeded, whatever a field has that the service does not read."""
+    body = default_file().read_bytes()
+    [event] = pending([with_unread(body, value)])
+    assert charges(event) == charges(json.loads(body))
 
 
 def test_charges_lie_within_the_period() -> None:
