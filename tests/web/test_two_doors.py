@@ -22,6 +22,8 @@ BODIES = {
     "ignored": json.dumps({**EVENT, "event_type": "customer_changed"}).encode(),
     "refused": json.dumps({**EVENT, "note": REFUSED}).encode(),
     "character": json.dumps({**EVENT, "note": "\uffff"}, ensure_ascii=False).encode(),
+    "lone surrogate": json.dumps({**EVENT, "note": "\ud800"}).encode(),
+    "lone surrogate in the id": json.dumps({**EVENT, "id": "\ud800"}).encode(),
     "nan": b'{"id": NaN}',
     "no event": b"{}",
     "no JSON": b"\x00\xff",
