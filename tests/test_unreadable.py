@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic_core import from_json
 
 from app.errors import FieldError, InvalidEvent
-from app.events import Envelope, Event, Invoice, LineItem, UnwantedEvent, parse_event
+from app.events import Envelope, Event, Invoice, LineItem, UnwantedEvent, parse_event, valid_id
 from app.unreadable import readable
 from local.sample_events import SAMPLES
 from tests.harness.json_kinds import ACCEPTED, JSON, LEFT_TO_THE_PARSER, NO_JSON, REFUSED, TOO_DEEP, with_unread
@@ -106,14 +106,15 @@ def test_a_long_number_in_a_field_that_is_read(path: tuple[str | int, ...]) -> N
 @pytest.mark.parametrize("value", [LONE, LONG])
 def test_an_optional_field(value: bytes) -> None:
     """The values count as any other invalid value."""
-    truncated = parse_event(with_value(value, *INVOICE, "line_items_next_offset"), WANTED)
-    unordered = parse_event(with_value(value, *INVOICE, "resource_version"), WANTED)
-    assert isinstance(truncated, Event)
-    assert isinstance(unordered, Event)
-    assert truncated.content.invoice is not None
-    assert unordered.content.invoice is not None
-    assert truncated.content.invoice.is_truncated
-    assert unordered.content.invoice.version is None
+    found = {}
+    for name in ("line_items_next_offset", "resource_version", "subscription_id"):
+        event = parse_event(with_value(value, *INVOICE, name), WANTED)
+        assert isinstance(event, Event)
+        assert event.content.invoice is not None
+        found[name] = event.content.invoice
+    assert found["line_items_next_offset"].is_truncated
+    assert found["resource_version"].version is None
+    assert valid_id(found["subscription_id"].subscription_id) is None
     for path in (("webhooks",), ("content",), INVOICE, (*INVOICE, "line_items")):
         assert [error["loc"] for error in errors_of(with_value(value, *path))] == [list(path)]
 
