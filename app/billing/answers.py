@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.clock import now_ms
 from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocessable
+from app.unreadable import readable
 
 PENDING, VOIDED = "pending", "voided"
 INVOICE_NOT_FOUND = "invoice_not_found"
@@ -122,7 +123,10 @@ def _object(body: bytes) -> Mapping[str, Any] | None:
     try:
         content = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return None
+        try:
+            content = orjson.loads(readable(body))  # a field that nobody reads may have a value that orjson refuses
+        except orjson.JSONDecodeError:
+            return None
     return content if isinstance(content, dict) else None
 
 

@@ -126,3 +126,10 @@ def test_an_invoice_without_its_fields_is_unreadable() -> None:
     for content in ({}, {"invoice": {"id": "x"}}, {"invoice": {"id": "x", "status": "pending", "line_items": [{}]}}):
         with pytest.raises(ChargebeeUnavailable):
             invoice_of(content)
+
+
+@pytest.mark.parametrize("value", [rb'"\ud800"', b"1" * 4301], ids=["lone surrogate", "long number"])
+def test_an_unread_field_may_have_any_json(value: bytes) -> None:
+    """An invoice that the webhook accepts must not become unreadable when Chargebee's API answers with it."""
+    body = b'{"invoice": {"id": "i", "status": "pending", "cf_note": ' + value + b"}}"
+    assert invoice_of(content_of(ApiAnswer(200, {}, body))).id == "i"
