@@ -43,7 +43,7 @@ def test_help_of_web_lists_every_setting() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["serve"], "web, worker, setup, redrive, reconcile, queue"),
+        (["serve"], "web, worker, setup, redrive, reconcile, release, unbilled, queue"),
         (["queue", "--limit", "many"], "'many' is not a valid integer"),
         (["queue", "--limit", "3"], "--limit and --json have no effect without --peek"),
         (["queue", "--json"], "--limit and --json have no effect without --peek"),

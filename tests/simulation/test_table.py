@@ -3,6 +3,7 @@
 import re
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ from botocore.exceptions import ClientError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.billing import claims
+from app.billing import charge_items, claims
+from app.billing.charges import Billable
 from app.billing.items import Update
 from app.billing.schema import set_up
 from app.errors import Unprocessable
@@ -36,6 +38,8 @@ scalars = st.integers(-3, 12).map(lambda one: {"N": str(one)}) | st.sampled_from
 def production(draw: st.DrawFn) -> Update:
     """An update of the production code, on one of two events or invoices, by one of two owners."""
     event, owner, invoice, until = draw(events), draw(owners), draw(invoices), draw(few)
+    other = draw(invoices)
+    usage = Billable("b", draw(few), "Usage", 7, customer_id="customer", subscription_id=draw(st.none() | st.just("s")))
     choices = [
         claims.claim(event, owner, until=until, free=draw(few), expires=9),
         claims.recorded(event, owner, "recorded", expires=9),
@@ -43,6 +47,14 @@ def production(draw: st.DrawFn) -> Update:
         claims.processed(invoice, owner, draw(versions), expires=9),
         claims.done(event, owner, "closed", expires=9),
         *claims.renewals(event, invoice, owner, until),
+        charge_items.reserved(usage, invoice, draw(few)),
+        charge_items.reserved(replace(usage, invoice_id=other, billed_at=1, closed_as=other), invoice, draw(few)),
+        charge_items.billed(replace(usage, invoice_id=invoice), other, 1),
+        charge_items.freed(replace(usage, invoice_id=invoice), "reason", event, 1),
+        charge_items.released(replace(usage, invoice_id=invoice)),
+        charge_items.set_aside("customer", usage.suffix, "reason", event, draw(few)),
+        charge_items.taken_aside(replace(usage, invoice_id=other, billed_at=1, closed_as=other), "reason", event, 1),
+        claims.reopened(event, "code", expires=9),
         claims.failed(event, owner, Unprocessable("detail", "code"), invoice, "7"),
         claims.invoice_released(invoice, owner),
         claims.claim_released(event, owner, "code", draw(versions), judged=draw(st.booleans())),
