@@ -113,4 +113,7 @@ def _show(summary: Summary, *, dry_run: bool) -> None:
         f" {judged:,} that can never succeed, {failed:,} that could not be enqueued"
     )
     if judged:
-        click.echo("Those that can never succeed are dead letters: repair the cause, then run `python -m app redrive`")
+        click.echo(
+            "Those that can never succeed are dead letters: repair the cause, then run `python -m app redrive`."
+            " If an invoice was closed or voided by a person, run `python -m app release` first"
+        )
