@@ -5,6 +5,7 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
@@ -15,6 +16,7 @@ from app.billing.charge_items import charge_key, suffix_of
 from app.billing.charges import Billable, chargeable
 from app.billing.items import claim_key, invoice_key
 from app.billing.processing import Billing
+from app.errors import Unprocessable
 from app.events import Event
 from app.telemetry.record import CallRecord
 from local import usage as laptop
@@ -146,16 +148,20 @@ class Stage(NamedTuple):
         )["Items"]
 
     def billables(self, customer_id: str) -> list[Billable]:
-        """Returns the customer's usage in the order of time, as its charge item has it if an invoice has the usage."""
+        """Returns the customer's usage in the order of time, as its charge item has it if an invoice has the usage.
+
+        Leaves out usage that cannot be charged.
+        """
         items = self.items(customer_id)
         charges = {suffix_of(one): one for one in items if one["sk"]["S"].startswith("charge#") and "invoice_id" in one}
-        usage = [one for one in items if one["sk"]["S"].startswith("billable#")]
-        return [
-            charge_items.read(customer_id, charges[suffix])
-            if (suffix := suffix_of(one)) in charges
-            else chargeable(customer_id, one)
-            for one in usage
-        ]
+        found = []
+        for one in items:
+            if suffix_of(one) in charges and one["sk"]["S"].startswith("billable#"):
+                found.append(charge_items.read(customer_id, charges[suffix_of(one)]))
+            elif one["sk"]["S"].startswith("billable#"):
+                with suppress(Unprocessable):
+                    found.append(chargeable(customer_id, one))
+        return found
 
     def charge(self, customer_id: str, billable: Billable) -> dict[str, Any]:
         """Returns the charge item of a billable event, or {}."""

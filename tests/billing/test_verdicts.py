@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.billing import leases
+from app.billing import billables, leases
 from app.errors import Unprocessable
 from tests.billing.conftest import OpenBilling
 from tests.billing.mortal import kill
@@ -132,3 +132,31 @@ async def test_usage_of_nothing_needs_no_charge(stage: Stage, billing: OpenBilli
     async with billing() as worker:
         assert await worker.process(event_of(body)) == "closed_without_charge"
     assert all(one.billed_at is not None and one.closed_as != one.invoice_id for one in stage.billables(customer))
+
+
+@pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["before", "after"])
+async def test_a_kill_at_any_step_of_several_transactions(
+    stage: Stage, billing: OpenBilling, after: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Charges, an amount of 0 and odd items share the transactions. Each ends as without the kill."""
+    monkeypatch.setattr(leases, "TRANSACTION", 3)
+    monkeypatch.setattr(billables, "TRANSACTION", 3)
+    stage.behave(idempotency_seconds=1e-6, renumber=True)
+    amounts = (100, -1, 101, 0, 102, -2, 103)
+    usage = [replace(one, amount=amount) for one, amount in zip(some(7), amounts, strict=True)]
+    at = 0
+    while True:
+        body = _prepared(stage, 0)
+        customer = body["content"]["invoice"]["customer_id"]
+        stage.put(customer, usage)
+        calls = await kill(billing, stage, body, at, after=after)
+        async with billing() as worker:
+            assert await worker.process(event_of(body)) in ("closed_in_part", "already")
+        assert stage.claim(body["id"])["outcome"] == {"S": "closed_in_part"}
+        stage.require_billed_once(body, [one for one in usage if one.amount > 0])
+        items = [stage.charge(customer, one) for one in usage]
+        assert ["billed_at" in item for item in items] == [one.amount >= 0 for one in usage]
+        assert ["reason" in item for item in items] == [one.amount < 0 for one in usage]
+        if at >= calls:
+            break
+        at += 1
