@@ -143,14 +143,6 @@ def without_reservation(item: Item) -> Item:
     return {name: value for name, value in item.items() if name not in ("invoice_id", "reserved_at", "billed_at")}
 
 
-def is_of_another(item: Item, invoice_id: str) -> bool:
-    """Returns True if the billable event `item` is reserved for another invoice than `invoice_id`.
-
-    Returns False if the item's own `invoice_id` is empty or not a string, because `chargeable` rejects such an item.
-    """
-    return item.get("invoice_id", {}).get("S") not in (None, "", invoice_id)
-
-
 def idempotency_key(event_id: str, operation: str, billable: Billable | None = None) -> str:
     """Returns the idempotency key of a call: `<event id>-<operation>[@<occurred_at>-<billable id>]`.
 
