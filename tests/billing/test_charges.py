@@ -17,7 +17,7 @@ from app.billing.charges import (
     idempotency_key,
     without,
 )
-from app.billing.line_items import ADHOC, LATEST_SECOND, Period, added, period
+from app.billing.line_items import ADHOC, LATEST_SECOND, Period, added
 from app.billing.references import DESCRIPTION_LENGTH, charged, described
 from app.errors import Unprocessable
 from tests.billing.stage import item_of
@@ -140,31 +140,6 @@ def test_the_key_of_an_earlier_version_is_kept() -> None:
     """Chargebee may still execute a call of version 1.3.0 when this version repeats it, so both use the same key."""
     assert idempotency_key("ev", "add_charge", Billable("b1", 1, "", 4, "inv")) == "ev-add_charge-b1"
     assert idempotency_key("ev", "add_charge", Billable("b1", 1, "", 4, "inv", 9)) == "ev-add_charge@4-b1"
-
-
-@given(st.lists(DESCRIPTIONS, min_size=2, max_size=2), DESCRIPTIONS)
-def test_the_period_is_that_of_the_subscription(names: list[str], adhoc: str) -> None:
-    """The names of the lines do not change the period, and neither does any charge."""
-    lines = [Line(200, 300, names[0]), Line(100, 250, names[1], "addon_item_price")]
-    assert period(lines, [], 999) == Period(100, 300)
-    assert period([*lines, Line(5, 5000, adhoc, ADHOC)], [], 999) == Period(100, 300)
-
-
-def test_the_period_without_a_subscription() -> None:
-    """The period is that of the event's own lines; without any line, it is everything until the event."""
-    one_off, ours = Line(400, 500, "Set-up", ADHOC), Line(5, 5000, described(_billable("b1")), ADHOC)
-    assert period([one_off, ours], [one_off], 999) == Period(400, 500)
-    assert period([ours], [], 999) == Period(0, 999)
-
-
-@pytest.mark.parametrize("line", [Line(300, 200), Line(0, LATEST_SECOND + 1), Line(17_723_196_000, 17_749_944_000)])
-def test_a_period_that_no_billable_event_can_be_in_is_refused(line: Line) -> None:
-    """DynamoDB would reject the query, or compare the times as strings of different lengths."""
-    with pytest.raises(Unprocessable) as failed:
-        period([line], [], 999)
-    assert failed.value.code == "invalid_period"
-    with pytest.raises(Unprocessable):
-        period([], [], LATEST_SECOND + 1)
 
 
 @given(SECONDS, SECONDS, SECONDS, IDS)
