@@ -14,10 +14,10 @@ from urllib.request import getproxies
 
 import botocore.session
 from botocore.exceptions import NoCredentialsError
-from botocore.httpsession import get_cert_path
 from botocore.utils import get_environ_proxies
 
 from app.errors import ConfigurationError
+from app.sqs.authorities import verifying_context
 from app.sqs.signing import Credentials
 
 Result = TypeVar("Result")
@@ -50,7 +50,7 @@ def require_direct() -> None:
 
 
 class Account:
-    """The configuration for SQS in this process. `endpoint`: SQS's URL in parts; `ca_bundle`: path of a file."""
+    """The configuration for SQS in this process. `endpoint`: SQS's URL in parts; `tls`: None without TLS."""
 
     def __init__(self) -> None:
         """Reads the configuration, except the credentials. Raises ConfigurationError if SQS is behind a proxy."""
@@ -65,7 +65,7 @@ class Account:
         url = client.meta.endpoint_url
         self.endpoint = urlsplit(url)
         self.region: str = client.meta.region_name
-        self.ca_bundle = str(self._session.get_config_variable("ca_bundle") or get_cert_path(True))
+        self.tls = verifying_context(self._session) if self.endpoint.scheme == "https" else None
         if proxy_of(url) is not None:
             raise ConfigurationError(
                 f"{url} is behind a proxy ({self.endpoint.scheme.upper()}_PROXY), which this release does not support:"

@@ -6,7 +6,6 @@ client makes the JSON body and the signature, and uses a kept-alive connection.
 
 import asyncio
 import random
-import ssl
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -43,12 +42,11 @@ class LeanQueue:
         self.fifo = address.fifo
         self._slots = 1 if self.fifo else limits.calls
         endpoint = account.endpoint
-        tls = ssl.create_default_context(cafile=account.ca_bundle) if endpoint.scheme == "https" else None
-        default_port = 80 if tls is None else 443
+        default_port = 80 if account.tls is None else 443
         port = endpoint.port or default_port
         host = endpoint.netloc.removesuffix(f":{default_port}")  # as botocore does, and other HTTP clients
         attempt_timeout = limits.deadline / ATTEMPTS
-        self._connections = Connections(str(endpoint.hostname), port, tls, attempt_timeout)
+        self._connections = Connections(str(endpoint.hostname), port, account.tls, attempt_timeout)
         path = endpoint.path or "/"
         self._send = Signer(host, account.region, "AmazonSQS.SendMessageBatch", path=path)
         self._get_url = Signer(host, account.region, "AmazonSQS.GetQueueUrl", path=path)

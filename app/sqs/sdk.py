@@ -1,7 +1,6 @@
 """Checks the configuration of the AWS SDK at start-up, before the process opens any socket."""
 
 import os
-import ssl
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,6 +10,7 @@ from botocore.utils import is_valid_endpoint_url, is_valid_ipv6_endpoint_url, va
 
 from app.errors import ConfigurationError
 from app.settings.text import shown
+from app.sqs.authorities import require_authorities
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
@@ -36,12 +36,10 @@ def require_sdk() -> None:
     session = botocore.session.Session()
     try:
         session.get_scoped_config()  # raises an error if the profile is missing; the calls below do not always do so
-        region, bundle = (session.get_config_variable(name) for name in ("region", "ca_bundle"))
-        _require_region(region)
+        _require_region(session.get_config_variable("region"))
         _require_keys()
         _require_endpoints()
-        if bundle is not None:
-            _require_certificates(bundle)
+        require_authorities(session)
         if not _is_plain(session):
             _build_client(session)
     except (BotoCoreError, ValueError) as error:
@@ -102,18 +100,6 @@ def _is_url(text: str) -> bool:
         return False
     plain = text.isprintable() and not set(text) & set(" ?#") and "@" not in parts.netloc
     return known and plain and (is_valid_endpoint_url(text) or is_valid_ipv6_endpoint_url(text))
-
-
-def _require_certificates(bundle: str) -> None:
-    try:
-        ssl.create_default_context(cafile=bundle)
-    except ssl.SSLError:
-        reason = "the certificates are missing or invalid"
-    except OSError as error:
-        reason = str(error.strerror)
-    else:
-        return
-    raise ConfigurationError(f"AWS_CA_BUNDLE={bundle}: allowed is a file with certificates ({reason})")
 
 
 def _is_plain(session: botocore.session.Session) -> bool:

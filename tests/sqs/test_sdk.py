@@ -61,3 +61,13 @@ def test_a_working_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
         monkeypatch.delenv(name)
     sdk.require_sdk()
     assert not asked.exists()
+
+
+@pytest.mark.parametrize("value", ["", "/nope", "/"])
+def test_a_ca_bundle_in_the_profile(value: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A profile's CA bundle is checked like the variable's: with an empty name, botocore would verify nothing."""
+    file = tmp_path / "config"
+    file.write_text(f"[default]\nca_bundle = {value}\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(file))
+    with pytest.raises(ConfigurationError, match=r"^ca_bundle \(in the profile\)"):
+        sdk.require_sdk()

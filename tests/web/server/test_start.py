@@ -27,10 +27,12 @@ def test_aws_without_a_region(queue_url: str) -> None:
 
 
 NOT_URLS = ["foo", "127.0.0.1:4566", "http://", "http://host:99999", "ftp://host", "http://a b"]
+MISSING_PROFILE = ({"AWS_PROFILE": "nope"}, "AWS: The config profile (nope) could not be found")
+BUNDLES = ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"]
 WRONG = [
     *(({"AWS_ENDPOINT_URL": url}, f"AWS_ENDPOINT_URL={url}: allowed is a URL with http or https") for url in NOT_URLS),
     ({"AWS_ENDPOINT_URL_SQS": "foo"}, "AWS_ENDPOINT_URL_SQS=foo: allowed is a URL with http or https"),
-    ({"AWS_PROFILE": "nope"}, "AWS: The config profile (nope) could not be found"),
+    MISSING_PROFILE,
     (
         {"AWS_CA_BUNDLE": "/nope"},
         "AWS_CA_BUNDLE=/nope: allowed is a file with certificates (No such file or directory)",
@@ -40,6 +42,9 @@ WRONG = [
         f"AWS_CA_BUNDLE={__file__}: allowed is a file with certificates (the certificates are missing or invalid)",
     ),
     ({"AWS_CA_BUNDLE": "/"}, "AWS_CA_BUNDLE=/: allowed is a file with certificates"),
+    *(({name: ""}, f"{name} is empty: set a file with certificates, or unset it") for name in BUNDLES),
+    ({"AWS_CA_BUNDLE": " "}, "AWS_CA_BUNDLE is empty: set a file with certificates, or unset it"),
+    ({"REQUESTS_CA_BUNDLE": "/nope"}, "REQUESTS_CA_BUNDLE=/nope: allowed is a file with certificates"),
     ({"AWS_CONFIG_FILE": __file__}, "AWS: Unable to parse config file"),
 ]
 REGION = "(or the profile's region): allowed is a region, such as eu-central-1"
@@ -68,7 +73,8 @@ def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.Compl
     billing = {"billing_table": "billing", "chargebee_url": "http://127.0.0.1:9", "chargebee_api_key": "key"}
     queues = {name: f"http://127.0.0.1:9/000000000000/{name}" for name in ("sqs_queue_url", "dead_letter_queue_url")}
     settings = environment("http://127.0.0.1:9", None, release=release, **billing, **queues)
-    settings = {name: value for name, value in settings.items() if not name.lower().endswith("_proxy")}
+    dropped = ("_proxy", "_ca_bundle")
+    settings = {name: value for name, value in settings.items() if not name.lower().endswith(dropped)}
     call = [sys.executable, "-m", "app", command]
     return subprocess.run(call, env=settings | wrong, capture_output=True, text=True, check=False, timeout=200)
 
@@ -78,10 +84,12 @@ def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.Compl
     [
         *(("web", NEWEST, wrong, expected) for wrong, expected in WRONG + REJECTED + PROXIED),
         *(slow("web", release, *WRONG[0]) for release in Release if release is not NEWEST),
+        *(slow("web", release, {"AWS_CA_BUNDLE": ""}, "AWS_CA_BUNDLE is empty") for release in Release),
+        *(slow(command, NEWEST, {"AWS_CA_BUNDLE": ""}, "AWS_CA_BUNDLE is empty") for command in COMMANDS),
         *(
             slow(command, NEWEST, *wrong)
             for command in COMMANDS
-            for wrong in [WRONG[0], WRONG[-5], REJECTED[0], REJECTED[-2]]
+            for wrong in [WRONG[0], MISSING_PROFILE, REJECTED[0], REJECTED[-2]]
         ),
     ],
 )

@@ -1,0 +1,56 @@
+"""Finds the certificate authorities (CAs) that SQS's certificate is verified with, as botocore does.
+
+https://boto3.amazonaws.com/v1/documentation/api/latest/guide/configuration.html. botocore also reads
+REQUESTS_CA_BUNDLE, but no variable of OpenSSL, such as SSL_CERT_FILE.
+"""
+
+import os
+import ssl
+
+import botocore.session
+from botocore.httpsession import create_urllib3_context, get_cert_path
+
+from app.errors import ConfigurationError
+
+
+def require_authorities(session: botocore.session.Session) -> None:
+    """Raises ConfigurationError if the configured CA bundle is empty, unreadable, or without certificates.
+
+    With an empty name, botocore before 1.43 does not verify certificates at all. Compose files and charts set empty
+    variables easily: https://github.com/boto/botocore/pull/3751.
+    """
+    if (found := _configured(session)) is None:
+        return
+    name, bundle = found
+    if not bundle.strip():
+        raise ConfigurationError(f"{name} is empty: set a file with certificates, or unset it")
+    try:
+        ssl.create_default_context(cafile=bundle)
+    except ssl.SSLError:
+        reason = "the certificates are missing or invalid"
+    except (OSError, ValueError) as error:  # ValueError: the name contains a null character
+        reason = getattr(error, "strerror", None) or str(error)
+    else:
+        return
+    raise ConfigurationError(f"{name}={' '.join(bundle.split())}: allowed is a file with certificates ({reason})")
+
+
+def verifying_context(session: botocore.session.Session) -> ssl.SSLContext:
+    """Returns botocore's TLS context with its CA bundle. urllib3 checks the host name itself; here, the context does.
+
+    A default context of Python 3.13 would reject certificates that botocore accepts (VERIFY_X509_STRICT).
+    """
+    context: ssl.SSLContext = create_urllib3_context()
+    context.check_hostname = True
+    found = _configured(session)
+    context.load_verify_locations(found[1] if found else get_cert_path(True))
+    return context
+
+
+def _configured(session: botocore.session.Session) -> tuple[str, str] | None:
+    """Returns the name and the value of the setting of the CA bundle, or None for the default bundle."""
+    bundle = session.get_config_variable("ca_bundle")
+    if bundle is not None:
+        return "AWS_CA_BUNDLE" if "AWS_CA_BUNDLE" in os.environ else "ca_bundle (in the profile)", str(bundle)
+    bundle = os.environ.get("REQUESTS_CA_BUNDLE")
+    return None if bundle is None else ("REQUESTS_CA_BUNDLE", bundle)
