@@ -43,7 +43,7 @@ READ = {
     "botocore": Read(
         "1.40",
         "botocore.utils and botocore.httpsession: proxies, CA bundle, checks of endpoints and regions",
-        ("app/sqs/account.py", "app/sqs/authorities.py", "app/sqs/sdk.py"),
+        ("app/sqs/account.py", "app/sqs/async_client.py", "app/sqs/authorities.py", "app/sqs/sdk.py"),
     ),
     "pyinstrument": Read(
         "5.1", "Profiler.last_session, a variable of its stack sampler", ("app/telemetry/profiling.py",)

@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import aioboto3
 from aiobotocore.config import AioConfig
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
 from app.billing.items import Item, Update
 from app.errors import TableUnavailable, Unprocessable
-from app.sqs.failures import NotAcknowledgedError, code_of, free_attempts, retries_of, without_tracebacks
+from app.sqs.async_client import open_client
+from app.sqs.failures import NotAcknowledgedError, code_of, retries_of, without_tracebacks
 from app.telemetry.record import DYNAMODB, CallRecord, ObserveCall, unobserved
 from app.telemetry.trace import current_traceparents
 
@@ -185,6 +185,5 @@ async def open_table(name: str, connections: int, observe: ObserveCall = unobser
 
     `observe` receives the record of each call.
     """
-    async with aioboto3.Session().client("dynamodb", config=client_config(connections)) as client:
-        free_attempts(client)
+    async with open_client("dynamodb", client_config(connections)) as client:
         yield Table(client, name, observe)

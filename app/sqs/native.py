@@ -6,14 +6,13 @@ from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import aioboto3
 from aiobotocore.config import AioConfig
 from loguru import logger
 
 from app.errors import WebhookRefused
+from app.sqs.async_client import open_client
 from app.sqs.failures import (
     code_of,
-    free_attempts,
     require_acknowledgement,
     require_queue_url,
     retries_of,
@@ -125,8 +124,7 @@ async def open_queue(
 
     `observe` receives the record of each SendMessage. Group commit has a separate observer for SendMessageBatch.
     """
-    async with aioboto3.Session().client("sqs", config=client_config(limits)) as client:
-        free_attempts(client)
+    async with open_client("sqs", client_config(limits)) as client:
         queue = NativeQueue(client, address, limits.deadline, observe)
         await queue.warm()
         yield queue

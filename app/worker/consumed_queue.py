@@ -6,13 +6,12 @@ from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import aioboto3
 from aiobotocore.config import AioConfig
 from botocore import xform_name
 
+from app.sqs.async_client import open_client
 from app.sqs.failures import (
     code_of,
-    free_attempts,
     require_acknowledgement,
     require_queue_url,
     retries_of,
@@ -156,7 +155,6 @@ async def open_queues(
         max_pool_connections=connections or CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
-    async with aioboto3.Session().client("sqs", config=config) as client:
-        free_attempts(client)
+    async with open_client("sqs", config) as client:
         queues = [ConsumedQueue(client, address, call_timeout, observe) for address in (source, dead_letters)]
         yield queues[0], queues[1]
