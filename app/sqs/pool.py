@@ -1,9 +1,16 @@
 """Implements a pool of HTTP connections to one server."""
 
 import asyncio
+import socket
 import ssl
 
+from aiohappyeyeballs import start_connection
+
 from app.sqs.connection import Connection, HttpResponse
+
+# If an address has not answered for this many seconds, the client also tries the host's next one, as aiohttp does
+# (RFC 8305, Happy Eyeballs). uvloop's `create_connection` waits for each address until the connect time-out instead.
+STAGGER_SECONDS = 0.25
 
 
 class Connections:
@@ -41,9 +48,12 @@ class Connections:
     async def connect(self) -> Connection:
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(self._connect_timeout):
-            name = self._host if self._tls is not None else None
+            addresses = await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+            connected = await start_connection(addresses, happy_eyeballs_delay=STAGGER_SECONDS)
+            # A certificate has no trailing dot, even if the endpoint has one.
+            name = self._host.rstrip(".") if self._tls is not None else None
             _, connection = await loop.create_connection(
-                Connection, self._host, self._port, ssl=self._tls, server_hostname=name
+                Connection, sock=connected, ssl=self._tls, server_hostname=name
             )
         return connection
 

@@ -2,6 +2,7 @@
 
 import math
 import random
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +36,14 @@ class _Loop(VirtualLoop):
 
     sqs: ModelSqs
 
-    async def create_connection(self, protocol_factory: Callable[[], Any], *_: Any, **__: Any) -> Any:
+    async def getaddrinfo(self, *_: Any, **__: Any) -> Any:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", 0))]
+
+    async def sock_connect(self, *_: Any) -> None:
+        pass
+
+    async def create_connection(self, protocol_factory: Callable[[], Any], *_: Any, **options: Any) -> Any:
+        options["sock"].close()
         protocol = protocol_factory()
         wire = Wire(self.sqs, protocol, self.call_soon)
         protocol.connection_made(wire)

@@ -33,7 +33,7 @@ def serve_over_asgi(gate: Gate) -> None:
 
 def lean(limits: SendLimits) -> LeanQueue:
     """Returns the real client, which knows its credentials and the queue's URL already."""
-    account: Any = SimpleNamespace(endpoint=urlsplit("http://sqs.local"), ca_bundle=None, region="eu-central-1")
+    account: Any = SimpleNamespace(endpoint=urlsplit("http://sqs.local"), tls=None, region="eu-central-1")
     queue = LeanQueue(account, QueueAddress("invoices", None), limits)
     queue.credentials.current, queue._url = Credentials("key", "secret"), "http://sqs.local/1/invoices"
     return queue
