@@ -10,9 +10,16 @@ import orjson
 from app.sqs.connection import HttpResponse
 from app.sqs.failures import NotAcknowledgedError
 
-# SQS's error codes for throttling, for a wrong time in the signature, and for expired credentials. Of these, botocore's
-# standard mode retries only throttling: https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
-_AGAIN = {"RequestThrottled", "Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded"}
+# The error codes and the statuses that botocore's standard mode retries:
+# https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
+_AGAIN = {
+    *("RequestTimeout", "RequestTimeoutException", "PriorRequestNotComplete", "TransactionInProgressException"),
+    *("Throttling", "ThrottlingException", "ThrottledException", "RequestThrottled", "RequestThrottledException"),
+    *("TooManyRequestsException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "SlowDown"),
+    *("BandwidthLimitExceeded", "LimitExceededException", "EC2ThrottledException"),
+}
+_AGAIN_STATUSES = {500, 502, 503, 504}
+# SQS's error codes for a wrong time in the signature, and for expired credentials.
 _SKEWED = {"RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch", "InvalidSignatureException"}
 _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException"}
 
@@ -29,7 +36,12 @@ class SqsError(Exception):
     @property
     def transient(self) -> bool:
         """True if the same call may succeed later."""
-        return self._status >= HTTPStatus.INTERNAL_SERVER_ERROR or self._plain in _AGAIN
+        return self._status in _AGAIN_STATUSES or self._plain in _AGAIN
+
+    @property
+    def rejected(self) -> bool:
+        """True if SQS has not taken any message of the call."""
+        return HTTPStatus.BAD_REQUEST <= self._status < HTTPStatus.INTERNAL_SERVER_ERROR
 
     @property
     def expired(self) -> bool:
