@@ -10,7 +10,14 @@ import boto3
 from botocore.config import Config
 from botocore.endpoint import MAX_POOL_CONNECTIONS
 
-from app.sqs.failures import code_of, require_acknowledgement, require_queue_url, retries_of, without_tracebacks
+from app.sqs.failures import (
+    code_of,
+    rejected,
+    require_acknowledgement,
+    require_queue_url,
+    retries_of,
+    without_tracebacks,
+)
 from app.sqs.limits import SendLimits
 from app.sqs.message import Message, traceparents
 from app.sqs.queue import QueueAddress, refusal
@@ -54,6 +61,7 @@ class BlockingQueue:
         """
         url = self._url or self.resolve()
         with self._observed(CallRecord("SendMessage", 1, message.size, traceparents=traceparents([message]))) as record:
+            record.sent = True
             answer = self._client.send_message(QueueUrl=url, **message.parameters())
             record.retries = retries_of(answer, ATTEMPTS)
             require_acknowledgement(answer, message.body, fifo=self.fifo)
@@ -66,7 +74,7 @@ class BlockingQueue:
             record.code = None
         except Exception as error:
             record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
-            raise refusal(record.code) from without_tracebacks(error)
+            raise refusal(record.code, sent=record.sent and not rejected(error)) from without_tracebacks(error)
         finally:
             record.ended = perf_counter()
             self._observe(record)

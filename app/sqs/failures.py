@@ -1,9 +1,10 @@
 """Checks the answers of botocore's clients, and reads error codes and numbers of retries from answers and errors."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
-from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ClientError, HTTPClientError, NoCredentialsError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
 from app.sqs.message import has_digest_of, has_message_id
@@ -39,6 +40,17 @@ def code_of(error: Exception) -> str:
     if not isinstance(error, ClientError):
         return type(error).__name__
     return str(error.response.get("Error", {}).get("Code") or type(error).__name__)
+
+
+def rejected(error: Exception) -> bool:
+    """Returns True if SQS certainly has not taken a message of the call that failed with `error`.
+
+    After a retry, the function returns False, because SQS may have taken the messages of the first attempt.
+    """
+    if not isinstance(error, ClientError):
+        return isinstance(error, NoCredentialsError)
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and retries_of(error, 1) == 0
 
 
 def retries_of(found: Mapping[str, Any] | Exception, attempts: int) -> int:

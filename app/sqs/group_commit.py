@@ -160,7 +160,7 @@ class GroupCommit:
         Rejects the messages whose deadline is too close for another call, as `_drop_late` does.
         """
         if len(batch) == 1:
-            self._pending.settle(batch[0], refusal(refused.cause))
+            self._pending.settle(batch[0], refusal(refused.cause, sent=False))
             return
         size = (len(batch) + 1) // 2 if refused.too_long else 1
         for start in range(0, len(batch), size):

@@ -13,6 +13,7 @@ from app.errors import WebhookRefused
 from app.sqs.async_client import open_client
 from app.sqs.failures import (
     code_of,
+    rejected,
     require_acknowledgement,
     require_queue_url,
     retries_of,
@@ -71,13 +72,14 @@ class NativeQueue:
         try:
             async with asyncio.timeout(self._deadline):
                 url = self._url or await self._resolve()
+                record.sent = True
                 answer = await self._client.send_message(QueueUrl=url, **message.parameters())
                 record.retries = retries_of(answer, ATTEMPTS)
                 require_acknowledgement(answer, message.body, fifo=self.fifo)
                 record.code = None
         except Exception as error:
             record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
-            raise refusal(record.code) from without_tracebacks(error)
+            raise refusal(record.code, sent=record.sent and not rejected(error)) from without_tracebacks(error)
         finally:
             record.ended = perf_counter()
             self._observe(record)
@@ -90,12 +92,14 @@ class NativeQueue:
         try:
             async with asyncio.timeout_at(deadline):
                 url = self._url or await self._resolve()
+                record.sent = True
                 answer = await self._client.send_message_batch(QueueUrl=url, Entries=entries)
                 record.retries = retries_of(answer, ATTEMPTS)
                 return outcomes(answer, [entry["Id"] for entry in entries], record)
         except Exception as error:
             record.retries, record.code = retries_of(error, ATTEMPTS), code_of(error)
-            raise batch_refused(record.code) or refusal(record.code) from without_tracebacks(error)
+            sent = record.sent and not rejected(error)
+            raise batch_refused(record.code) or refusal(record.code, sent=sent) from without_tracebacks(error)
 
     async def _resolve(self) -> str:
         async with self._resolving:
@@ -108,9 +112,10 @@ class NativeQueue:
 def client_config(limits: SendLimits) -> AioConfig:
     """Returns aioboto3's configuration: time-outs, retries, and the size of the connection pool."""
     return AioConfig(
-        # Connecting gets only a part of the deadline, so that another attempt is possible if the network drops the SYN.
+        # Each attempt gets only a part of the deadline, so that the next one has time, for example after one on a
+        # connection that a NAT gateway or a load balancer has forgotten without a reset.
         connect_timeout=limits.deadline / ATTEMPTS,
-        read_timeout=limits.deadline,
+        read_timeout=limits.deadline / ATTEMPTS,
         max_pool_connections=limits.connections or CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )

@@ -22,13 +22,12 @@ class Connections:
         self._idle: list[Connection] = []
         self._closed = False
 
-    async def request(self, head: bytes, body: bytes) -> HttpResponse:
-        """Sends a request and returns its response. Raises OSError, or TimeoutError if connecting takes too long.
+    async def request(self, connection: Connection, head: bytes, body: bytes) -> HttpResponse:
+        """Sends a request on a connection of `take` or `connect`, and returns the response. Raises OSError.
 
         If the request fails, closes the idle connections, because they may have ended in the same way unnoticed. A
         retry then uses a new connection.
         """
-        connection = self._take() or await self.connect()
         try:
             response = await connection.request(head, body)
         except BaseException:
@@ -46,6 +45,7 @@ class Connections:
         await asyncio.gather(*(add() for _ in range(number)))
 
     async def connect(self) -> Connection:
+        """Opens a connection. Raises OSError, or TimeoutError if connecting takes too long."""
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(self._connect_timeout):
             addresses = await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
@@ -73,7 +73,7 @@ class Connections:
         else:
             connection.abort()
 
-    def _take(self) -> Connection | None:
+    def take(self) -> Connection | None:
         """Returns the usable connection that became idle last, or None if no connection is usable.
 
         The server may close connections after a long idle time, so the last one is most likely still open.

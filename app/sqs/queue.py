@@ -97,8 +97,10 @@ def batch_refused(code: str) -> BatchRefused | None:
     return BatchRefused(code, too_long=plain == _TOO_LONG) if plain in {*_ENTRY_CODES, _TOO_LONG} else None
 
 
-def refusal(code: str) -> WebhookRefused:
+def refusal(code: str, *, sent: bool) -> WebhookRefused:
     """Returns the error for a webhook whose message SQS did not accept. `code`: SQS's code or an exception's name.
+
+    `sent`: SQS may have the message nevertheless.
 
     The result is InvalidEvent only if SQS rejects a character of the body. After any other code, even for a missing
     queue or permission, Chargebee should send the webhook again.
@@ -106,7 +108,7 @@ def refusal(code: str) -> WebhookRefused:
     if code.endswith("InvalidMessageContents"):
         invalid: FieldError = {"loc": [], "msg": "SQS rejects a character in the body", "type": "sqs_character"}
         return InvalidEvent("The body contains a character that SQS rejects", [invalid])
-    return QueueUnavailable("SQS did not accept the message; send this webhook again", code)
+    return QueueUnavailable("SQS did not accept the message; send this webhook again", code, sent=sent)
 
 
 def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) -> list[WebhookRefused | None]:
@@ -119,4 +121,8 @@ def outcomes(answer: Mapping[str, Any], ids: Sequence[str], record: CallRecord) 
     acknowledged = {entry["Id"] for entry in answer.get("Successful") or [] if has_message_id(entry)} - codes.keys()
     failed = {name: codes.get(name, "Unanswered") for name in ids if name not in acknowledged}
     record.code, record.refused = None, list(failed.values())
-    return [refusal(failed[name]) if name in failed else None for name in ids]
+    if not failed:
+        return [None] * len(ids)
+    # SQS says for each failed entry whether the sender made an error. Only then, SQS certainly has not got the message.
+    rejected = {entry["Id"] for entry in answer.get("Failed") or [] if entry.get("SenderFault") is True}
+    return [refusal(failed[name], sent=name not in rejected) if name in failed else None for name in ids]

@@ -77,7 +77,7 @@ class CallRecord:
     code, or the name of the client's exception; None after success. `refused`: the error codes of messages that SQS
     rejected although the call succeeded, or the code with which Chargebee, which works, has rejected the call.
     `throttled`: the number of tries that Chargebee has answered with 429. `traceparents`: the attribute `traceparent`
-    of each message in the call, or of the message for which the call is made.
+    of each message in the call, or of the message for which the call is made. `sent`: SQS may have the messages.
     """
 
     operation: str
@@ -92,6 +92,7 @@ class CallRecord:
     traceparents: Sequence[str] = ()
     throttled: int = 0
     system: System = SQS
+    sent: bool = False
 
 
 @dataclass(slots=True)

@@ -115,7 +115,11 @@ async def talking(
 
 async def ask(connections: Connections, body: bytes = b"x") -> HttpResponse:
     head = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(body)
-    return await asyncio.wait_for(connections.request(head, body), 10)
+
+    async def request() -> HttpResponse:
+        return await connections.request(connections.take() or await connections.connect(), head, body)
+
+    return await asyncio.wait_for(request(), 10)
 
 
 class Watched(Connection):

@@ -18,8 +18,8 @@ import pytest
 import trustme
 
 from app.errors import ConfigurationError, InvalidEvent, QueueUnavailable, WebhookRefused
+from app.sqs import calls, lean
 from app.sqs import credentials as credentials_module
-from app.sqs import lean
 from app.sqs.account import Account
 from app.sqs.lean import LeanQueue, open_lean
 from app.sqs.limits import SendLimits
@@ -424,7 +424,7 @@ async def test_idle_connections_that_have_ended_unnoticed(
     known: list[Credentials], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A firewall forgets idle connections, and resets each one when it is used again. One retry is enough then."""
-    idle = lean.ATTEMPTS + 1
+    idle = calls.ATTEMPTS + 1
 
     async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
         if request.connection < idle:

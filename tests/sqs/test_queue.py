@@ -45,12 +45,12 @@ def test_a_batch_that_is_too_long(prefix: str, code: str) -> None:
 def test_what_concerns_every_call_refuses_no_entry(code: str) -> None:
     """Sending entry by entry would make it worse; each webhook is answered 503."""
     assert batch_refused(code) is None
-    assert isinstance(refusal(code), QueueUnavailable)
+    assert isinstance(refusal(code, sent=True), QueueUnavailable)
 
 
 def test_characters_are_the_senders_fault() -> None:
     """The answer is 422 and not 503, because SQS would reject the same body again."""
-    assert isinstance(refusal("InvalidMessageContents"), InvalidEvent)
+    assert isinstance(refusal("InvalidMessageContents", sent=True), InvalidEvent)
 
 
 NO_IDS: list[object] = [None, True, 1, ["m"], {"a": 1}, "", " ", "\n"]

@@ -59,7 +59,7 @@ class PretendedQueue:
         taken = [message for message in messages if REFUSED not in message.body]
         self.messages += [(message.body, {**message.attributes, "received_at": ""}) for message in taken]
         record.code = None
-        return [None if message in taken else refusal("InternalError") for message in messages]
+        return [None if message in taken else refusal("InternalError", sent=True) for message in messages]
 
 
 class PretendedTransport:

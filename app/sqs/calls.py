@@ -1,0 +1,73 @@
+"""Makes the lean client's calls: up to three attempts, with credentials and a clock that are corrected if SQS asks."""
+
+import asyncio
+import random
+import time
+from typing import Any
+
+from app.sqs.answers import SqsError, parsed
+from app.sqs.credentials import CurrentCredentials
+from app.sqs.pool import Connections
+from app.sqs.signing import Signer
+from app.telemetry.record import CallRecord
+
+# Each attempt but the last has an equal share of the deadline, so that the next one has time after an attempt on a
+# connection that a NAT gateway or a load balancer has forgotten without a reset.
+ATTEMPTS = 3
+BACKOFF_SECONDS = 0.1
+# After SQS has rejected a signature, the client corrects the time in its signatures if this machine's clock differs
+# from SQS's by more than SKEW_SECONDS. A signature is valid for five minutes.
+SKEW_SECONDS = 240.0
+
+
+class Calls:
+    """Calls of one process to SQS. `deadline`: the seconds that all attempts of a call may take."""
+
+    def __init__(self, connections: Connections, credentials: CurrentCredentials, deadline: float) -> None:
+        self._connections, self._credentials = connections, credentials
+        self._attempt_timeout = deadline / ATTEMPTS
+        self._clock_offset = 0.0  # SQS's time minus this machine's, in seconds; 0 until SQS rejects a signature
+
+    async def call(self, signer: Signer, body: bytes, deadline: float, record: CallRecord) -> dict[str, Any]:
+        """Returns SQS's answer to a call. Makes at most ATTEMPTS attempts, with random pauses."""
+        loop = asyncio.get_running_loop()
+        for attempt in range(1, ATTEMPTS + 1):
+            offset, sent, last = self._clock_offset, record.sent, attempt == ATTEMPTS
+            try:
+                async with asyncio.timeout_at(deadline if last else min(deadline, loop.time() + self._attempt_timeout)):
+                    return await self._attempt(signer, body, record)
+            except OSError:  # TimeoutError is an OSError
+                if last:
+                    raise
+            except SqsError as error:
+                if error.rejected:
+                    record.sent = sent
+                if last or not (error.transient or await self._corrected(error, offset, deadline)):
+                    raise
+            async with asyncio.timeout_at(deadline):
+                await asyncio.sleep(random.uniform(0, BACKOFF_SECONDS * 2**attempt))  # noqa: S311  # needs no secure randomness
+            record.retries += 1
+        raise AssertionError
+
+    async def _attempt(self, signer: Signer, body: bytes, record: CallRecord) -> dict[str, Any]:
+        assert self._credentials.current is not None
+        head = signer.head(body, self._credentials.current, time.time() + self._clock_offset)
+        connection = self._connections.take() or await self._connections.connect()
+        record.sent = True
+        return parsed(await self._connections.request(connection, head, body))
+
+    async def _corrected(self, error: SqsError, signed_with: float, deadline: float) -> bool:
+        """Corrects the credentials or the clock offset if they caused the error. Returns True if a retry may succeed.
+
+        `signed_with`: the clock offset in the signature of the failed request, in seconds. Another call may have
+        corrected the clock offset since then.
+        """
+        if error.expired:
+            async with asyncio.timeout_at(deadline):
+                await self._credentials.find()
+            return True
+        offset = error.clock_offset
+        if offset is None or abs(offset - signed_with) <= SKEW_SECONDS:
+            return False
+        self._clock_offset = offset
+        return True
