@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 import botocore.session
-from botocore.exceptions import NoCredentialsError
+from botocore.exceptions import CredentialRetrievalError, NoCredentialsError
 from botocore.utils import get_environ_proxies
 
 from app.errors import ConfigurationError
 from app.sqs.authorities import verifying_context
-from app.sqs.signing import Credentials
+from app.sqs.signing import Credentials, is_sendable
 
 Result = TypeVar("Result")
 
@@ -78,7 +78,10 @@ class Account:
         if found is None:
             raise NoCredentialsError
         frozen = found.get_frozen_credentials()
-        return Credentials(str(frozen.access_key), str(frozen.secret_key), frozen.token)
+        credentials = Credentials(str(frozen.access_key), str(frozen.secret_key), frozen.token)
+        if not all(is_sendable(part) for part in credentials if part is not None):
+            raise CredentialRetrievalError(provider=found.method, error_msg="a key contains white space")
+        return credentials
 
 
 async def in_background(call: Callable[[], Result]) -> Result:

@@ -2,18 +2,26 @@
 
 import os
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import quote, urlsplit
 
 import botocore.session
 from botocore.exceptions import BotoCoreError, InvalidRegionError
-from botocore.utils import is_valid_endpoint_url, is_valid_ipv6_endpoint_url, validate_region_name
+from botocore.utils import (
+    is_valid_endpoint_url,
+    is_valid_ipv6_endpoint_url,
+    normalize_url_path,
+    validate_region_name,
+)
 
 from app.errors import ConfigurationError
 from app.settings.text import shown
 from app.sqs.authorities import require_authorities
+from app.sqs.signing import is_sendable
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS", "AWS_ENDPOINT_URL_DYNAMODB")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+_SECRETS = (*_KEYS, "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN")
 # Variables that this module checks, or that botocore accepts with any value.
 _PLAIN = {
     *_ENDPOINTS,
@@ -24,6 +32,7 @@ _PLAIN = {
     *("AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"),
     *("AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"),
 }
+_URL = "allowed is a URL with http or https, such as http://127.0.0.1:4566, and a plain path"
 
 
 def require_sdk() -> None:
@@ -37,7 +46,7 @@ def require_sdk() -> None:
     try:
         session.get_scoped_config()  # raises an error if the profile is missing; the calls below do not always do so
         _require_region(session.get_config_variable("region"))
-        _require_keys()
+        _require_keys(session)
         _require_endpoints()
         require_authorities(session)
         if not _is_plain(session):
@@ -67,6 +76,8 @@ def _require_region(region: str | None) -> None:
         raise ConfigurationError("AWS_DEFAULT_REGION is not set: allowed is a region, such as eu-central-1")
     try:
         validate_region_name(region)
+        if not is_sendable(region):  # botocore accepts a line break at the end
+            raise InvalidRegionError(region_name=region)
     except InvalidRegionError:
         raise ConfigurationError(
             f"AWS_DEFAULT_REGION={_one_line(region)} (or the profile's region):"
@@ -74,32 +85,42 @@ def _require_region(region: str | None) -> None:
         ) from None
 
 
-def _require_keys() -> None:
+def _require_keys(session: botocore.session.Session) -> None:
     missing = [name for name in _KEYS if not os.environ.get(name)]
     if len(missing) == 1:
         raise ConfigurationError(f"{missing[0]} is not set: set both {' and '.join(_KEYS)}, or neither")
+    profile = session.get_scoped_config()
+    for name in _SECRETS:
+        for where, value in (
+            (name, os.environ.get(name)),
+            (f"{name.lower()} (in the profile)", profile.get(name.lower())),
+        ):
+            if value is not None and not is_sendable(str(value)):
+                raise ConfigurationError(
+                    f"{where}=(hidden): allowed are printable ASCII characters without white space"
+                )
 
 
 def _require_endpoints() -> None:
     for name in _ENDPOINTS:
         if (url := os.environ.get(name)) and not _is_url(url):
-            raise ConfigurationError(
-                f"{name}={_one_line(shown(url))}: allowed is a URL with http or https, such as http://127.0.0.1:4566"
-            )
+            raise ConfigurationError(f"{name}={_one_line(shown(url))}: {_URL}")
 
 
 def _is_url(text: str) -> bool:
     """Returns True if `text` is a URL with http or https, and without user, query, fragment and white space.
 
-    Different clients of the SDK interpret the excluded parts differently.
+    Different clients of the SDK interpret the excluded parts differently. The same is true of a path that Signature V4
+    normalizes or encodes, such as `/a//b` or `/a%20b`.
     """
     try:
         parts = urlsplit(text)
         known = parts.scheme in {"http", "https"} and parts.port != 0
     except ValueError:  # the port is invalid
         return False
-    plain = text.isprintable() and not set(text) & set(" ?#") and "@" not in parts.netloc
-    return known and plain and (is_valid_endpoint_url(text) or is_valid_ipv6_endpoint_url(text))
+    plain = is_sendable(text) and not set(text) & set("?#") and "@" not in parts.netloc
+    signed_as_it_is = parts.path in {"", quote(normalize_url_path(parts.path), safe="/~")}
+    return known and plain and signed_as_it_is and (is_valid_endpoint_url(text) or is_valid_ipv6_endpoint_url(text))
 
 
 def _is_plain(session: botocore.session.Session) -> bool:
@@ -117,10 +138,13 @@ def _is_plain(session: botocore.session.Session) -> bool:
 def _build_client(session: botocore.session.Session) -> None:
     """Builds a client and discards it. Raises BotoCoreError or ValueError if botocore rejects the configuration.
 
+    Raises ConfigurationError if a file configures an endpoint that `_require_endpoints` would not accept.
     Configures the sources of credentials but does not query them, because a metadata service may be slow.
     """
     session.get_component("credential_provider")
-    session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret
+    client: Any = session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret
+    if not _is_url(url := client.meta.endpoint_url):
+        raise ConfigurationError(f"endpoint_url={_one_line(shown(url))} (in the profile): {_URL}")
 
 
 def _one_line(text: str) -> str:

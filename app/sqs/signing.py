@@ -21,6 +21,14 @@ class Credentials(NamedTuple):
     token: str | None = None
 
 
+def is_sendable(text: str) -> bool:
+    """Returns True if `text` can be a key or a token: printable ASCII characters without white space.
+
+    A line break would end a header, and the rest of `text` would become a header of its own.
+    """
+    return text.isascii() and text.isprintable() and " " not in text
+
+
 class Signer:
     """Makes the heads of requests (request line and headers), with the signature.
 

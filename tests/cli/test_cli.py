@@ -166,7 +166,7 @@ def test_a_secret_in_the_queues_url_is_not_shown(command: str) -> None:
 
 
 def test_a_secret_in_an_sdk_error_is_not_shown(tmp_path: Path) -> None:
-    """An AWS SDK's error about the endpoint of a configuration file is shown without the credentials in it."""
+    """An error about the endpoint of a configuration file is shown without the credentials in it."""
     file = tmp_path / "config"
     file.write_text("[default]\nendpoint_url = http://user:s3cret@127.0.0.1:9\n")
     sdk = {
@@ -174,11 +174,10 @@ def test_a_secret_in_an_sdk_error_is_not_shown(tmp_path: Path) -> None:
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "local",
         "AWS_SECRET_ACCESS_KEY": "local",
-        "AWS_MAX_ATTEMPTS": "1",
     }
     ended = run("queue", sqs_queue_url="http://127.0.0.1:9/0/invoices", extra=sdk)
     assert ended.returncode == 2
-    assert "http://***@127.0.0.1:9" in ended.stderr
+    assert "endpoint_url=(hidden)" in ended.stderr
     assert "s3cret" not in ended.stdout + ended.stderr
 
 

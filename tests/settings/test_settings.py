@@ -10,7 +10,7 @@ from pydantic import SecretStr, ValidationError
 from app.errors import ConfigurationError
 from app.settings import Release, Settings, load_settings
 from app.settings.experiments import ExperimentSettings
-from app.settings.text import listing
+from app.settings.text import listing, masked
 from app.web.gate.auth import Accepted
 
 
@@ -224,3 +224,9 @@ def test_every_experiment_names_its_lesson_or_tip() -> None:
         tips = re.findall(r"The talk's tip: (.+)\.$", text)
         assert [lesson for lesson in lessons if f'<a id="{lesson}_' not in changelog] == []
         assert [tip for tip in tips if tip.lower() not in changelog.lower()] == []
+
+
+def test_credentials_in_an_error_of_a_library() -> None:
+    """Each URL in the text is shown without its user and password."""
+    text = 'Cannot connect to "http://user:s3cret@127.0.0.1:9" or https://key@host/path'
+    assert masked(text) == 'Cannot connect to "http://***@127.0.0.1:9" or https://***@host/path'

@@ -71,3 +71,54 @@ def test_a_ca_bundle_in_the_profile(value: str, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("AWS_CONFIG_FILE", str(file))
     with pytest.raises(ConfigurationError, match=r"^ca_bundle \(in the profile\)"):
         sdk.require_sdk()
+
+
+@pytest.mark.parametrize("name", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"])
+@pytest.mark.parametrize("wrong", [" key", "key ", "key\n", "key\r\nX-Injected: 1", "k\tey", "k\u00e4y", "k\u2028ey"])
+def test_a_key_with_white_space(name: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error hides the value, which would become part of a request's head."""
+    monkeypatch.setenv(name, wrong)
+    with pytest.raises(ConfigurationError, match=rf"^{name}=\(hidden\): [^\n]*$"):
+        sdk.require_sdk()
+
+
+@pytest.mark.parametrize("variable", FILES)
+def test_a_key_with_a_line_break_in_a_file(variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A continued line in a file is a line break in the key."""
+    file = tmp_path / "file"
+    file.write_text("[default]\naws_session_token = token\n  X-Injected: 1\n")
+    monkeypatch.setenv(variable, str(file))
+    with pytest.raises(ConfigurationError, match=r"^aws_session_token \(in the profile\)=\(hidden\)"):
+        sdk.require_sdk()
+
+
+@pytest.mark.parametrize("region", ["eu-central-1\n", " eu-central-1", "eu-central-1\r\nX-Injected: 1", "eu central"])
+def test_a_region_with_white_space(region: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The region is part of a request's head, too."""
+    monkeypatch.setenv("AWS_DEFAULT_REGION", region)
+    with pytest.raises(ConfigurationError, match=r"^AWS_DEFAULT_REGION=[^\n]*$"):
+        sdk.require_sdk()
+
+
+WRONG_URLS = ["http://user:pass@host", "http://host/?a=b", "http://host//", "http://host/a/../b", "http://host/a%20b"]
+
+
+@pytest.mark.parametrize("url", [*WRONG_URLS, "http://host/a+b", "http://host/\u00e4", "http://host/a:b"])
+def test_an_endpoint_that_clients_read_differently(url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The start refuses the endpoint, in a variable and in a profile, and hides a password or a query."""
+    file = tmp_path / "config"
+    file.write_text(f"[default]\nendpoint_url = {url}\n")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    for name in ("AWS_ENDPOINT_URL", "endpoint_url"):
+        with pytest.raises(ConfigurationError, match=rf"^{name}=[^\n]*allowed is a URL") as error:
+            sdk.require_sdk()
+        assert "pass" not in str(error.value)
+        monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+        monkeypatch.setenv("AWS_CONFIG_FILE", str(file))
+
+
+@pytest.mark.parametrize("url", ["http://host", "http://host/", "http://host/a/b-c_d.e~f/", "https://[::1]:4566/x"])
+def test_an_endpoint(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path that Signature V4 signs unchanged is accepted."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    sdk.require_sdk()
