@@ -6,6 +6,7 @@ from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.sqs.account import require_direct
 from app.sqs.sdk import require_credentials, require_sdk
+from app.sqs.unattended import require_unattended, warn_of_another_queue
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_observers
 from app.web.endpoint import PATH
@@ -31,11 +32,14 @@ def web() -> None:
     configure_logging(settings)
     settings.require_web()
     require_sdk()
+    require_unattended()
     if settings.release.direct:
         require_direct()
     if settings.release.keeps_sdk_client:
         require_credentials()
     warn_of_weak_passwords(settings)
+    if settings.release.enqueues:
+        warn_of_another_queue(settings.require_queue_url())
     observers = make_observers(settings, "POST", PATH)
     app = create_app(settings, observers)
     with exported(observers, settings):

@@ -14,6 +14,7 @@ from app.settings import Settings, load_settings
 from app.settings.text import listing
 from app.sqs.queue import QueueAddress
 from app.sqs.sdk import require_credentials, require_sdk
+from app.sqs.unattended import require_unattended, warn_of_another_queue
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_worker_observers
 from app.worker.handle import Process
@@ -46,10 +47,12 @@ def work(*, retry: float = BASE_SECONDS) -> None:
     configure_logging(settings)
     access = billing_access(settings)
     settings.require_dead_letter_queue_url()
-    queue = QueueAddress.at(settings.require_queue_url()).name
+    queue_url = settings.require_queue_url()
     require_sdk()
+    require_unattended()
     require_credentials()
-    observers = make_worker_observers(settings, queue)
+    warn_of_another_queue(queue_url)
+    observers = make_worker_observers(settings, QueueAddress.at(queue_url).name)
     owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
     @asynccontextmanager

@@ -1,0 +1,65 @@
+"""Checks the AWS SDK's configuration of a process that runs without a person: the service or a worker."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import botocore.session
+from loguru import logger
+
+from app.errors import ConfigurationError
+
+# The clients of SQS and DynamoDB have fixed numbers of attempts, because their time-outs follow from these numbers.
+_FIXED = {"AWS_MAX_ATTEMPTS": "max_attempts", "AWS_RETRY_MODE": "retry_mode"}
+_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
+
+
+def require_unattended() -> None:
+    """Raises ConfigurationError for what a person would have to type, and for retries that no client would make.
+
+    Call this function after `require_sdk`, which finds configuration that cannot be read.
+    """
+    session = botocore.session.Session()
+    profile = session.get_scoped_config()
+    for name, key in _FIXED.items():
+        value = os.environ.get(name) or profile.get(key)
+        if value and value != "standard":
+            raise ConfigurationError(f"{name}={value} (or {key} in the profile): the retries are fixed, so unset it")
+    if not os.environ.get("AWS_ACCESS_KEY_ID") and _asks_for_code(profile, session.full_config["profiles"]):
+        raise ConfigurationError("mfa_serial (in the profile): nobody can type a code, so use a profile without it")
+
+
+def warn_of_another_queue(queue_url: str) -> None:
+    """Logs a warning if `queue_url` names a region or an endpoint that the calls do not go to.
+
+    The clients take only the queue's name and account from the URL. GetQueueUrl, which the SDK's region and endpoint
+    decide, finds the URL for the calls.
+    """
+    host = urlsplit(queue_url).hostname or ""
+    session = botocore.session.Session()
+    region = str(session.get_config_variable("region"))
+    if not host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".api.aws")):
+        return
+    named = next(filter(_REGION.fullmatch, host.split(".")), region)
+    if named != region:
+        logger.warning("APP_SQS_QUEUE_URL names {}, but the calls go to the SDK's region, {}", named, region)
+    elif ".vpce." in host and host != _endpoint(session):
+        logger.warning("APP_SQS_QUEUE_URL names {}, but AWS_ENDPOINT_URL_SQS does not, so no call goes there", host)
+
+
+def _endpoint(session: botocore.session.Session) -> str | None:
+    client: Any = session.create_client("sqs", aws_access_key_id="unused", aws_secret_access_key="unused")  # noqa: S106  # no secret
+    return urlsplit(str(client.meta.endpoint_url)).hostname
+
+
+def _asks_for_code(profile: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Returns True if botocore would ask for the code of an MFA device, for the profile or for one of its sources."""
+    seen: list[Mapping[str, Any]] = []
+    while "role_arn" in profile and profile not in seen:
+        if "mfa_serial" in profile:
+            return True
+        seen.append(profile)
+        profile = profiles.get(str(profile.get("source_profile")), {})
+    return False
