@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.config import Config
 from botocore.endpoint import MAX_POOL_CONNECTIONS
+from botocore.exceptions import BotoCoreError
+from loguru import logger
 
+from app.errors import QueueUnavailable
 from app.sqs.failures import (
     code_of,
     rejected,
@@ -87,6 +90,7 @@ def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall 
     threads need a connection, botocore opens more connections, and closes those that the pool has no room for.
     `observe` receives the record of each call, in the thread that made the call.
     The deadline is only approximate: botocore has separate time-outs for connecting and reading, and for each attempt.
+    Raises QueueUnavailable if the source of the credentials fails.
     """
     attempt_timeout = limits.deadline / ATTEMPTS
     config = Config(
@@ -95,4 +99,19 @@ def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall 
         max_pool_connections=limits.connections or MAX_POOL_CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
-    return BlockingQueue(boto3.client("sqs", config=config), address, observe)
+    try:
+        client = boto3.client("sqs", config=config)
+    except (BotoCoreError, ValueError, OSError) as error:
+        raise refusal(code_of(error), sent=False) from without_tracebacks(error)
+    return BlockingQueue(client, address, observe)
+
+
+def warm(address: QueueAddress, limits: SendLimits) -> None:
+    """Builds a client and discards it, because building one makes botocore cache its models.
+
+    Logs a warning if the source of the credentials fails. It may work when the first webhook arrives.
+    """
+    try:
+        build_queue(address, limits)
+    except QueueUnavailable as error:
+        logger.warning("Cannot build a client of SQS yet: {}", error.cause)
