@@ -46,6 +46,17 @@ class BlockingQueue:
         self._url: str | None = None
         self._resolving = threading.Lock()
 
+    @staticmethod
+    def warm(address: QueueAddress, limits: SendLimits) -> None:
+        """Builds a client and discards it, because building one makes botocore cache its models.
+
+        Logs a warning if the source of the credentials fails. It may work when the first webhook arrives.
+        """
+        try:
+            build_queue(address, limits)
+        except QueueUnavailable as error:
+            logger.warning("Cannot build a client of SQS yet: {}", error.cause)
+
     def resolve(self) -> str:
         """Returns the queue's URL. Calls GetQueueUrl only until the first success. Raises QueueUnavailable."""
         with self._resolving:
@@ -104,14 +115,3 @@ def build_queue(address: QueueAddress, limits: SendLimits, observe: ObserveCall 
     except (BotoCoreError, ValueError, OSError) as error:
         raise refusal(code_of(error), sent=False) from without_tracebacks(error)
     return BlockingQueue(client, address, observe)
-
-
-def warm(address: QueueAddress, limits: SendLimits) -> None:
-    """Builds a client and discards it, because building one makes botocore cache its models.
-
-    Logs a warning if the source of the credentials fails. It may work when the first webhook arrives.
-    """
-    try:
-        build_queue(address, limits)
-    except QueueUnavailable as error:
-        logger.warning("Cannot build a client of SQS yet: {}", error.cause)

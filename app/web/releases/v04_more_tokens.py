@@ -12,7 +12,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 
-from app.sqs.blocking import BlockingQueue, build_queue, warm
+from app.sqs.blocking import BlockingQueue, build_queue
 from app.sqs.message import to_message
 from app.web.service import Service
 from app.web.threads import set_tokens
@@ -25,7 +25,7 @@ TOKENS = 100
 async def lifespan(service: Service) -> AsyncIterator[None]:
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
-        warm(service.queue, service.limits)
+        BlockingQueue.warm(service.queue, service.limits)
     yield
 
 
