@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from app.settings import Release
+from loadtest.stage.queues import QueueProcess
 from tests.harness.service import Web, environment
 
 FAILING = {
@@ -24,10 +25,9 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
         slow(Release.V10_LEAN_CLIENT),
     ],
 )
-def test_a_source_of_credentials_that_fails(release: Release, event: bytes) -> None:
+def test_a_source_of_credentials_that_fails(aws: QueueProcess, queue_url: str, release: Release, event: bytes) -> None:
     """The service starts and warns, and answers 503 to a webhook, which certainly was not enqueued."""
-    nowhere = "http://127.0.0.1:9"
-    with Web(environment(nowhere, f"{nowhere}/000000000000/invoices", release=release) | FAILING) as service:
+    with Web(environment(aws.endpoint, queue_url, release=release) | FAILING) as service:
         service.wait_for("yet: ValueError")
         assert service.post(event).status_code == 503
         assert service.log(outcome="queue-unavailable")["delivery"] == "not sent"
