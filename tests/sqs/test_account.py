@@ -151,7 +151,7 @@ def test_where_calls_go(
         monkeypatch.delenv("AWS_DEFAULT_REGION")
     expected = botocores()
     url = urlsplit(expected.url)
-    region = expected.headers["Authorization"].decode().split("/")[2]
+    region = str(expected.headers["Authorization"]).split("/")[2]
 
     queue, keys = LeanQueue(Account(), QueueAddress("invoices", None), SendLimits()), Credentials("key", "secret")
     line, headers = parsed(queue._get_url.head(b"body", keys, NOON))
