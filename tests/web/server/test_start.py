@@ -56,10 +56,13 @@ REJECTED = [
     ({"AWS_ENDPOINT_URL": "http://host/?a=b"}, "AWS_ENDPOINT_URL=(hidden): allowed is a URL with http or https"),
     ({"AWS_ACCESS_KEY_ID": "key\r\nX-Injected: 1"}, "AWS_ACCESS_KEY_ID=(hidden): allowed are printable ASCII"),
     ({"AWS_DEFAULT_REGION": "eu-central-1\n"}, f"AWS_DEFAULT_REGION=eu-central-1 {REGION}"),
-    ({"AWS_MAX_ATTEMPTS": "5"}, "AWS_MAX_ATTEMPTS=5 (or max_attempts in the profile): the retries are fixed"),
     ({"AWS_RETRY_MODE": "nope"}, 'AWS: Invalid value provided to "mode": "nope"'),
     ({"AWS_STS_REGIONAL_ENDPOINTS": "foo"}, "AWS: STS regional endpoints option foo is invalid"),
     ({"AWS_METADATA_SERVICE_TIMEOUT": "abc"}, "AWS: invalid literal for int() with base 10: 'abc'"),
+]
+UNATTENDED = [
+    ({"AWS_MAX_ATTEMPTS": "5"}, "AWS_MAX_ATTEMPTS=5 (or max_attempts in the profile): the retries are fixed"),
+    ({"AWS_RETRY_MODE": "adaptive"}, "AWS_RETRY_MODE=adaptive (or retry_mode in the profile): the retries are fixed"),
 ]
 PROXIED = [
     ({"HTTP_PROXY": "http://127.0.0.1:9"}, "http://127.0.0.1:9 is behind a proxy (HTTP_PROXY)"),
@@ -85,9 +88,11 @@ def ended(command: str, release: str, wrong: dict[str, str]) -> subprocess.Compl
 @pytest.mark.parametrize(
     ("command", "release", "wrong", "expected"),
     [
-        *(("web", NEWEST, wrong, expected) for wrong, expected in WRONG + REJECTED + PROXIED),
+        *(("web", NEWEST, wrong, expected) for wrong, expected in WRONG + REJECTED + UNATTENDED + PROXIED),
         *(slow("web", release, *WRONG[0]) for release in Release if release is not NEWEST),
         *(slow("web", release, {"AWS_CA_BUNDLE": ""}, "AWS_CA_BUNDLE is empty") for release in Release),
+        *(slow("worker", NEWEST, *wrong) for wrong in UNATTENDED),
+        *(slow("web", release, *UNATTENDED[0]) for release in Release if release is not NEWEST),
         *(slow(command, NEWEST, {"AWS_CA_BUNDLE": ""}, "AWS_CA_BUNDLE is empty") for command in COMMANDS),
         *(
             slow(command, NEWEST, *wrong)
