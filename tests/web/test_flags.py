@@ -20,6 +20,7 @@ from starlette.applications import Starlette
 
 from app.errors import ConfigurationError
 from app.settings import Release, Settings
+from app.sqs import blocking
 from app.telemetry.profiling import KEPT
 from app.web.answers import Answer
 from app.web.endpoint import PATH
@@ -206,9 +207,8 @@ async def test_warm_clients(monkeypatch: pytest.MonkeyPatch, release: Release, w
     """APP_WARM_CLIENTS decides whether the lifespan builds a client before the first request does."""
     built: list[object] = []
     module = load(release)
-    monkeypatch.setattr(
-        module, "build_queue" if release.enqueues else "build_clients", lambda *needed: built.append(needed[0])
-    )
+    where, name = (blocking, "build_queue") if release.enqueues else (module, "build_clients")
+    monkeypatch.setattr(where, name, lambda *needed: built.append(needed[0]))
     needed = {"billing_table": "table", "chargebee_url": "http://127.0.0.1:1", "chargebee_api_key": "key"}
     chosen = {"release": release, "warm_clients": warm, "threadpool_tokens": 5, "sqs_queue_url": "http://127.0.0.1/1/q"}
     app = create_app(Settings.model_validate(needed | chosen))
