@@ -45,6 +45,9 @@ READ = {
         "botocore.utils and botocore.httpsession: proxies, CA bundle, checks of endpoints and regions",
         ("app/sqs/account.py", "app/sqs/async_client.py", "app/sqs/authorities.py", "app/sqs/sdk.py"),
     ),
+    "aioboto3": Read(
+        "15.5", "aiobotocore's AIOHTTPSession, two methods of which are replaced", ("app/sqs/async_client.py",)
+    ),
     "pyinstrument": Read(
         "5.1", "Profiler.last_session, a variable of its stack sampler", ("app/telemetry/profiling.py",)
     ),
