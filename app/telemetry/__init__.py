@@ -4,6 +4,7 @@ record.py        the records of webhooks, messages and calls
 observers.py     the observers that receive the records: metrics and traces
 logging.py       configures loguru, and writes a line for each webhook and message
 lines.py         collects the log lines of webhooks, and writes many lines at once
+stderr.py        replaces standard error, so that a log reader that stalls does not stop the process
 metrics/         counters and histograms, for Prometheus and OTLP
 trace.py         finds the trace of a webhook, and decides whether to sample the webhook
 spans.py         makes the spans of webhooks, messages and calls

@@ -1,7 +1,7 @@
 """Collects the log lines of webhooks, and writes many together, because loguru takes 17 µs and a system call per line.
 
 loguru still writes the lines of failed webhooks, without delay. If SIGKILL ends the process, the lines of at most the
-last FLUSH_SECONDS are lost.
+last FLUSH_SECONDS are lost, and those that `app.telemetry.stderr` has not written yet.
 """
 
 import asyncio
