@@ -9,6 +9,7 @@ from app.sqs.sdk import require_credentials, require_sdk
 from app.sqs.unattended import require_unattended, warn_of_another_queue
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_observers
+from app.telemetry.stderr import replace_stderr
 from app.web.endpoint import PATH
 from app.web.gate.auth import warn_of_weak_passwords
 from app.web.main import create_app
@@ -29,6 +30,7 @@ def web() -> None:
     flight are finished. A second signal ends the process at once.
     """
     settings = load_settings()
+    log = replace_stderr()
     configure_logging(settings)
     settings.require_web()
     require_sdk()
@@ -41,6 +43,7 @@ def web() -> None:
     if settings.release.enqueues:
         warn_of_another_queue(settings.require_queue_url())
     observers = make_observers(settings, "POST", PATH)
+    log.add_to(observers.metrics)
     app = create_app(settings, observers)
     with exported(observers, settings):
         serve(app, settings, drain=app.admission.drain, door=app.door)

@@ -17,6 +17,7 @@ from app.sqs.sdk import require_credentials, require_sdk
 from app.sqs.unattended import require_unattended, warn_of_another_queue
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_worker_observers
+from app.telemetry.stderr import replace_stderr
 from app.worker.handle import Process
 from app.worker.last_event import noting
 from app.worker.main import run
@@ -44,6 +45,7 @@ def work(*, retry: float = BASE_SECONDS) -> None:
     `retry`: the longest delay before the first retry of a message, in seconds.
     """
     settings = load_settings()
+    log = replace_stderr()
     configure_logging(settings)
     access = billing_access(settings)
     settings.require_dead_letter_queue_url()
@@ -53,6 +55,7 @@ def work(*, retry: float = BASE_SECONDS) -> None:
     require_credentials()
     warn_of_another_queue(queue_url)
     observers = make_worker_observers(settings, QueueAddress.at(queue_url).name)
+    log.add_to(observers.metrics)
     owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
     @asynccontextmanager
