@@ -1,17 +1,28 @@
 """A program that reads a process's log through a pipe, and that a test can suspend, resume and kill."""
 
+import statistics
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
 import psutil
 
 from tests.harness.service import Web
 
-# The process stores at most this many bytes of log lines, so that a test need not send thousands of webhooks.
-MOST_BYTES = 20_000
-# The same as `-m app`.
-_SCRIPT = f"from app.telemetry import stderr; stderr.MOST_BYTES = {MOST_BYTES}; from app.cli import main; main()"
+# On Linux, the pipe and the process store few lines, so that a test need not send thousands of webhooks. The script is
+# otherwise the same as `-m app`.
+_SCRIPT = """
+import fcntl
+from app.cli import main
+from app.telemetry import stderr
+stderr.MOST_BYTES = 20_000
+if hasattr(fcntl, "F_SETPIPE_SZ"):
+    fcntl.fcntl(2, fcntl.F_SETPIPE_SZ, 4096)
+main()
+"""
 
 
 def with_reader(command: str) -> list[str]:
@@ -35,3 +46,35 @@ def stalled(process: Web) -> Iterator[None]:
     finally:
         with suppress(psutil.NoSuchProcess):
             reader.resume()
+
+
+class Probes(NamedTuple):
+    """The seconds that /healthz took while the log reader was reading, and while it stalled."""
+
+    reading: list[float]
+    stalled: list[float]
+
+    def require_equal(self) -> None:
+        """Raises AssertionError if probes were slower while the reader stalled."""
+        ordinary, stalled = (statistics.quantiles(seconds, n=20)[-1] for seconds in self)
+        assert stalled < 2 * ordinary + 0.02, f"95 % within {ordinary:.4f} s, {stalled:.4f} s while the reader stalls"
+        assert max(self.stalled) < max(*self.reading, 1.0)
+
+
+def probed(process: Web, work: Callable[[], object], period: float) -> Probes:
+    """Does `work` in a thread, probes the process, and suspends its log reader for the last third of each `period`."""
+    reader, probes = reader_of(process), Probes([], [])
+    with ThreadPoolExecutor(1) as thread, process.client(timeout=period) as client:
+        working, began = thread.submit(work), time.monotonic()
+        try:
+            while not working.done():
+                stalls = (time.monotonic() - began) % period > period * 2 / 3
+                (reader.suspend if stalls else reader.resume)()
+                asked = time.monotonic()
+                assert client.get("/healthz").status_code == 200
+                (probes.stalled if stalls else probes.reading).append(time.monotonic() - asked)
+                time.sleep(0.02)  # between two probes
+        finally:
+            reader.resume()
+        working.result()
+    return probes

@@ -1,5 +1,6 @@
 """A log reader that stalls, ends or is slow changes nothing but the log, which counts the lines that are missing."""
 
+import math
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -8,12 +9,12 @@ import pytest
 
 from app.settings import Release
 from local.sample_events import fresh_events
-from tests.harness.log_reader import reader_of, stalled, with_reader
+from tests.harness.log_reader import probed, reader_of, stalled, with_reader
 from tests.harness.scrape import scrape
 from tests.harness.service import Web, environment
 from tests.harness.sqs_stand_in import SqsStandIn
 
-# The log lines of these webhooks are longer than a pipe, which takes 64 KiB, and the lines that the process stores.
+# The log lines of these webhooks are longer than a pipe of 64 KiB and the lines that the process stores.
 NUMBER = 500
 # A blocking handler in threads, ASGI without threads, and the callbacks of a server of our own.
 RELEASES = [Release.V07_SYNC_HANDLER, Release.V10_LEAN_CLIENT, Release.V11_WITHOUT_ASGI]
@@ -33,19 +34,23 @@ def sqs() -> Iterator[SqsStandIn]:
         yield stand_in
 
 
-def _post(web: Web, event: bytes, number: int, senders: int = 8) -> list[bytes]:
-    """Posts webhooks, each of which must get 200, and returns their bodies."""
-    bodies = list(fresh_events(event, number))
-    with ThreadPoolExecutor(senders) as threads, web.client(timeout=20) as client:
-        answers = threads.map(lambda body: client.post("/webhooks/chargebee", content=body), bodies)
-        assert {answer.status_code for answer in answers} == {200}
-    return bodies
+def _post(web: Web, bodies: list[bytes], rate: float = math.inf) -> None:
+    """Posts webhooks, at most `rate` per second. Each of them must get 200."""
+    began = time.monotonic()
+
+    def post(number: int) -> int:
+        time.sleep(max(0, began + number / rate - time.monotonic()))
+        return client.post("/webhooks/chargebee", content=bodies[number]).status_code
+
+    with ThreadPoolExecutor(8) as threads, web.client(timeout=20) as client:
+        assert set(threads.map(post, range(len(bodies)))) == {200}
 
 
 def test_lines_are_dropped_and_counted(web: Web, sqs: SqsStandIn, event: bytes) -> None:
     """All webhooks are queued and answered, and probes too; a line says how many lines are missing."""
+    bodies = list(fresh_events(event, NUMBER))
     with stalled(web):
-        bodies = _post(web, event, NUMBER)
+        _post(web, bodies)
         with web.client(timeout=5) as client:
             assert client.get("/healthz").status_code == 200
         assert scrape(web).value(DROPPED) > 0
@@ -64,8 +69,25 @@ def test_a_stop_without_a_reader(web: Web, event: bytes, ended: bool) -> None:
         reader = reader_of(web)
         if ended:
             reader.kill()
-        _post(web, event, NUMBER)
+        _post(web, list(fresh_events(event, NUMBER)))
         began = time.monotonic()
         assert web.stop(timeout=20) == 0
         assert time.monotonic() - began < 10
         reader.kill()  # because the line that the process was writing has no end
+
+
+@pytest.mark.slow
+def test_a_reader_that_stalls_again_and_again(web: Web, sqs: SqsStandIn, event: bytes, thorough: bool) -> None:
+    """Nothing is lost, probes are not slower while the reader stalls, and each line is written or counted.
+
+    In test-all, 10,000 webhooks, and a reader that stalls for ten seconds in every thirty.
+    """
+    number, period = (10_000, 30.0) if thorough else (3000, 6.0)
+    bodies = list(fresh_events(event, number))
+    probed(web, lambda: _post(web, bodies, number / (2 * period)), period).require_equal()
+    assert sorted(sqs.messages) == sorted(body.decode() for body in bodies)
+    assert web.stop() == 0
+    web.wait_for("Finished server process")
+    dropped = sum(line.get("dropped", 0) for line in web.lines)
+    assert dropped > 0
+    assert sum(line["message"] == "webhook queued" for line in web.lines) + dropped == number

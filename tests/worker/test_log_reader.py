@@ -1,5 +1,6 @@
 """A log reader that stalls or ends changes nothing but the worker's log."""
 
+import signal
 import time
 from collections.abc import Iterator
 
@@ -8,13 +9,13 @@ import pytest
 
 from local.embedded_aws import EmbeddedAws
 from tests.billing.stage import Stage
-from tests.harness.log_reader import reader_of, stalled, with_reader
+from tests.harness.log_reader import probed, reader_of, stalled, with_reader
 from tests.harness.scrape import scrape, scrape_until
 from tests.harness.service import NO_CAS, Web
 from tests.worker.conftest import Pair, make_pair, with_billing
 from tests.worker.controller import eventually
 
-# The log lines of these messages are longer than a pipe, which takes 64 KiB, and the lines that the worker stores.
+# The log lines of these messages are longer than a pipe of 64 KiB and the lines that the worker stores.
 NUMBER = 400
 DROPPED = "invoice_webhook_log_dropped_total"
 
@@ -31,8 +32,8 @@ def worker(pair: Pair, stage: Stage) -> Iterator[Web]:
         yield process
 
 
-def _fill(pair: Pair) -> None:
-    for number in range(0, NUMBER, 10):
+def _fill(pair: Pair, messages: int = NUMBER) -> None:
+    for number in range(0, messages, 10):
         entries = [{"Id": str(one), "MessageBody": f"not an event {number + one}"} for one in range(10)]
         pair.sqs.send_message_batch(QueueUrl=pair.url, Entries=entries)  # type: ignore[arg-type]  # a TypedDict
 
@@ -65,3 +66,24 @@ def test_a_stop_without_a_reader(worker: Web, pair: Pair, ended: bool) -> None:
         assert worker.stop(timeout=60) == 0
         assert time.monotonic() - began < 30  # a poll that is under way takes up to 20 s
         reader.kill()  # because the line that the worker was writing has no end
+
+
+@pytest.mark.slow
+def test_a_reader_that_stalls_again_and_again(worker: Web, pair: Pair, thorough: bool) -> None:
+    """No message is lost, probes are not slower while the reader stalls, and each line is written or counted.
+
+    In test-all, 10,000 messages, and a reader that stalls for ten seconds in every thirty.
+    """
+    number, period = (10_000, 30.0) if thorough else (2000, 7.5)
+
+    def work() -> None:
+        _fill(pair, number)
+        eventually(lambda: pair.counts() == (0, 0))
+
+    probed(worker, work, period).require_equal()
+    worker.wait_for("takes log lines again")
+    assert worker.stop(signal.SIGINT) == 0
+    worker.wait_for("Stopped")
+    assert len(pair.dead_letters()) == number
+    dropped = sum(line.get("dropped", 0) for line in worker.lines)
+    assert sum(line["message"] == "message dead_letter" for line in worker.lines) + dropped == number
