@@ -10,6 +10,7 @@ import click
 from app import __version__
 from app.errors import ConfigurationError
 from app.settings.text import masked
+from app.telemetry.resource import require_installed
 
 COMMANDS = ("web", "worker", "setup", "redrive", "reconcile", "release", "unbilled", "queue")
 # Commands of version 1.3 that have moved, with their replacements. Version 2.0 will drop this table.
@@ -40,6 +41,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._names:
             return None
+        require_installed()
         command: click.Command = getattr(import_module(f"{self._package}.{cmd_name}"), cmd_name)
         return command
 

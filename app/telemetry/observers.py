@@ -133,7 +133,7 @@ def _valid_variables() -> Iterator[None]:
     """Raises ConfigurationError if OpenTelemetry's SDK rejects an OTEL_ variable, some of which it reads on import."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:  # RuntimeError if a variable names what is not installed
         raise ConfigurationError(f"a variable OTEL_… is wrong: {error}") from error
 
 
@@ -169,7 +169,8 @@ def exported(observers: Observers[Record], settings: Settings) -> Iterator[int |
         if observers.metrics is not None and otlp_wanted(_METRICS):
             from app.telemetry.metrics.otlp import pushed  # imported only if metrics go to a collector
 
-            stack.enter_context(pushed(observers.metrics.instruments, service_resource(), __version__))
+            with _valid_variables():
+                stack.enter_context(pushed(observers.metrics.instruments, service_resource(), __version__))
         if observers.tracing is not None:
             stack.callback(observers.tracing.close)
         yield port

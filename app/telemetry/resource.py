@@ -1,28 +1,62 @@
-"""Creates OpenTelemetry's resource, which describes this process, and checks if OTLP is switched on."""
+"""Creates OpenTelemetry's resource, which describes this process, and checks if OTLP is switched on.
+
+Also rejects values of OTEL_ variables that the service would ignore, or that OpenTelemetry answers with a traceback.
+"""
 
 import os
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from app import __version__
+from app.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
 
 SERVICE = "invoice-webhook"
+PROPAGATORS, METER_PROVIDER = "OTEL_PROPAGATORS", "OTEL_PYTHON_METER_PROVIDER"
+# The header `traceparent` (`tracecontext`) is the only one that the service reads and passes on.
+_ALLOWED = {
+    PROPAGATORS: ("tracecontext", "baggage", "none"),
+    METER_PROVIDER: ("sdk_meter_provider", "default_meter_provider"),
+}
+_PROTOCOL = "http/protobuf"
+
+
+def require_installed() -> None:
+    """Raises ConfigurationError if a variable names a part of OpenTelemetry that is not installed.
+
+    Call this function before the import of FastAPI, which imports the propagators, and raises ValueError.
+    """
+    for name, allowed in _ALLOWED.items():
+        given = os.environ.get(name)
+        if given and not {part.strip() for part in given.split(",")} <= {*allowed}:
+            raise ConfigurationError(f"{name}={given}: allowed are {', '.join(allowed)}")
 
 
 def otlp_wanted(signal: str) -> bool:
     """Returns True if OTLP is switched on for `signal` (METRICS or TRACES) and a variable names a collector.
 
+    Raises ConfigurationError if a variable names an exporter or a protocol that this service does not have.
     The SDK reads the other OTEL_ variables:
     https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
     """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
-    if (os.environ.get(f"OTEL_{signal}_EXPORTER") or "otlp") != "otlp":
+    exporter = os.environ.get(f"OTEL_{signal}_EXPORTER") or "otlp"
+    if exporter not in ("otlp", "none"):
+        raise ConfigurationError(f"OTEL_{signal}_EXPORTER={exporter}: allowed are otlp and none")
+    if exporter == "none" or not _set_for(signal, "ENDPOINT"):
         return False
-    return any(os.environ.get(f"OTEL_EXPORTER_OTLP_{name}") for name in ("ENDPOINT", f"{signal}_ENDPOINT"))
+    if (name := _set_for(signal, "PROTOCOL")) and os.environ[name] != _PROTOCOL:
+        raise ConfigurationError(f"{name}={os.environ[name]}: allowed is {_PROTOCOL}, as a rule on port 4318")
+    return True
+
+
+def _set_for(signal: str, option: str) -> str | None:
+    """Returns the name of the variable that sets an option of the exporter for `signal`, or None if none is set."""
+    names = (f"OTEL_EXPORTER_OTLP_{signal}_{option}", f"OTEL_EXPORTER_OTLP_{option}")
+    return next((name for name in names if os.environ.get(name)), None)
 
 
 def service_resource() -> "Resource":

@@ -156,6 +156,19 @@ def test_a_wrong_setting_stops_the_start() -> None:
     assert (ended.returncode, ended.stderr) == (2, "error: APP_PORT=http: allowed is 0 to 65,535\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("OTEL_PROPAGATORS", "tracecontext,b3", "tracecontext, baggage, none"),
+        ("OTEL_PYTHON_METER_PROVIDER", "vendor", "sdk_meter_provider, default_meter_provider"),
+    ],
+)
+def test_a_part_of_opentelemetry_that_is_not_installed(name: str, value: str, allowed: str) -> None:
+    """The command prints one line, although FastAPI or the exporter would raise an error when it is imported."""
+    ended = run("web", extra={name: value})
+    assert (ended.returncode, ended.stderr) == (2, f"error: {name}={value}: allowed are {allowed}\n")
+
+
 @pytest.mark.parametrize("command", ["web", "queue"])
 def test_a_secret_in_the_queues_url_is_not_shown(command: str) -> None:
     """The error does not repeat the value, whichever command reads the setting."""

@@ -8,7 +8,9 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from app.errors import ConfigurationError
+from app.settings import Settings
 from app.telemetry.metrics.otlp import FLUSH_SECONDS, pushed
+from app.telemetry.observers import exported, make_observers
 from app.telemetry.resource import otlp_wanted, service_resource
 from tests.harness.otlp_receiver import OtlpReceiver, attributes, metrics_of
 from tests.harness.service import Web, environment
@@ -124,6 +126,36 @@ def test_when_it_is_switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert otlp_wanted("TRACES")
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
     assert not otlp_wanted("TRACES")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf"),
+        ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/json", "http/protobuf"),
+        ("OTEL_METRICS_EXPORTER", "prometheus", "otlp and none"),
+    ],
+)
+def test_what_would_be_ignored(monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str) -> None:
+    """Another protocol or exporter stops the start, unless nothing is exported."""
+    monkeypatch.setenv(name, value)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317")
+    with pytest.raises(ConfigurationError, match=f"{name}={value}: allowed (is|are) {allowed}"):
+        make_observers(Settings(), "POST", "/")
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    assert make_observers(Settings(), "POST", "/").metrics is None
+
+
+def test_a_credential_provider_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exporter's RuntimeError becomes an error of the configuration, which is one line."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://collector:4318/v1/metrics")
+    monkeypatch.setenv("OTEL_PYTHON_EXPORTER_OTLP_HTTP_METRICS_CREDENTIAL_PROVIDER", "vault")
+    observers = make_observers(Settings(), "POST", "/")
+    with (
+        pytest.raises(ConfigurationError, match=r"a variable OTEL_… is wrong: .*vault"),
+        exported(observers, Settings()),
+    ):
+        pass
 
 
 def test_the_resource(monkeypatch: pytest.MonkeyPatch) -> None:
