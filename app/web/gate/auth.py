@@ -33,7 +33,8 @@ def warn_of_weak_passwords(settings: Settings) -> None:
 def is_loopback(host: str) -> bool:
     """Returns True if all addresses of `host` are loopback addresses, or if `host` cannot be resolved."""
     try:
-        found = socket.getaddrinfo(host, None)
+        # As `listener.bind` does it: without AI_PASSIVE, the C library takes `*` for a loopback address.
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         return True  # `listener.bind` will raise an error that names the host
     return all(ip_address(str(address[0])).is_loopback for *_, address in found)

@@ -42,7 +42,7 @@ def test_which_credentials(warnings: list[str], given: dict[str, str], number: i
     assert "seven-7" not in "".join(warnings)
 
 
-@pytest.mark.parametrize(("host", "number"), [("127.0.0.1", 0), ("localhost", 0), ("::1", 0), ("::", 1)])
+@pytest.mark.parametrize(("host", "number"), [("127.0.0.1", 0), ("localhost", 0), ("::1", 0), ("::", 1), ("*", 1)])
 def test_on_loopback(warnings: list[str], host: str, number: int) -> None:
     """No stranger can guess the credentials of a service that only this machine reaches."""
     warn_of_weak_passwords(Settings.model_validate({**DEMO, "host": host}))
