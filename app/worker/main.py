@@ -9,8 +9,10 @@ from typing import get_args
 import uvloop
 from loguru import logger
 
+from app import open_files
 from app.billing.result import Outcome
 from app.clock import CLOCK, SYSTEM, Clock
+from app.errors import ConfigurationError
 from app.settings import Settings
 from app.settings.text import http_url
 from app.sqs.queue import QueueAddress
@@ -24,6 +26,10 @@ from app.worker.retry import BASE_SECONDS
 from app.worker.work import PREFETCH, Worker, WorkerLimits
 
 OpenProcess = Callable[[], AbstractAsyncContextManager[Process]]
+# Number of file descriptors for everything except the connections of the events in process, for example for SQS.
+_RESERVED_FILES = 100
+# The work of an event and the renewal of its lease may call the table at the same time, and the work calls Chargebee.
+_FILES_PER_EVENT = 3
 OpenQueues = AbstractAsyncContextManager[tuple[ConsumedQueue, ConsumedQueue]]
 
 
@@ -42,9 +48,19 @@ def run(
     message's first retry; `clock`: the time and the randomness.
     """
     CLOCK.set(clock)
+    _require_open_files(settings.worker_concurrency)
     factory = uvloop.new_event_loop if settings.loop == "uvloop" else asyncio.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner, suppress(asyncio.CancelledError):
         runner.run(_run(settings, open_process, observers, prefetch, retry))
+
+
+def _require_open_files(concurrency: int) -> None:
+    """Raises the process's limit of open files. Raises ConfigurationError if the limit remains too low."""
+    files, needed = open_files.raise_limit(), _RESERVED_FILES + _FILES_PER_EVENT * concurrency
+    if files is not None and files < needed:
+        raise ConfigurationError(
+            f"ulimit -n {files}: allowed are {needed} or more open files with APP_WORKER_CONCURRENCY={concurrency}"
+        )
 
 
 def open_queues_of(settings: Settings, observe: ObserveCall) -> OpenQueues:

@@ -85,6 +85,15 @@ def test_a_worker_behind_a_proxy_that_is_no_http_proxy() -> None:
     assert "s3cret" not in ended.stderr
 
 
+def test_a_worker_with_few_descriptors() -> None:
+    """The worker does not start, because events would fail when descriptors run out."""
+    command = ["bash", "-c", 'ulimit -n 129 && exec "$@"', "bash", sys.executable, "-m", "app", "worker"]
+    given = clean_environment(**WORKER) | queues.environment(NOWHERE)
+    ended = subprocess.run(command, env=given, capture_output=True, text=True, check=False, timeout=60)
+    error = "error: ulimit -n 129: allowed are 130 or more open files with APP_WORKER_CONCURRENCY=10\n"
+    assert (ended.returncode, ended.stderr) == (2, error)
+
+
 def test_a_signal_during_the_start() -> None:
     """A handler ends the process, because the first process of a container gets no signal without one."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

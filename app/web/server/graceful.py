@@ -46,6 +46,7 @@ class GracefulServer(uvicorn.Server):
         super().__init__(config)
         self._settings = settings
         self._socket = listening
+        self._max_connections = listener.max_connections(settings)
         self._drain = drain
         self._arguments = {} if door is None else {"door": door}  # of the protocol
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -76,7 +77,7 @@ class GracefulServer(uvicorn.Server):
             self._connect,
             self._limits,
             lambda: len(self.server_state.connections),
-            bound=listener.max_connections(settings),
+            bound=self._max_connections,
             at_once=listener.accepted_at_once(settings),
         )
         if (settings.gc or ("default" if settings.release.published else "tuned")) == "tuned":

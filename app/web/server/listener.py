@@ -30,6 +30,8 @@ _DROP_SYN = b"".join(
 
 # Number of file descriptors for everything except connections (from clients and to SQS), for example for the log.
 _RESERVED_FILES = 100
+# With a lower maximum, probes would close the connections of senders: the service does not start.
+_LEAST_CONNECTIONS = 32
 
 
 def bind(settings: Settings) -> socket.socket:
@@ -88,8 +90,17 @@ def accepted_at_once(settings: Settings) -> int:
 def max_connections(settings: Settings) -> int | None:
     """Raises the process's limit of open files. Then returns the maximum number of connections, or None for no limit.
 
-    The maximum is APP_MAX_CONNECTIONS, or less if the process may open fewer files.
+    The maximum is APP_MAX_CONNECTIONS, or less if the process may open fewer files. Raises ConfigurationError if that
+    would be too few to be useful.
     """
     files = open_files.raise_limit()
-    possible = max(files - _RESERVED_FILES - max(settings.sqs_max_connections or 0, 64), 1) if files else None
-    return min(filter(None, (settings.max_connections, possible)), default=None)
+    if files is None:
+        return settings.max_connections or None
+    reserved = _RESERVED_FILES + max(settings.sqs_max_connections or 0, 64)
+    needed = reserved + min(settings.max_connections or _LEAST_CONNECTIONS, _LEAST_CONNECTIONS)
+    if files < needed:
+        raise ConfigurationError(
+            f"ulimit -n {files}: allowed are {needed} or more open files, because the service reserves {reserved} for"
+            " everything except connections from clients"
+        )
+    return min(settings.max_connections or files, files - reserved)

@@ -3,6 +3,8 @@
 import asyncio
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -13,6 +15,8 @@ import psutil
 import pytest
 import uvloop
 
+from app import open_files
+from app.errors import ConfigurationError
 from app.settings import Release, Settings
 from app.web.server import listener
 from app.web.server.acceptor import Acceptor
@@ -189,6 +193,29 @@ def test_few_descriptors(aws: QueueProcess, queue_url: str, event: bytes) -> Non
             stack.enter_context(RawSender(service.address))
         assert probe(service) == 200
         assert service.post(event).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("files", "settings", "needed"), [(100, {}, 196), (195, {}, 196), (195, {"sqs_max_connections": 100}, 232)]
+)
+def test_too_few_descriptors(files: int, settings: dict[str, object], needed: int) -> None:
+    """The process prints one line and exits with code 2, instead of serving one connection at a time."""
+    command = ["bash", "-c", f'ulimit -n {files} && exec "$@"', "bash", sys.executable, "-m", "app", "web"]
+    given = environment("http://127.0.0.1:9", "http://127.0.0.1:9/000000000000/invoices", **settings)
+    ended = subprocess.run(command, env=given, capture_output=True, text=True, check=False, timeout=60)
+    error = f"error: ulimit -n {files}: allowed are {needed} or more open files"
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    assert ended.stderr.startswith(error)
+
+
+@pytest.mark.parametrize("wanted", [1, 31])
+def test_few_descriptors_for_few_connections(monkeypatch: pytest.MonkeyPatch, wanted: int) -> None:
+    """Whoever wants fewer connections needs fewer descriptors."""
+    monkeypatch.setattr(open_files, "raise_limit", lambda: 164 + wanted)
+    assert listener.max_connections(Settings(max_connections=wanted)) == wanted
+    monkeypatch.setattr(open_files, "raise_limit", lambda: 163 + wanted)
+    with pytest.raises(ConfigurationError, match=f"allowed are {164 + wanted}"):
+        listener.max_connections(Settings(max_connections=wanted))
 
 
 @pytest.mark.slow
