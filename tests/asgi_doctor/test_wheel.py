@@ -1,9 +1,11 @@
 """The wheel of asgi-doctor: its command and its pytest plugin work in an environment without this project."""
 
+import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from tests.harness.service import clean_environment
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "packaging" / "asgi-doctor"
 TESTED = """
 import asyncio
 import time
@@ -82,14 +85,33 @@ def test_without_the_mark():
 """
 
 
+def _build(kind: str, source: Path, folder: Path) -> Path:
+    """Builds a wheel or an sdist into the empty folder, and returns its file."""
+    built = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
+    subprocess.run(built, cwd=source, check=True, capture_output=True)
+    [file] = folder.iterdir()
+    return file
+
+
+@pytest.mark.slow
+def test_the_sdist(tmp_path: Path) -> None:
+    """The wheel of the unpacked sdist is the wheel of this repository, so `python -m build` can make both."""
+    sdist = _build("sdist", PACKAGE, tmp_path / "sdist")
+    shutil.unpack_archive(sdist, tmp_path)
+    [unpacked] = tmp_path.glob("asgi_doctor-*")
+    wheels = [_build("wheel", source, tmp_path / name) for name, source in (("a", PACKAGE), ("b", unpacked))]
+    contents = [{file.filename: file.CRC for file in zipfile.ZipFile(wheel).infolist()} for wheel in wheels]
+    assert contents[0] == contents[1]
+    code = [file for file in (ROOT / "asgi_doctor").rglob("*.*") if file.suffix != ".pyc"]
+    assert {str(file.relative_to(ROOT)) for file in code} == {name for name in contents[0] if ".dist-info/" not in name}
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns the folder of the programs of a new environment with the wheel, and this environment's packages."""
     folder = tmp_path_factory.mktemp("wheel")
-    built = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(built, cwd=ROOT / "packaging" / "asgi-doctor", check=True, capture_output=True)
+    wheel = _build("wheel", PACKAGE, folder / "built")
     venv.create(folder / "environment", with_pip=False)
-    [wheel] = folder.glob("*.whl")
     packages = next((folder / "environment" / "lib").glob("python*")) / "site-packages"
     (packages / "these.pth").write_text(sysconfig.get_path("purelib"))
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "environment"), "install", "--quiet"]
