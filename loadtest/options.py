@@ -48,9 +48,12 @@ def toxic(text: str) -> tuple[str, dict[str, float]]:
     kind, _, rest = text.partition(":")
     pairs = [pair.partition("=") for pair in rest.split(",") if pair]
     try:
-        return kind, {name: float(value) for name, _, value in pairs}
+        # toxiproxy rejects an attribute such as 100.0, and only `toxicity` is a fraction.
+        return kind, {name: float(value) if name == "toxicity" else int(value) for name, _, value in pairs}
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed is TYPE:NAME=NUMBER,… with toxiproxy's names") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: allowed is TYPE:NAME=NUMBER,… with toxiproxy's names, and with whole numbers except toxicity"
+        ) from None
 
 
 def address(text: str) -> str:

@@ -19,7 +19,7 @@ from loadtest.stage import subject
 from loadtest.stage.queues import Embedded, QueueProcess, client
 from loadtest.stage.stack import Stack
 from loadtest.stage.subject import AttackSubject
-from loadtest.stage.toxiproxy import Proxy
+from loadtest.stage.toxiproxy import Proxy, proxy
 from tests.harness.processes import names
 from tests.harness.service import PASSWORD, USER, Service
 from tests.loadtest.attacks import ATTACK, attack, careless, environment, meta
@@ -256,6 +256,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, sig: signal.Signals) -> No
         (("--users", "4", "--rate", "100"), "--rate and --users: allowed is one of them"),
         (("--release", "v01_inline", "--plain"), "--plain: v01_inline has no queue"),
         (("--toxic", "smoke:x=1", "--queue", "embedded"), "toxiproxy rejects"),
+        (("--toxic", "latency:latency=0.5"), "whole numbers except toxicity"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -266,6 +267,24 @@ def test_failures_are_one_line(arguments: tuple[str, ...], error: str, tmp_path:
     [line] = [line for line in ended.stderr.splitlines() if not line.startswith(("usage: ", " "))]
     assert "error: " in line
     assert error in line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "reset_peer:timeout=100,toxicity=0.01",
+        "latency:latency=10,jitter=5",
+        "bandwidth:rate=100",
+        "slow_close:delay=10",
+        "timeout:timeout=100",
+        "slicer:average_size=100,size_variation=10,delay=10",
+        "limit_data:bytes=1000",
+    ],
+)
+def test_every_toxic(text: str) -> None:
+    """toxiproxy accepts each of its toxics as --toxic passes them on."""
+    with proxy("http://127.0.0.1:9", [options.toxic(text)]):
+        pass
 
 
 def test_help_needs_nothing(tmp_path: Path) -> None:
