@@ -1,7 +1,7 @@
 """Question: what do logs, metrics and traces cost, on an endpoint that does nothing else?
 
 Setup: APP_LAB_OBSERVE chooses. One line for each request by the standard library's logging, by the same behind a
-queue, by loguru, by structlog, or by this project's own record, which writes many lines at once; metrics by
+queue, by loguru, by structlog, or by this project's own record, which writes many lines at once in a thread; metrics by
 prometheus-fastapi-instrumentator; traces by OpenTelemetry's instrumentation of FastAPI (all, or one in a hundred) and
 by FastAPI's own `telemetry=`. Spans are exported to nowhere, and neither records metrics: no provider is set.
 uvicorn's access log and a slow reader of standard error are options of the measurement.
@@ -33,6 +33,7 @@ from prometheus_fastapi_instrumentator import Instrumentator
 from app.settings import Settings
 from app.telemetry.lines import WebhookLines
 from app.telemetry.record import WebhookRecord
+from app.telemetry.stderr import replace_stderr
 from lab.settings import load_lab_settings
 
 Tell = Callable[[float], object]  # takes the value of time.perf_counter() at the request's start
@@ -72,6 +73,7 @@ def behind_a_queue() -> Tell:
 
 
 def ours() -> Tell:
+    replace_stderr()
     lines = WebhookLines(Settings(log_format="json"))
     return lambda began: lines.log(WebhookRecord(began, "queued", answered=time.perf_counter()))
 
