@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.settings.queue import QueueSettings
+from app.telemetry.stderr import EXIT_SECONDS
 from app.web.server.graceful import LAST_ACCEPT_SECONDS, LAST_CALL_SECONDS
 from tests.deploy.policy import Objects, container, environment, named, of, processes
 
@@ -45,7 +46,7 @@ def stops(objects: Objects) -> Iterator[str]:
         graceful = float(given.get("APP_GRACEFUL_TIMEOUT", 0))
         if not graceful:
             yield f"{name}: APP_GRACEFUL_TIMEOUT is not set"
-        needed = graceful + (_MARGIN if name == "worker" else _LAST_CALL)
+        needed = graceful + EXIT_SECONDS + (_MARGIN if name == "worker" else _LAST_CALL)
         if name == "web":
             pause = container(deployment).get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
             drain = float(given.get("APP_DRAIN_DELAY", 0))
