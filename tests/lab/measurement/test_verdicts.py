@@ -1,9 +1,13 @@
 """The verdicts on published ratios and claims."""
 
+import runpy
+import sys
 from math import nan
+from types import SimpleNamespace
 
 import pytest
 
+from lab.measurement.questions import QUESTIONS, python_and_server
 from lab.measurement.record import LabResults
 from lab.report.outcomes import Verdict, judge, of_study, outcomes, threads
 from lab.report.published import PublishedComparison
@@ -110,3 +114,10 @@ def test_threads_of_a_blocked_lab() -> None:
     blocked = seen.threads.model_copy(update={"python": None})
     assert threads(seen.model_copy(update={"threads": blocked})) == 42
     assert threads(seen.model_copy(update={"workers": 2})) is None
+
+
+def test_no_claim_depends_on_the_python_that_renders_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents are generated from stored results, so every Python has to find the same cases in them."""
+    claims = QUESTIONS["python_and_server"].claims
+    monkeypatch.setattr(sys, "version_info", SimpleNamespace(major=3, minor=99))
+    assert runpy.run_path(str(python_and_server.__file__))["QUESTION"].claims == claims
