@@ -115,7 +115,7 @@ loadtest/elasticmq/target/classpath: loadtest/elasticmq/pom.xml
 	@mvn --quiet --batch-mode -Dstyle.color=never --file $< dependency:build-classpath -Dmdep.outputFile=target/classpath
 
 # `.ci/go` brings Go where there is none. Without the -ldflags, the tools' `-version` prints no version.
-GO := $(CURDIR)/.ci/go
+GO := "$(CURDIR)/.ci/go"
 loadtest/tools/bin/vegeta: loadtest/tools/go.mod
 	@echo "building vegeta with Go, once: a minute or two …"
 	@cd loadtest/tools && $(GO) build -o bin/vegeta \
