@@ -49,10 +49,14 @@ def _times(before: Scrape, after: Scrape) -> Values:
         return None if seconds is None else seconds * 1000
 
     longest = after.total("event_loop_delay_max_seconds")
+    delay = milliseconds("event_loop_delay_seconds", 0.99)
+    if delay is not None and longest is not None:
+        # The middle of a bucket can be above the longest value, which is that of the last ten seconds.
+        delay = min(delay, longest * 1000)
     return {
         "p50": milliseconds("http_server_request_duration_seconds", 0.5),
         "p99": milliseconds("http_server_request_duration_seconds", 0.99),
-        "loop_p99": milliseconds("event_loop_delay_seconds", 0.99),
+        "loop_p99": delay,
         "loop_max": None if longest is None else longest * 1000,
         "sqs_p50": milliseconds("messaging_client_operation_duration_seconds", 0.5),
         "sqs_p99": milliseconds("messaging_client_operation_duration_seconds", 0.99),

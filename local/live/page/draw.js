@@ -51,7 +51,7 @@ const ordered = chart => chart.series.toReversed()
 
 function draw(chart, place, height, hooks) {
   return new uPlot({
-    width: place.clientWidth, height, padding: [chart.marks ? 30 : 8, 26, 0, 0],
+    width: place.clientWidth, height, padding: [chart.marks ? 6 + 12 * LABEL_ROWS : 8, 26, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false }, sync: { key: "live" } },
     scales: {
@@ -88,11 +88,13 @@ function caption(ctx, from, to, bottom) {
   ctx.fillText(text, (from + to) / 2, bottom - 6 * uPlot.pxRatio)
 }
 
-// Draws a vertical line for each press of a button. One chart also shows labels, in two rows if they would overlap.
+const LABEL_ROWS = 3 // one for each button that may be pressed at nearly the same time
+
+// Draws a vertical line for each press of a button. One chart also shows labels, in rows if they would overlap.
 function marks(plot, pressed, words) {
   const { ctx, bbox } = plot
   const ratio = uPlot.pxRatio
-  let ends = [0, 0]
+  const ends = Array(LABEL_ROWS).fill(0)
   ctx.save()
   ctx.strokeStyle = ctx.fillStyle = colour("quiet")
   ctx.textAlign = "left"
@@ -109,7 +111,7 @@ function marks(plot, pressed, words) {
     ctx.stroke()
     const room = ctx.measureText(label).width
     const begin = x + room > ctx.canvas.width ? x - room : x
-    const level = begin >= ends[0] ? 0 : begin >= ends[1] ? 1 : -1
+    const level = ends.findIndex(end => begin >= end)
     if (!words || level < 0) continue
     ctx.fillText(label, begin, bbox.top - (5 + 12 * level) * ratio)
     ends[level] = begin + room + 4 * ratio

@@ -10,7 +10,7 @@ const tables = services.map(table)
 const panels = CHARTS.map(chart => ({ chart, figures: panel(chart) }))
 const now = () => moments.at(-1).t
 const last = CHARTS.at(-1)
-const height = chart => (services.length > 1 && wide.matches ? 84 + (chart.marks ? 28 : 0) + (chart === last ? 22 : 0) : 150)
+const height = chart => (services.length > 1 && wide.matches ? 84 + (chart.marks ? 40 : 0) + (chart === last ? 22 : 0) : 150)
 let hovered = null // the moment under the pointer
 
 for (const { chart, figures } of panels) {

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from local.live.exposition import Scrape, parse
 from local.live.quantiles import quantile
@@ -100,3 +100,15 @@ def test_a_quantile_within_its_bucket() -> None:
     assert quantile(0.5, {}, {0.1: 0.0, math.inf: 4.0}) == 0.1
     assert quantile(0.5, counts, counts) is None
     assert quantile(0.5, {}, {}) is None
+
+
+def test_a_percentile_is_not_above_the_longest_value() -> None:
+    """The middle of the highest bucket with a value may be longer than the longest delay that was measured."""
+    registry = CollectorRegistry()
+    delay = Histogram("event_loop_delay_seconds", "-", buckets=(0.9, 1.0), registry=registry)
+    longest = Gauge("event_loop_delay_max_seconds", "-", registry=registry)
+    before = parse(generate_latest(registry).decode(), 10)
+    delay.observe(0.928)
+    longest.set(0.928)
+    drawn = values(before, parse(generate_latest(registry).decode(), 10.5))
+    assert (drawn["loop_p99"], drawn["loop_max"]) == (928, 928)
