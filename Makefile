@@ -102,8 +102,8 @@ k8s-test: .venv/dev ## test deploy/k8s on the cluster of KUBECONFIG (one section
 .venv/docs: SIZE := 75 MB
 .venv/dev: SIZE := 1,125 MB
 .venv/local .venv/loadtest .venv/lab .venv/docs .venv/dev:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "error: Python 3.11 or newer is required, $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || \
+	  { echo "error: Python 3.11 to 3.14 is required (packages have no wheels for newer ones), $(PYTHON) is $$($(PYTHON) -V 2>&1); another one: make PYTHON=python3.12 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "error: Python's venv module is missing; on Debian: apt install python3-venv"; exit 1; }
 	@$(BIN)/python -c 'import pip' 2>/dev/null || { echo "making .venv with $$($(PYTHON) -V) …"; $(PYTHON) -m venv --clear .venv; }
