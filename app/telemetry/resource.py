@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 SERVICE = "invoice-webhook"
 PROPAGATORS, METER_PROVIDER = "OTEL_PROPAGATORS", "OTEL_PYTHON_METER_PROVIDER"
+TRACER_PROVIDER = "OTEL_PYTHON_TRACER_PROVIDER"
 # The header `traceparent` (`tracecontext`) is the only one that the service reads and passes on.
 _ALLOWED = {
     PROPAGATORS: ("tracecontext", "baggage", "none"),
     METER_PROVIDER: ("sdk_meter_provider", "default_meter_provider"),
+    TRACER_PROVIDER: ("sdk_tracer_provider", "default_tracer_provider"),
 }
 _PROTOCOL = "http/protobuf"
 
@@ -30,6 +32,8 @@ def require_installed() -> None:
     """
     for name, allowed in _ALLOWED.items():
         given = os.environ.get(name)
+        if given == "":
+            del os.environ[name]  # OpenTelemetry would look for a provider with an empty name, in each request
         if given and not {part.strip() for part in given.split(",")} <= {*allowed}:
             raise ConfigurationError(f"{name}={given}: allowed are {', '.join(allowed)}")
 

@@ -170,6 +170,7 @@ def test_a_wrong_setting_stops_the_start() -> None:
     [
         ("OTEL_PROPAGATORS", "tracecontext,b3", "tracecontext, baggage, none"),
         ("OTEL_PYTHON_METER_PROVIDER", "vendor", "sdk_meter_provider, default_meter_provider"),
+        ("OTEL_PYTHON_TRACER_PROVIDER", "vendor", "sdk_tracer_provider, default_tracer_provider"),
     ],
 )
 def test_a_part_of_opentelemetry_that_is_not_installed(name: str, value: str, allowed: str) -> None:
