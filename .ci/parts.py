@@ -88,7 +88,8 @@ def table(settings: type[BaseSettings], group: type[BaseModel], *, within: bool)
     for name, field in settings.model_fields.items():
         if (name in group.model_fields) != within:
             continue
-        shown = f"`{default(field.default)}`" if field.default is not None else ""
+        value = default(field.default) if field.default is not None else ""
+        shown = f"`{value}`" if value else ""  # an empty pair of backticks would begin a longer code span
         rows.append(f"| `{variable(name, prefix_of(settings))}` | {shown} | {allowed(field)} | {field.description} |")
     return "\n".join(rows)
 
