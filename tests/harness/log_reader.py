@@ -1,6 +1,5 @@
 """A program that reads a process's log through a pipe, and that a test can suspend, resume and kill."""
 
-import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -54,21 +53,20 @@ class Probes(NamedTuple):
     reading: list[float]
     stalled: list[float]
 
-    def require_equal(self) -> None:
-        """Raises AssertionError if probes were slower while the reader stalled."""
-        ordinary, stalled = (statistics.quantiles(seconds, n=20)[-1] for seconds in self)
-        assert stalled < 2 * ordinary + 0.02, f"95 % within {ordinary:.4f} s, {stalled:.4f} s while the reader stalls"
-        assert max(self.stalled) < max(*self.reading, 1.0)
+    def require_answers(self, period: float) -> None:
+        """Raises AssertionError if a probe waited for the reader: the reader stalls for a third of each period."""
+        assert self.stalled, "the work ended before the reader stalled"
+        assert max(self.stalled) < period / 3 / 2
 
 
 def probed(process: Web, work: Callable[[], object], period: float) -> Probes:
-    """Does `work` in a thread, probes the process, and suspends its log reader for the last third of each `period`."""
+    """Does `work` in a thread, probes the process, and suspends its log reader for the first third of each `period`."""
     reader, probes = reader_of(process), Probes([], [])
     with ThreadPoolExecutor(1) as thread, process.client(timeout=period) as client:
         working, began = thread.submit(work), time.monotonic()
         try:
             while not working.done():
-                stalls = (time.monotonic() - began) % period > period * 2 / 3
+                stalls = (time.monotonic() - began) % period < period / 3
                 (reader.suspend if stalls else reader.resume)()
                 asked = time.monotonic()
                 assert client.get("/healthz").status_code == 200

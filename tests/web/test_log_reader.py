@@ -78,13 +78,13 @@ def test_a_stop_without_a_reader(web: Web, event: bytes, ended: bool) -> None:
 
 @pytest.mark.slow
 def test_a_reader_that_stalls_again_and_again(web: Web, sqs: SqsStandIn, event: bytes, thorough: bool) -> None:
-    """Nothing is lost, probes are not slower while the reader stalls, and each line is written or counted.
+    """Nothing is lost, no probe waits for the reader, and each line is written or counted.
 
     In test-all, 10,000 webhooks, and a reader that stalls for ten seconds in every thirty.
     """
     number, period = (10_000, 30.0) if thorough else (3000, 6.0)
     bodies = list(fresh_events(event, number))
-    probed(web, lambda: _post(web, bodies, number / (2 * period)), period).require_equal()
+    probed(web, lambda: _post(web, bodies, number / (2 * period)), period).require_answers(period)
     assert sorted(sqs.messages) == sorted(body.decode() for body in bodies)
     assert web.stop() == 0
     web.wait_for("Finished server process")

@@ -70,7 +70,7 @@ def test_a_stop_without_a_reader(worker: Web, pair: Pair, ended: bool) -> None:
 
 @pytest.mark.slow
 def test_a_reader_that_stalls_again_and_again(worker: Web, pair: Pair, thorough: bool) -> None:
-    """No message is lost, probes are not slower while the reader stalls, and each line is written or counted.
+    """No message is lost, no probe waits for the reader, and each line is written or counted.
 
     In test-all, 10,000 messages, and a reader that stalls for ten seconds in every thirty.
     """
@@ -80,7 +80,7 @@ def test_a_reader_that_stalls_again_and_again(worker: Web, pair: Pair, thorough:
         _fill(pair, number)
         eventually(lambda: pair.counts() == (0, 0))
 
-    probed(worker, work, period).require_equal()
+    probed(worker, work, period).require_answers(period)
     worker.wait_for("takes log lines again")
     assert worker.stop(signal.SIGINT) == 0
     worker.wait_for("Stopped")
