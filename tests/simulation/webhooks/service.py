@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from app.settings import NEWEST, Settings
+from app.sqs.calls import ATTEMPTS
 from app.sqs.lean import LeanQueue
 from app.sqs.limits import SendLimits
 from app.sqs.queue import QueueAddress
@@ -32,7 +33,12 @@ def serve_over_asgi(gate: Gate) -> None:
 
 
 def lean(limits: SendLimits) -> LeanQueue:
-    """Returns the real client, which knows its credentials and the queue's URL already."""
+    """Returns the real client, which knows its credentials and the queue's URL already.
+
+    An attempt may take as long as the message's deadline. Otherwise, the end of each attempt would be a fault of its
+    own, and no deadline would be reached within the bound.
+    """
+    limits = limits._replace(deadline=ATTEMPTS * limits.deadline)
     account: Any = SimpleNamespace(endpoint=urlsplit("http://sqs.local"), tls=None, region="eu-central-1")
     queue = LeanQueue(account, QueueAddress("invoices", None), limits)
     queue.credentials.current, queue._url = Credentials("key", "secret"), "http://sqs.local/1/invoices"
