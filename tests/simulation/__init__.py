@@ -6,5 +6,7 @@ expressions.py  DynamoDB's expressions                   table.py       the tabl
 site.py         Chargebee in memory                      queues.py      SQS in memory
 scenarios.py    the events and workers of a run          audit.py       the invariants
 search.py       the exhaustive search                    report.py      its figures
+actors.py       who acts beside the workers              facts.py       what the actors have done
+money.py        the invariants of the money              actor_mutants.py  faults that only show beside actors
 machine.py      random runs beyond the bound             mutants.py     faults that the checker must find
 """

@@ -7,8 +7,11 @@ import click
 
 from tests.simulation import report
 from tests.simulation.planted import ALL_MUTANTS
-from tests.simulation.scenarios import SCENARIOS, TWICE
+from tests.simulation.scenarios import BESIDE, SCENARIOS, TWICE
 from tests.simulation.search import Bound
+
+# With `--others 0`, an actor acts in these scenarios only, which are short.
+WITH_ACTORS = (TWICE.name, "a late billable event", "two invoices, one period", "poison")
 
 
 @click.command()
@@ -32,7 +35,10 @@ def main(bound: int, others: int, mutants: bool, examples: int | None, seed: int
     if examples is not None:
         report.search_and_print(examples, seed)
         return
-    bounds = [(one, Bound(bound if one is TWICE else min(bound, others))) for one in SCENARIOS if only in one.name]
+    bounds = [(one, Bound(bound if one is TWICE else min(bound, others))) for one in SCENARIOS]
+    bounds += [(one, Bound(0, 0, 1)) for one in SCENARIOS if others or one.name in WITH_ACTORS]
+    bounds += [(BESIDE, Bound(0, 1, 1)), (BESIDE, Bound(0, 0, 2))] if others else []
+    bounds = [one for one in bounds if only in one[0].name]
     sys.exit(bool(report.search_all(bounds, processes)))
 
 

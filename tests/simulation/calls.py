@@ -11,7 +11,7 @@ from tests.simulation.loop import RESOLUTION
 if TYPE_CHECKING:
     from tests.simulation.processes import Process
 
-READS = frozenset({"query", "batch_get_item", "retrieve", "list_events", "list_invoices"})
+READS = frozenset({"query", "batch_get_item", "retrieve", "list_events", "list_invoices", "list_subscriptions"})
 # botocore repeats a call whose answer was lost. A repeated transaction has the same token, and so changes nothing.
 REPEATED_BY_CLIENT = frozenset(
     {

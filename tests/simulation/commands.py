@@ -42,7 +42,7 @@ def reconcile_missing(run: Run) -> None:
             except Exception as error:
                 raise QueueUnavailable("no answer", type(error).__name__) from None
 
-        events = work.chargebee.list_events(**filters(WANTED, OCCURRED - 10, OCCURRED + 10))
+        events = work.chargebee.list_events(**filters(WANTED, OCCURRED - 10, OCCURRED + 100_000))
         await reconcile(events, work.known, send, wanted=WANTED, fifo=False, progress=lambda _: None)
 
     _start(run, "reconcile", main)

@@ -23,15 +23,16 @@ class Position(NamedTuple):
 class Transition(NamedTuple):
     """A step from one state to another.
 
-    `leaves`: a stalled process wakes, or a late call arrives. `overtakes`: the step overtakes an earlier call of the
-    same process, which costs a preemption. `after`, `last`: the state after the step, and its last process.
+    `process`: None if an actor acts. `leaves`: a stalled process wakes, or a late call arrives. `overtakes`: the step
+    overtakes an earlier call of the same process, which costs a preemption. `after`, `last`: the state after the step,
+    and its last process, or None if that stays the same.
     """
 
-    process: str
+    process: str | None
     leaves: bool
     overtakes: bool
     after: bytes
-    last: str
+    last: str | None
 
 
 class Graph:
@@ -72,7 +73,9 @@ class Graph:
     def add(self, before: bytes, step: Step, after: Position) -> None:
         process = step.process.name if step.process else ""
         leaves = step.kind in (Kind.WAKE, Kind.ARRIVE)
-        found = Transition(process, leaves, step.overtakes, after.state, after.last)
+        acts = step.kind in (Kind.ACT, Kind.END)
+        last = None if acts and (step.action is None or not step.action.starts) else after.last
+        found = Transition(None if acts else process, leaves, step.overtakes, after.state, last)
         self.transitions[before][step.identity] = found
 
     def count(self, position: Position) -> int:
@@ -84,13 +87,14 @@ class Graph:
         total = 0
         goes_on = position.last in self._continuing[position.state]
         for identity, one in self.transitions[position.state].items():
-            cost = one.overtakes + (goes_on and (one.leaves or one.process != position.last))
+            switches = one.leaves or one.process not in (None, position.last)
+            cost = one.overtakes + (goes_on and switches)
             left = position.preemptions - cost
             if left < 0:
                 continue
             if (below := self.below.get((position.state, identity))) is not None:
                 total += below[left]
             else:
-                total += self.count(Position(one.after, one.last, left))
+                total += self.count(Position(one.after, position.last if one.last is None else one.last, left))
         self._counts[position] = total
         return total

@@ -22,8 +22,9 @@ KEPT = (__name__, Mutant.__module__)
 
 # The modules that search what is not a scenario.
 SEARCHES = {MACHINE: "machine", PATH: "webhooks.search", CONNECTION: "connections.search"}
-# The bounds of the runs, the cheapest first: preemptions and faults.
-BOUNDS = ((0, 1), (2, 0), (1, 1))
+# The bounds of the runs, the cheapest first: preemptions, faults and actions.
+BOUNDS = ((0, 1, 0), (2, 0, 0), (1, 1, 0))
+WITH_ACTORS = ((0, 0, 1), (0, 1, 1))
 
 
 class Hunted(NamedTuple):
@@ -62,19 +63,19 @@ def hunt(mutant: Mutant) -> Hunted:
     if mutant.run in SEARCHES:
         violation, runs = importlib.import_module(f"tests.simulation.{SEARCHES[mutant.run]}").first_violation()
     else:
-        violation, runs = _first_violation(mutant.run)
+        violation, runs = _first_violation(mutant.run, WITH_ACTORS if mutant.with_actors else BOUNDS)
     return Hunted(mutant, violation, runs, time.perf_counter() - began)
 
 
-def _first_violation(name: str) -> tuple[str | None, int]:
-    """Explores the scenario within BOUNDS. Returns the first violation, and the number of runs."""
+def _first_violation(name: str, bounds: Sequence[tuple[int, int, int]]) -> tuple[str | None, int]:
+    """Explores the scenario within `bounds`. Returns the first violation, and the number of runs."""
     exhaustive = importlib.import_module("tests.simulation.exhaustive")
     scenarios = importlib.import_module("tests.simulation.scenarios")
     search = importlib.import_module("tests.simulation.search")
     scenario = next(one for one in scenarios.SCENARIOS if one.name == name)
     runs = 0
-    for preemptions, faults in BOUNDS:
-        found, _ = exhaustive.explore(scenario, search.Bound(preemptions, faults), stop=True)
+    for bound in bounds:
+        found, _ = exhaustive.explore(scenario, search.Bound(*bound), stop=True)
         runs += found.runs
         if found.failures:
             return found.failures[0].what, runs

@@ -19,13 +19,17 @@ PATH, CONNECTION = "the webhook's path", "the states of a connection"
 
 
 class Mutant(NamedTuple):
-    """A fault: `before` is replaced by `after` in `file` of app/. `run`: the run that must find it."""
+    """A fault: `before` is replaced by `after` in `file` of app/. `run`: the run that must find it.
+
+    `with_actors`: an actor acts once in the run.
+    """
 
     name: str
     file: str
     before: str
     after: str
     run: str
+    with_actors: bool = False
 
 
 MUTANTS = (

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from tests.simulation.loop import RESOLUTION
 from tests.simulation.table import ANSWERED
 
@@ -72,6 +74,13 @@ class MemoryQueue:
 
     def key(self) -> object:
         return self._sent, [(one.id, one.visible_at, one.receives) for one in self.messages.values()]
+
+
+def event_id(message: StoredMessage) -> str:
+    try:
+        return str(orjson.loads(message.body)["id"])
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return ""
 
 
 Choose = Callable[[list[StoredMessage], int], Sequence[StoredMessage]]

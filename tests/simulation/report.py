@@ -11,7 +11,7 @@ from tests.simulation.mutants import Mutant
 from tests.simulation.scenarios import Scenario
 from tests.simulation.search import Bound, Failure, Found
 
-_HEAD = ("scenario", "preemptions", "schedules", "crash points", "runs", "states", "seconds", "violations")
+_HEAD = ("scenario", "preemptions", "actions", "schedules", "crash points", "runs", "states", "seconds", "violations")
 
 
 def search_all(bounds: Sequence[tuple[Scenario, Bound]], processes: int) -> int:
@@ -21,7 +21,7 @@ def search_all(bounds: Sequence[tuple[Scenario, Bound]], processes: int) -> int:
     whole, seconds, points, failures = Found(), 0.0, 0, 0
     for scenario, bound in bounds:
         found, took = explore(scenario, bound, processes, _show)
-        _line(scenario.name, f"{bound.preemptions}", found, took, len(found.crash_points))
+        _line(scenario.name, f"{bound.preemptions} | {bound.actions}", found, took, len(found.crash_points))
         failures += len(found.failures)
         for failure in found.failures:
             _show_failure(failure)
@@ -29,7 +29,7 @@ def search_all(bounds: Sequence[tuple[Scenario, Bound]], processes: int) -> int:
         found.crash_points = Counter()
         whole.add(found)
         seconds += took
-    _line("**together**", "", whole, seconds, points)
+    _line("**together**", " | ", whole, seconds, points)
     return failures
 
 
@@ -58,10 +58,10 @@ def _hunted(hunted: Hunted) -> None:
     print(f"| {mutant.name} | `{mutant.file}` | {mutant.run} | {hunted.runs:,} | {violation} |", flush=True)
 
 
-def _line(name: str, preemptions: str, found: Found, seconds: float, points: int) -> None:
+def _line(name: str, bound: str, found: Found, seconds: float, points: int) -> None:
     figures = (found.schedules, points, found.runs, len(found.states))
     shown = " | ".join(f"{figure:,}" for figure in figures)
-    print(f"| {name} | {preemptions} | {shown} | {seconds:.0f} | {len(found.failures)} |", flush=True)
+    print(f"| {name} | {bound} | {shown} | {seconds:.0f} | {len(found.failures)} |", flush=True)
 
 
 def _show(done: int, tasks: int, found: Found) -> None:

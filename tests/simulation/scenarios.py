@@ -1,7 +1,8 @@
 """The scenarios: which events are in the queue, which workers run, and which faults may happen."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -21,6 +22,7 @@ from app.worker.work import Worker, WorkerLimits
 from local.chargebee.invoice import StoredInvoice
 from tests.simulation.audit import Audit, Expected
 from tests.simulation.calls import Fault
+from tests.simulation.facts import Facts, Usage
 from tests.simulation.processes import EPOCH, QUEUE_DEADLINE, TABLE_DEADLINE, Process
 from tests.simulation.queues import Choose as ChooseMessages
 from tests.simulation.queues import MemoryQueue, MemorySqs, oldest
@@ -28,7 +30,8 @@ from tests.simulation.site import KEY_SECONDS, MemorySite, Request, SiteSession
 from tests.simulation.world import World
 
 SOURCE, DEAD = "invoices", "dead-letters"
-SUBSCRIPTION = "sub"
+# The customers have a second subscription, of which no invoice comes.
+SUBSCRIPTION, OTHER = "sub", "other"
 LEASE, CALL_TIMEOUT, VISIBILITY = 30.0, 10.0, 30
 # A process that stalls is away for longer than its lease, with the allowed difference of the clocks.
 STALL = LEASE * (1 + 1 / 12) + 1
@@ -83,15 +86,17 @@ class Run:
     def __init__(self, scenario: Scenario, choose: ChooseMessages = oldest) -> None:
         self.scenario = scenario
         self.bodies: list[str] = []
+        self.facts = Facts()
         self.world = world = World(STALL, CALL_TIMEOUT, scenario.faults)
         dead = MemoryQueue(DEAD)
         source = MemoryQueue(SOURCE, dead)
         expected = [_expected(number, len(events), scenario) for number, events in enumerate(scenario.invoices)]
-        self.audit = Audit(world, {one.invoice_id: one for one in expected}, source, dead)
+        self.audit = Audit(world, {one.invoice_id: one for one in expected}, self.facts, source, dead)
         notified = (self._changed, self.audit.limited)
         world.site = MemorySite(scenario.rate, world.unix, *notified, scenario.key_seconds, renumber=scenario.renumber)
         world.sqs = MemorySqs(lambda: world.now, self.audit.deleted, choose)
         self.source, self.dead = world.sqs.add(source), world.sqs.add(dead)
+        world.site.site.subscriptions.put({"id": OTHER, "customer_id": "cus_0", "status": "active"})
         for one, versions in zip(expected, scenario.invoices, strict=True):
             self._deliver(one, versions)
         if scenario.poison or scenario.extra_poison:
@@ -110,6 +115,13 @@ class Run:
         self.world.check()
         self.audit.check()
 
+    def shown(self) -> set[str]:
+        """Returns what a command must not change, without times: invoices, what they have, verdicts, dead letters."""
+        names = ("invoice_id", "closed_as", "reason", "amount", "status", "code", "outcome")
+        items = [(key, *map(item.get, names)) for key, item in self.world.table.items.items() if key[1] != "order"]
+        letters = Counter((one.body, str(one.attributes.get("reason"))) for one in self.dead.messages.values())
+        return set(map(repr, (*items, *self.world.site.invoices(), *letters.items())))
+
     def is_over(self) -> bool:
         """Returns whether every message has ended, and nothing more will happen."""
         world = self.world
@@ -125,16 +137,45 @@ class Run:
         self.audit.changed(request, invoice)
         if self.scenario.late_billable and request.operation == "close":
             late = Billable(f"late-{invoice.id}", 1, "Late usage", START + 500, subscription_id=SUBSCRIPTION)
+            late = replace(late, customer_id=invoice.customer_id)
             if not self.world.table.find(billable_key(invoice.customer_id, late)):
-                self.world.table.put(_item(invoice.customer_id, late))
+                self.put(late)
+
+    def put(self, usage: Billable, *, due: bool = False) -> None:
+        """Puts a usage event, as its writer does. `due`: an invoice that is still to come covers it."""
+        self.facts.write(usage, due=due)
+        self.world.table.put(_item(usage))
+
+    def regenerate(self, old: StoredInvoice) -> None:
+        """Makes a pending invoice in the place of a void one, without its charges, and delivers the event."""
+        self.facts.regenerated.add(self._make(f"{old.id}r", old.customer_id, {}))
+        self.facts.due |= {usage for usage in self.facts.written if self._is_covered(usage)}
+
+    def make_kept(self, customer_id: str, changes: Mapping[str, Any]) -> None:
+        """Makes a pending invoice that the worker must leave alone, and delivers the event."""
+        self.facts.kept.add(self._make(f"kept_{len(self.facts.kept)}", customer_id, changes))
+
+    def _make(self, invoice_id: str, customer_id: str, changes: Mapping[str, Any]) -> str:
+        expected = Expected(invoice_id, customer_id, (), (f"ev_{invoice_id}",))
+        body = event_of(expected.events[0], expected, 1) | {"occurred_at": int(self.world.unix())}
+        body["content"]["invoice"] |= changes
+        self.world.site.site.register({"event": body}, self.world.unix())
+        self.facts.events[expected.events[0]] = invoice_id
+        self.source.send(orjson.dumps(body).decode(), {}, self.world.now)
+        return invoice_id
+
+    def _is_covered(self, usage: Usage) -> bool:
+        newest = self.facts.written[usage][-1]
+        return newest.subscription_id == SUBSCRIPTION and newest.currency is None and newest.amount > 0
 
     def _deliver(self, expected: Expected, versions: tuple[int, ...]) -> None:
         world = self.world
         for billable in expected.billables:
-            world.table.put(_item(expected.customer_id, billable))
+            self.put(billable, due=not expected.missing)
         for number, (event, version) in enumerate(zip(expected.events, versions, strict=True)):
             body = event_of(event, expected, version)
             if not expected.missing:
+                self.facts.events[event] = expected.invoice_id
                 world.site.site.register({"event": body}, EPOCH)
             self.bodies.append(orjson.dumps(body).decode())
             for _ in range(self.scenario.copies):
@@ -182,7 +223,7 @@ def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
         "term_finalized": True,
         "is_gifted": False,
         "resource_version": version,
-        "line_items": [{**line, "entity_type": "plan_item_price"}],
+        "line_items": [{**line, "id": f"li_{expected.invoice_id}", "entity_type": "plan_item_price"}],
     }
     return {
         "id": event,
@@ -199,7 +240,11 @@ def event_of(event: str, expected: Expected, version: int) -> dict[str, Any]:
 def _expected(invoice: int, events: int, scenario: Scenario) -> Expected:
     customer = 0 if scenario.overlapping else invoice
     billables = tuple(
-        Billable(f"b{customer}-{one}", 100 + one, f"Usage {one}", START + one, subscription_id=SUBSCRIPTION)
+        Billable(
+            *(f"b{customer}-{one}", 100 + one, f"Usage {one}", START + one),
+            customer_id=f"cus_{customer}",
+            subscription_id=SUBSCRIPTION,
+        )
         for one in range(scenario.charges)
     )
     names = tuple(f"ev_{invoice}_{event}" for event in range(events))
@@ -207,14 +252,15 @@ def _expected(invoice: int, events: int, scenario: Scenario) -> Expected:
     return Expected(f"inv_{invoice}", f"cus_{customer}", billables, names, shared, missing)
 
 
-def _item(customer_id: str, billable: Billable) -> dict[str, Any]:
+def _item(billable: Billable) -> dict[str, Any]:
+    optional = {"subscription_id": billable.subscription_id, "currency": billable.currency}
     return {
-        **billable_key(customer_id, billable),
+        **billable_key(billable.customer_id, billable),
         "id": {"S": billable.id},
         "amount": {"N": str(billable.amount)},
         "description": {"S": billable.description},
         "occurred_at": {"N": str(billable.occurred_at)},
-        "subscription_id": {"S": SUBSCRIPTION},
+        **{name: {"S": value} for name, value in optional.items() if value is not None},
     }
 
 
@@ -228,6 +274,8 @@ SAFE_WITHOUT_KEYS = DIES | {Fault.STALLS_AFTER, Fault.STALLS_WAITING}
 SAFE_WITH_OTHER_KEYS = frozenset(Fault) - {Fault.STALLS_BEFORE}
 # A call that reaches Chargebee late counts in another minute than its slot.
 IN_TIME = SAFE_WITHOUT_KEYS | {Fault.LOST, Fault.REPEATED}
+# Each action beside the workers meets each crash point and each lost answer. With all faults, this would take hours.
+BESIDE = Scenario("one event, delivered once", copies=1, rate=UNLIMITED, faults=DIES | {Fault.LOST})
 SCENARIOS = (
     TWICE,
     Scenario("without idempotency keys", faults=SAFE_WITHOUT_KEYS, key_seconds=1e-6),
@@ -257,4 +305,5 @@ SCENARIOS = (
     Scenario("two invoices, one period", ((1,), (1,)), copies=1, overlapping=True),
     Scenario("a low rate limit", ((1,), (1,)), copies=1, rate=4, faults=IN_TIME),
     Scenario("poison", copies=1, poison=True),
+    BESIDE,
 )

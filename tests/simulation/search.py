@@ -9,17 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tests.simulation.actors import act, check_recovery, possible
 from tests.simulation.calls import Fault
 from tests.simulation.graph import END, Graph, Position
 from tests.simulation.scenarios import Run, Scenario
-from tests.simulation.steps import Step, Violation
+from tests.simulation.steps import Kind, Step, Violation
 
 
 class Bound(NamedTuple):
-    """At most this number of preemptions and of faults in each run."""
+    """At most this number of preemptions, of faults and of actions in each run."""
 
     preemptions: int
     faults: int = 1
+    actions: int = 0
 
 
 class Failure(NamedTuple):
@@ -130,10 +132,10 @@ class Search:
 
     def _follow(self, run: Run) -> None:
         world, depth = run.world, 0
-        preemptions, faults = self._bound
+        preemptions, faults, actions = self._bound
         run.check()
-        while not run.is_over():
-            steps = world.steps(preemptions, faults)
+        while True:
+            steps = _steps(run, preemptions, faults, actions)
             chosen = 0
             if len(steps) > 1:
                 place = depth - len(self._prefix)
@@ -142,7 +144,7 @@ class Search:
                 else:
                     if place == len(self._path):
                         last = world.current.name if world.current else ""
-                        position = Position(world.digest(faults), last, preemptions)
+                        position = Position(world.digest(faults, actions, run.facts.key()), last, preemptions)
                         self._reach(position)
                         if not self._enter(position, steps):
                             return
@@ -150,12 +152,20 @@ class Search:
                     self._step = steps[chosen]
                 depth += 1
             step = steps[chosen]
+            if step.kind is Kind.END:
+                break
             preemptions -= step.preemptions
             faults -= step.fault is not None
-            world.take(step)
+            if step.action is not None:
+                actions -= 1
+                act(run, step.action)
+            else:
+                world.take(step)
             if depth >= len(self._prefix) + len(self._path):  # earlier runs have checked the earlier steps
                 run.check()
         run.audit.check_end()
+        if run.facts.acted:
+            check_recovery(run)
         self._reach(Position(END, "", 0))
 
     def _reach(self, position: Position) -> None:
@@ -185,6 +195,16 @@ class Search:
 
     def _choices(self) -> tuple[int, ...]:
         return (*self._prefix, *(node.chosen for node in self._path))
+
+
+def _steps(run: Run, preemptions: int, faults: int, actions: int) -> list[Step]:
+    """Returns the next steps. Those with a fault come last."""
+    over = run.is_over()
+    steps = [Step(Kind.END)] if over else run.world.steps(preemptions, faults)
+    if not actions:
+        return steps
+    usual = [step for step in steps if step.fault is None]
+    return usual + possible(run) + steps[len(usual) :]
 
 
 def replay(scenario: Scenario, bound: Bound, choices: Sequence[int]) -> Failure | None:

@@ -12,12 +12,14 @@ import orjson
 
 from local.chargebee import api_errors
 from local.chargebee.api_errors import ApiError
-from local.chargebee.invoice import PENDING, StoredInvoice
+from local.chargebee.invoice import StoredInvoice
 from local.chargebee.limits import IdempotencyKeys, RateLimit
 from local.chargebee.operations import Site
 
 KEY_SECONDS = 1800.0
-_PATH = re.compile(r"/api/v2/(?:invoices(?:/(?P<invoice>[^/]+)(?:/(?P<operation>add_charge|close))?)?|events)")
+_PATH = re.compile(
+    r"/api/v2/(?:invoices(?:/(?P<invoice>[^/]+)(?:/(?P<operation>add_charge|close))?)?|events|subscriptions)"
+)
 
 
 class Request(NamedTuple):
@@ -83,7 +85,7 @@ class MemorySite:
         try:
             self._count()
             body = self._perform(request)
-            digest = self._invoices() if request.operation == "list_invoices" else self._digest(request.invoice_id)
+            digest = self._seen(request, body)
             return Answer(200, {}, body, digest)
         except ApiError as error:
             return Answer(
@@ -99,12 +101,14 @@ class MemorySite:
 
     def key(self) -> object:
         """Returns everything that later answers depend on."""
-        return self._invoices(), sorted(self._until.items()), list(self.limit._taken), sorted(self.locked.items())
+        return self.invoices(), sorted(self._until.items()), list(self.limit._taken), sorted(self.locked.items())
 
     def _perform(self, request: Request) -> bytes:
         if not request.changes:
             if request.operation == "list_events":
                 return self.site.events.page(request.params)
+            if request.operation == "list_subscriptions":
+                return self.site.subscriptions.page(request.params)
             if request.operation == "list_invoices":
                 return self.site.list_invoices(request.params)
             return self.site.retrieve(request.invoice_id, request.params)
@@ -126,15 +130,25 @@ class MemorySite:
         self._on_change(request, self.site.invoices[request.invoice_id])
         return done
 
-    def _invoices(self) -> object:
-        return sorted((name, self._digest(name)) for name in self.site.invoices)
+    def _seen(self, request: Request, body: bytes) -> object:
+        """Returns what identifies the content of an answer."""
+        match request.operation:
+            case "list_subscriptions":
+                return body
+            case "list_invoices" | "list_events":
+                return self.invoices()
+        found = (one for one in self.site.invoices.values() if request.invoice_id in (one.id, one.number))
+        return _digest(next(found))
 
-    def _digest(self, invoice_id: str) -> object:
-        invoice = self.site.invoices.get(invoice_id)
-        if invoice is None:
-            return None
-        charges = [(charge.description, charge.amount, charge.idempotency_key) for charge in invoice.charges]
-        return invoice.status == PENDING, charges, len(invoice.closes)
+    def invoices(self) -> list[object]:
+        """Returns the content of all invoices. The invoices of a customer are in the order of their last change."""
+        return [_digest(one) for one in sorted(self.site.invoices.values(), key=lambda one: one.customer_id)]
+
+
+def _digest(invoice: StoredInvoice) -> object:
+    """Returns the content of an invoice, without the random ids of its lines."""
+    charges = [(charge.description, charge.amount, charge.idempotency_key) for charge in invoice.charges]
+    return invoice.id, invoice.number, invoice.status, invoice.deleted, invoice.added, charges, len(invoice.closes)
 
 
 class _Content:

@@ -1,10 +1,13 @@
 """The steps that a scheduler may choose, the processes and calls that return later, and the list of calls."""
 
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tests.simulation.calls import Call, Fault
 from tests.simulation.processes import Process
+
+if TYPE_CHECKING:
+    from tests.simulation.actors import Action
 
 
 class Violation(AssertionError):
@@ -12,13 +15,18 @@ class Violation(AssertionError):
 
 
 class Kind(Enum):
-    """The kinds of steps: perform a call, wake a stalled process, let a late call arrive, or let time pass."""
+    """The kinds of steps: perform a call, wake a stalled process, let a late call arrive, or let time pass.
+
+    ACT: an actor acts; END: no actor acts any more, after every message has ended.
+    """
 
     CALL = auto()
     TIMER = auto()
     WAKE = auto()
     ARRIVE = auto()
     TIME = auto()
+    ACT = auto()
+    END = auto()
 
 
 class Step(NamedTuple):
@@ -34,12 +42,13 @@ class Step(NamedTuple):
     fault: Fault | None = None
     overtakes: bool = False
     preemptions: int = 0
+    action: "Action | None" = None
 
     @property
     def identity(self) -> tuple[object, ...]:
         """Identifies the step among the steps of one state."""
         call = self.call.number if self.call else 0
-        return self.kind.name, self.process.name if self.process else "", call, self.fault or ""
+        return self.kind.name, self.process.name if self.process else "", call, self.fault or "", str(self.action or "")
 
 
 class Returning(NamedTuple):

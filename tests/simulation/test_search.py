@@ -20,3 +20,12 @@ def test_no_fault_of_any_call_breaks_an_invariant() -> None:
     found, _ = explore(TWICE, Bound(0, 1))
     assert found.failures == []
     assert {fault for _, _, fault in found.crash_points} == {fault.value for fault in TWICE.faults}
+
+
+@pytest.mark.parametrize("name", ["one event, delivered twice", "poison"])
+def test_no_action_beside_the_workers_breaks_an_invariant(name: str) -> None:
+    """Each action of each actor at each point, once, without a fault or a preemption."""
+    [scenario] = [one for one in SCENARIOS if one.name == name]
+    found, _ = explore(scenario, Bound(0, 0, 1))
+    assert found.failures == []
+    assert found.schedules > len(found.states)
