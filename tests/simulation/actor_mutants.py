@@ -1,9 +1,9 @@
 """Faults that only show if somebody acts beside the workers. See mutants.py."""
 
-from tests.simulation.mutants import LATE, OVERLAPPING, TWICE, Mutant
+from tests.simulation.mutants import BESIDE, LATE, OVERLAPPING, VERSIONS, Mutant
 
 
-def _mutant(name: str, file: str, before: str, after: str, run: str = TWICE) -> Mutant:
+def _mutant(name: str, file: str, before: str, after: str, run: str = BESIDE) -> Mutant:
     return Mutant(name, file, before, after, run, with_actors=True)
 
 
@@ -38,6 +38,7 @@ ACTOR_MUTANTS = (
         "            into.own.append(charge)\n",
         "            now = charge if usage is None else chargeable(charge.customer_id, without_reservation(usage))\n"
         "            into.own.append(type(charge)(**{**vars(charge), 'amount': now.amount}))\n",
+        VERSIONS,
     ),
     _mutant(
         "the usage of a void invoice stays there",
@@ -63,12 +64,6 @@ ACTOR_MUTANTS = (
         'if await self._is_void_or_gone(one.closed_as or "")]',
         "]",
         OVERLAPPING,
-    ),
-    _mutant(
-        "an invoice that was voided before its end is done",
-        "billing/settlement.py",
-        "if found.status == VOIDED:",
-        "if False:",
     ),
     _mutant(
         "an invoice that does not recur is closed",

@@ -14,7 +14,7 @@ VERSIONS, LATER, OVERLAPPING, LIMIT = (
     "a low rate limit",
 )
 SILENT, THRICE, LATE = "longer than a lease, no heartbeat", "three deliveries, no heartbeat", "a late billable event"
-POISON, MACHINE = "poison", "the random runs"
+POISON, MACHINE, BESIDE = "poison", "the random runs", "one event, delivered once"
 PATH, CONNECTION = "the webhook's path", "the states of a connection"
 
 

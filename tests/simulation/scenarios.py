@@ -25,7 +25,7 @@ from tests.simulation.calls import Fault
 from tests.simulation.facts import Facts, Usage
 from tests.simulation.processes import EPOCH, QUEUE_DEADLINE, TABLE_DEADLINE, Process
 from tests.simulation.queues import Choose as ChooseMessages
-from tests.simulation.queues import MemoryQueue, MemorySqs, oldest
+from tests.simulation.queues import MemoryQueue, MemorySqs, event_id, oldest
 from tests.simulation.site import KEY_SECONDS, MemorySite, Request, SiteSession
 from tests.simulation.world import World
 
@@ -119,7 +119,7 @@ class Run:
         """Returns what a command must not change, without times: invoices, what they have, verdicts, dead letters."""
         names = ("invoice_id", "closed_as", "reason", "amount", "status", "code", "outcome")
         items = [(key, *map(item.get, names)) for key, item in self.world.table.items.items() if key[1] != "order"]
-        letters = Counter((one.body, str(one.attributes.get("reason"))) for one in self.dead.messages.values())
+        letters = Counter((event_id(one), str(one.attributes.get("reason"))) for one in self.dead.messages.values())
         return set(map(repr, (*items, *self.world.site.invoices(), *letters.items())))
 
     def is_over(self) -> bool:
