@@ -1,6 +1,6 @@
 """Faults that only show if somebody acts beside the workers. See mutants.py."""
 
-from tests.simulation.mutants import BESIDE, LATE, OVERLAPPING, VERSIONS, Mutant
+from tests.simulation.mutants import BESIDE, LATE, OVERLAPPING, Mutant
 
 
 def _mutant(name: str, file: str, before: str, after: str, run: str = BESIDE) -> Mutant:
@@ -38,7 +38,6 @@ ACTOR_MUTANTS = (
         "            into.own.append(charge)\n",
         "            now = charge if usage is None else chargeable(charge.customer_id, without_reservation(usage))\n"
         "            into.own.append(type(charge)(**{**vars(charge), 'amount': now.amount}))\n",
-        VERSIONS,
     ),
     _mutant(
         "the usage of a void invoice stays there",
