@@ -26,6 +26,7 @@ class Selection(NamedTuple):
     - `free`: no invoice has it.
     - `odd`: cannot be charged.
     - `elsewhere`: billed on another invoice, which may be void by now.
+    - `in_work`: reserved for another invoice, but not billed yet.
     - `set_aside`: was set aside by an earlier attempt of the event.
     - `old`: reserved for the invoice by a release up to 1.4.0, which wrote that into the usage item.
     - `changed`: the references of usage of `own` whose writer has changed it since.
@@ -35,13 +36,14 @@ class Selection(NamedTuple):
     free: list[Billable]
     odd: list[Aside]
     elsewhere: list[Billable]
+    in_work: list[Billable]
     set_aside: list[Aside]
     old: list[Billable]
     changed: list[str]
 
     @staticmethod
     def empty() -> "Selection":
-        return Selection([], [], [], [], [], [], [])
+        return Selection([], [], [], [], [], [], [], [])
 
 
 class Selector(NamedTuple):
@@ -69,8 +71,8 @@ class Selector(NamedTuple):
             into.own.append(charge)
             if usage is not None and _was_changed(usage, charge):
                 into.changed.append(charge.reference)
-        elif charge.closed_as is not None and self._is_covered(charge):
-            into.elsewhere.append(charge)
+        elif self._is_covered(charge):
+            (into.in_work if charge.closed_as is None else into.elsewhere).append(charge)
 
     def _add_usage(self, into: Selection, customer_id: str, item: Item, *, reserved_by_writer: bool) -> None:
         """Adds a usage item without a reservation in a charge item.

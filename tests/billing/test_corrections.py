@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from app.billing.charges import Billable, billable_key
-from app.errors import Unprocessable
+from app.errors import Postponed, Unprocessable
 from tests.billing.conftest import OpenBilling
 from tests.billing.mortal import kill
 from tests.billing.stage import START, Stage, again, event_body, event_of, line, some
@@ -27,6 +27,30 @@ async def _regenerated(stage: Stage, billing: OpenBilling, usage: list[Billable]
     stage.correct(f"invoices/{number}/void")
     made = stage.correct(f"subscriptions/{subscription}/regenerate_invoice")
     return number, again(old, id=made["id"], line_items=made["line_items"], resource_version=None)
+
+
+async def test_a_new_invoice_waits_until_the_old_one_is_settled(stage: Stage, billing: OpenBilling) -> None:
+    """A person voids the old invoice after its close, and before a worker has marked its usage as billed.
+
+    Without the wait, the new invoice would be closed without the usage, and the old event's worker, which gets the
+    answer to the close, would then mark the usage as billed on the void invoice.
+    """
+    old = event_body(subscription_id=(subscription := f"sub_{uuid4().hex}"))
+    stage.register(old)
+    stage.put(_customer(old), [replace(one, subscription_id=subscription) for one in some(2)])
+    await kill(billing, stage, old, 11)  # after the close, before the transaction that marks the usage
+    stage.correct(f"invoices/{old['content']['invoice']['id']}/void")
+    made = stage.correct(f"subscriptions/{subscription}/regenerate_invoice")
+    new = again(old, id=made["id"], line_items=made["line_items"], resource_version=None)
+    async with billing() as worker:
+        with pytest.raises(Postponed) as waits:
+            await worker.process(event_of(new))
+        assert waits.value.code == "reserved_elsewhere"
+        with pytest.raises(Unprocessable) as judged:
+            await worker.process(event_of(old))
+        assert judged.value.code == "invoice_voided"
+        assert await worker.process(event_of(new)) == "closed"
+    stage.require_billed_once(new, some(2))
 
 
 @pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["before", "after"])
