@@ -3,7 +3,6 @@
 An attempt may fail after any step. README.md in this folder explains why the next attempt charges nothing twice.
 """
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from loguru import logger
@@ -17,17 +16,12 @@ from app.billing.dynamodb import Table
 from app.billing.leases import Lease
 from app.billing.result import Result, positive
 from app.billing.selection import Selection, Selector
-from app.billing.settlement import Settlement
+from app.billing.settlement import Settlement, require_settled
 from app.billing.whose import Inquiries
-from app.clock import now_seconds
-from app.errors import BillingFailed, ChargebeeUnavailable, Postponed, Unprocessable
+from app.errors import BillingFailed, ChargebeeUnavailable, Unprocessable
 from app.events import Event, Invoice
 
 INVALID_STATE = "invalid_state"
-# How long an invoice waits for usage that is reserved for another invoice. Until then, Chargebee may repeat its answer
-# to that invoice's close, from which the usage is billed there, although a person has voided the invoice meanwhile.
-# Later, the worker finds out that the invoice is void, and sends a dead letter.
-SETTLED_SECONDS = 1800
 # How long Chargebee may reject changes of a pending invoice. An earlier call that is still at work causes the same
 # error, but ends before Chargebee forgets its idempotency key, which happens after 30 minutes.
 CONFLICT_SECONDS = 3600.0
@@ -40,15 +34,6 @@ class Clients(NamedTuple):
     table: Table
     chargebee: Chargebee
     exempt: frozenset[str]
-
-
-def _require_settled(in_work: Iterable[Billable]) -> None:
-    """Raises Postponed if usage was reserved for another invoice so recently that it may still be billed there.
-
-    An invoice that has reserved usage itself does not wait, so that two invoices never wait for each other.
-    """
-    if any(now_seconds() - (one.reserved_at or 0) < SETTLED_SECONDS for one in in_work):
-        raise Postponed("Another invoice of the customer is still being billed", "reserved_elsewhere")
 
 
 class BillingAttempt:
@@ -86,7 +71,7 @@ class BillingAttempt:
         if reason is not None and not own:  # otherwise, a person has edited the lines since an earlier attempt
             return self._left_alone(reason)
         if not own:
-            _require_settled(selection.in_work)
+            require_settled(selection.in_work)
         if positive(own) and found is None:  # an earlier attempt may have charged this usage
             found = await self._retrieve()
         if found is not None and not found.is_pending:

@@ -18,6 +18,20 @@ CLOSED_WITHOUT_CHARGES = "closed_without_charges"
 # Chargebee's webhook can be ahead of its API. An unknown invoice of a younger event may still become known.
 YOUNG_SECONDS = 600
 
+# How long an invoice waits for usage that is reserved for another invoice. Until then, Chargebee may repeat its answer
+# to that invoice's close, from which the usage is billed there, although a person has voided the invoice meanwhile.
+# Later, the worker finds out that the invoice is void, and sends a dead letter.
+SETTLED_SECONDS = 1800
+
+
+def require_settled(in_work: Iterable[Billable]) -> None:
+    """Raises Postponed if usage was reserved for another invoice so recently that it may still be billed there.
+
+    An invoice that has reserved usage itself does not wait, so that two invoices never wait for each other.
+    """
+    if any(now_seconds() - (one.reserved_at or 0) < SETTLED_SECONDS for one in in_work):
+        raise Postponed("Another invoice of the customer is still being billed", "reserved_elsewhere")
+
 
 class Settlement:
     """What one attempt knows of its invoice.

@@ -42,8 +42,14 @@ ACTOR_MUTANTS = (
     _mutant(
         "the usage of a void invoice stays there",
         "billing/selection.py",
-        "elif charge.closed_as is not None and self._is_covered(charge):",
-        "elif False:",
+        "(into.in_work if charge.closed_as is None else into.elsewhere).append(charge)",
+        "into.in_work.extend([charge] if charge.closed_as is None else [])",
+    ),
+    _mutant(
+        "a new invoice does not wait until the old one is settled",
+        "billing/attempt.py",
+        "            require_settled(selection.in_work)\n",
+        "            pass\n",
     ),
     _mutant(
         "a void invoice counts as valid",
