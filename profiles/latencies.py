@@ -89,7 +89,7 @@ PICTURES = {
                 "APP_MAX_IN_FLIGHT": "20000",
                 "APP_MAX_BUFFERED_BYTES": "1000000000",
             },
-            "as deployed": {},
+            "as deployed": subject.BOUNDS,
         },
         Deadline(20, "Chargebee times out"),
     ),
