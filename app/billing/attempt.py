@@ -29,7 +29,7 @@ SHOWN = 10
 
 
 class Clients(NamedTuple):
-    """What all attempts of a process share. `exempt`: the ids in APP_BILLING_EXEMPT."""
+    """The clients and settings that all attempts of a process share. `exempt`: the ids in APP_BILLING_EXEMPT."""
 
     table: Table
     chargebee: Chargebee

@@ -31,7 +31,7 @@ class NotReleased(Exception):
 
 
 class Affected(NamedTuple):
-    """What an invoice has: its usage by the id of its draft, and the events with a binding verdict, with its code."""
+    """The usage of an invoice by the id of its draft, and the events with a binding verdict, with its code."""
 
     usage: dict[str, list[Billable]]
     verdicts: dict[str, str]

@@ -34,7 +34,7 @@ def require_settled(in_work: Iterable[Billable]) -> None:
 
 
 class Settlement:
-    """What one attempt knows of its invoice.
+    """Keeps what one attempt knows of its invoice.
 
     `by_attempt`: the usage that this attempt has reserved; `set_aside`: the customer and the suffix of usage that the
     event has set aside; `rejected`: whether Chargebee has rejected a call because of the invoice's state, so that the

@@ -29,7 +29,7 @@ OUTAGE = 3
 
 @dataclass
 class Redriven:
-    """What became of the dead letters. `moved`: their number; `failed`: the cause for each one that was not moved.
+    """The result of a redrive. `moved`: their number; `failed`: the cause for each one that was not moved.
 
     `error`: what ended the redrive early, or None.
     """

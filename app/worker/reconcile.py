@@ -32,7 +32,7 @@ _EVENT_ID: TypeAdapter[str] = TypeAdapter(EventId)
 
 @dataclass
 class Summary:
-    """What became of the events. `seen`: their number; `missing`: the ids of those that were, or would be, enqueued.
+    """The result of a comparison. `seen`: their number; `missing`: the ids of those that were, or would be, enqueued.
 
     `judged`: the code of the final verdict on each event that has a dead letter. `failed`: why an event could not be
     enqueued, by the event's name. `error`: what ended the comparison early, or None.

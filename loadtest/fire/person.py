@@ -24,7 +24,7 @@ _DEEDS = {"pending": ("close", "delete"), "charging": ("close", "delete"), "clos
 
 @dataclass(frozen=True)
 class Deed:
-    """What the person did with an invoice: `close`, `delete` or `void`.
+    """The deed of a person on an invoice: `close`, `delete` or `void`.
 
     `successors`: the id of the regenerated invoice of each subscription. `events`: the ids of their events.
     """
