@@ -40,10 +40,10 @@ class BillingAttempt:
     """One attempt to bill the invoice of Chargebee's event."""
 
     def __init__(self, clients: Clients, lease: Lease, event: Event, invoice: Invoice) -> None:
-        table, chargebee, self._exempt = clients
+        self._table, chargebee, self._exempt = clients
         self._chargebee, self._lease, self._invoice = chargebee, lease, invoice
         self._covered: list[Coverage] = []
-        self._billables = Billables(table, invoice, event.id)
+        self._billables = Billables(self._table, invoice, event.id)
         self._settlement = Settlement(chargebee, lease, self._billables, invoice, event.occurred_at)
 
     async def bill(self) -> Result:
@@ -71,7 +71,7 @@ class BillingAttempt:
         if reason is not None and not own:  # otherwise, a person has edited the lines since an earlier attempt
             return self._left_alone(reason)
         if not own:
-            require_settled(selection.in_work)
+            await require_settled(self._table, selection.in_work)
         if positive(own) and found is None:  # an earlier attempt may have charged this usage
             found = await self._retrieve()
         if found is not None and not found.is_pending:

@@ -6,6 +6,8 @@ from app.billing.answers import INVOICE_NOT_FOUND, VOIDED, FoundInvoice
 from app.billing.billables import Billables
 from app.billing.chargebee import Chargebee
 from app.billing.charges import Billable, changed_after, without
+from app.billing.dynamodb import Table
+from app.billing.items import claim_key, invoice_key
 from app.billing.leases import Lease
 from app.billing.line_items import added
 from app.billing.references import charged, refers_to
@@ -18,19 +20,26 @@ CLOSED_WITHOUT_CHARGES = "closed_without_charges"
 # Chargebee's webhook can be ahead of its API. An unknown invoice of a younger event may still become known.
 YOUNG_SECONDS = 600
 
-# How long an invoice waits for usage that is reserved for another invoice. Until then, Chargebee may repeat its answer
-# to that invoice's close, from which the usage is billed there, although a person has voided the invoice meanwhile.
-# Later, the worker finds out that the invoice is void, and sends a dead letter.
+# How long an invoice waits at most for usage that is reserved for another invoice. Until then, Chargebee may repeat its
+# answer to that invoice's close, from which the usage is billed there, although a person has voided the invoice
+# meanwhile. Later, the worker finds out that the invoice is void, and sends a dead letter.
 SETTLED_SECONDS = 1800
 
 
-def require_settled(in_work: Iterable[Billable]) -> None:
+async def require_settled(table: Table, in_work: Iterable[Billable]) -> None:
     """Raises Postponed if usage was reserved for another invoice so recently that it may still be billed there.
 
-    An invoice that has reserved usage itself does not wait, so that two invoices never wait for each other.
+    A final verdict on the other invoice's event ends the wait: its dead letter says what has become of the usage. An
+    invoice that has reserved usage itself does not wait, so that two invoices never wait for each other. Raises
+    TableUnavailable, Unprocessable.
     """
-    if any(now_seconds() - (one.reserved_at or 0) < SETTLED_SECONDS for one in in_work):
-        raise Postponed("Another invoice of the customer is still being billed", "reserved_elsewhere")
+    recent = {one.invoice_id for one in in_work if now_seconds() - (one.reserved_at or 0) < SETTLED_SECONDS}
+    for invoice_id in recent - {None}:
+        orders = await table.get_all([invoice_key(str(invoice_id))])
+        claims = await table.get_all([claim_key(order["event_id"]["S"]) for order in orders])
+        # An event that has ended in another way has changed its usage since this attempt has read it.
+        if not any("verdict" in claim for claim in claims):
+            raise Postponed("Another invoice of the customer is still being billed", "reserved_elsewhere")
 
 
 class Settlement:

@@ -53,6 +53,24 @@ async def test_a_new_invoice_waits_until_the_old_one_is_settled(stage: Stage, bi
     stage.require_billed_once(new, some(2))
 
 
+async def test_a_new_invoice_does_not_wait_for_a_deleted_one(stage: Stage, billing: OpenBilling) -> None:
+    """The old event's final verdict ends the wait, although the reservations stay: its dead letter names the usage."""
+    old = event_body(subscription_id=(subscription := f"sub_{uuid4().hex}"))
+    stage.register(old)
+    stage.put(_customer(old), [replace(one, subscription_id=subscription) for one in some(2)])
+    await kill(billing, stage, old, 8, after=True)  # after the first charge
+    stage.correct(f"invoices/{old['content']['invoice']['id']}/delete")
+    made = stage.correct(f"subscriptions/{subscription}/regenerate_invoice")
+    new = again(old, id=made["id"], line_items=made["line_items"], resource_version=None)
+    async with billing() as worker:
+        with pytest.raises(Postponed, match="still being billed"):
+            await worker.process(event_of(new))
+        with pytest.raises(Unprocessable) as judged:
+            await worker.process(event_of(old))
+        assert judged.value.code == "invoice_not_found"
+        assert await worker.process(event_of(new)) == "closed_without_charge"
+
+
 @pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["before", "after"])
 async def test_a_kill_at_any_step_of_a_takeover(stage: Stage, billing: OpenBilling, after: bool) -> None:
     """Each charge of the void invoice is on the new one once, whatever the step."""

@@ -48,7 +48,7 @@ ACTOR_MUTANTS = (
     _mutant(
         "a new invoice does not wait until the old one is settled",
         "billing/attempt.py",
-        "            require_settled(selection.in_work)\n",
+        "            await require_settled(self._table, selection.in_work)\n",
         "            pass\n",
     ),
     _mutant(
