@@ -1,7 +1,7 @@
 """The command line `python -m app`. Each command has its own module, which is imported only when it is needed."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -13,27 +13,15 @@ from app.settings.text import masked
 from app.telemetry.resource import require_installed
 
 COMMANDS = ("web", "worker", "setup", "redrive", "reconcile", "release", "unbilled", "queue")
-# Commands of version 1.3 that have moved, with their replacements. Version 2.0 will drop this table.
-MOVED = {
-    **{
-        name: f"python -m local {name}"
-        for name in ("demo", "send", "invoices", "race", "releases", "diff", "compare", "doctor")
-    },
-    "lab": "python -m lab",
-    "capacity": "python -m loadtest capacity",
-}
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Commands(click.Group):
-    """A group of commands. Each command is in the module of the same name in `package`.
+    """A group of commands. Each command is in the module of the same name in `package`."""
 
-    `moved`: the old names of commands, with the commands that replace them.
-    """
-
-    def __init__(self, *, package: str, names: Sequence[str], moved: Mapping[str, str] | None = None, **options: Any):
+    def __init__(self, *, package: str, names: Sequence[str], **options: Any):
         super().__init__(context_settings=CONTEXT, **options)
-        self._package, self._names, self._moved = package, names, moved or {}
+        self._package, self._names = package, names
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._names)
@@ -48,14 +36,12 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] in self._moved:
-            raise ConfigurationError(f"`{ctx.command_path} {args[0]}` is now `{self._moved[args[0]]}`")
         if args and args[0] not in self.list_commands(ctx):
             ctx.fail(f"{args[0]!r} is not a command: allowed are {', '.join(self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=Commands, package=__name__, names=COMMANDS, moved=MOVED)
+@click.group(cls=Commands, package=__name__, names=COMMANDS)
 @click.version_option(__version__, prog_name="invoice-webhook")
 def cli() -> None:
     """Put Chargebee's invoice webhooks on SQS, and bill the invoices."""

@@ -16,15 +16,6 @@ from pydantic_settings import BaseSettings
 
 OTHERS = ("APP_LAB_", "APP_LOCAL_")  # prefixes of the variables that `python -m lab` and `python -m local` read
 
-# Variables of version 1.3, with their replacements. Version 2.0 will drop this table.
-MOVED = {
-    "APP_LOCAL": "`make run` or `python -m local run`",
-    "APP_LIVE_PORT": "APP_LOCAL_LIVE_PORT",
-    "APP_RUN_DIR": "APP_LOCAL_RUN_DIR",
-    "APP_WORKER_PREFETCH": "a constant of 10 messages",
-    "APP_WORKER_RETRY": "a constant of 30 seconds",
-}
-
 
 def variable(name: str, prefix: str = "APP_") -> str:
     """Returns the name of the variable of a setting: `APP_PORT` for `port`."""
@@ -102,9 +93,6 @@ def unknown_variables(environ: Iterable[str], settings: type[BaseSettings]) -> I
     known = [variable(name, prefix) for name in settings.model_fields]
     for name in sorted(environ):
         if not name.upper().startswith(prefix) or name in known or (prefix == "APP_" and name.startswith(OTHERS)):
-            continue
-        if name in MOVED:
-            yield f"{name} is not a setting: {MOVED[name]} takes its place"
             continue
         guess = difflib.get_close_matches(name.upper(), known, n=1)
         yield f"{name} is not a setting: {f'did you mean {guess[0]}?' if guess else 'see --help'}"

@@ -144,21 +144,6 @@ def test_the_messages_behind_one_that_is_not_valid(as_json: bool, capfdbinary: p
     assert b"the next" in second
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["send", "--count", "5"], "`python -m app send` is now `python -m local send`"),
-        (["lab"], "`python -m app lab` is now `python -m lab`"),
-        (["capacity", "--rate", "500"], "`python -m app capacity` is now `python -m loadtest capacity`"),
-    ],
-    ids=str,
-)
-def test_a_command_that_has_moved(arguments: list[str], expected: str) -> None:
-    """The command prints one line with the new command, and exits with 2."""
-    ended = run(*arguments)
-    assert (ended.returncode, ended.stderr) == (2, f"error: {expected}\n")
-
-
 def test_a_wrong_setting_stops_the_start() -> None:
     """The command prints one line, and exits with 2."""
     ended = run("web", port="http")

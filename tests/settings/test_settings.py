@@ -66,9 +66,6 @@ def test_a_wrong_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str, a
             {"APP_SQS_QUEUE_URL": "http://sqs/0/one", "APP_DEAD_LETTER_QUEUE_URL": "http://sqs/0/one"},
             "APP_DEAD_LETTER_QUEUE_URL=http://sqs/0/one",
         ),
-        ({"APP_LOCAL": "1"}, "APP_LOCAL is not a setting: `make run` or `python -m local run` takes its place"),
-        ({"APP_RUN_DIR": "x"}, "APP_RUN_DIR is not a setting: APP_LOCAL_RUN_DIR takes its place"),
-        ({"APP_WORKER_RETRY": "9"}, "APP_WORKER_RETRY is not a setting: a constant of 30 seconds takes its place"),
     ],
     ids=str,
 )
