@@ -11,8 +11,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from app.billing import charge_items
-from app.billing.charge_items import CHARGE, USAGE, charge_key, suffix_of
-from app.billing.charges import Billable, between, chargeable
+from app.billing.charge_items import CHARGE, USAGE
+from app.billing.charges import Billable, between
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
 from app.billing.items import Item, Update, text, typed
 from app.billing.line_items import Period
@@ -48,7 +48,6 @@ class Billables:
             usage = await self._between(customer, first, last)
             charges = await self._between(customer, first.replace(USAGE, CHARGE), last.replace(USAGE, CHARGE))
             selector.select(found, customer, usage, charges)
-        found.own.extend(await self._adopted(found.old))
         return found
 
     async def reserve(self, wanted: Iterable[Billable], aside: Iterable[Aside]) -> Reserved:
@@ -91,8 +90,7 @@ class Billables:
         (done.by_attempt if own else done.before).append(found)
 
     def _with_reservation(self, one: Billable, now: int) -> Billable:
-        at = one.reserved_at if one.invoice_id == self._invoice else now
-        return replace(one, invoice_id=self._invoice, reserved_at=at, billed_at=None, closed_as=None)
+        return replace(one, invoice_id=self._invoice, reserved_at=now, billed_at=None, closed_as=None)
 
     def _set_aside(self, one: Aside, now: int) -> Update:
         if one.taken is not None:
@@ -102,28 +100,12 @@ class Billables:
     async def reserved(self, customers: Collection[str]) -> list[Billable]:
         """Returns all usage of the customers that is reserved for the invoice, whatever its time.
 
-        Raises TableUnavailable, or Unprocessable if an item is invalid.
+        Raises TableUnavailable, Unprocessable.
         """
         found: list[Billable] = []
         for customer in customers:
-            found += [charge_items.read(customer, item) for item in await self._of_invoice(customer, CHARGE)]
-            # Up to version 1.4.0, the usage item had the reservation. It counts unless there is a charge item.
-            old = await self._of_invoice(customer, USAGE)
-            keys = [charge_key(customer, suffix_of(item)) for item in old]
-            known = [
-                suffix_of(item)
-                for start in range(0, len(keys), TRANSACTION)
-                for item in await self._table.get_all(keys[start : start + TRANSACTION])
-            ]
-            left = [chargeable(customer, item) for item in old if suffix_of(item) not in known]
-            found += [one for one in left if one.billed_at is not None]
-            found += await self._adopted([one for one in left if one.billed_at is None])
+            found += [charge_items.read(customer, item) for item in await self._of_invoice(customer)]
         return found
-
-    async def _adopted(self, old: Sequence[Billable]) -> list[Billable]:
-        """Writes charge items for reservations of a release up to 1.4.0, so that the writer cannot erase them."""
-        done = await self.reserve(old, ())
-        return done.by_attempt + done.before
 
     def freed(self, billables: Iterable[Billable], reason: str) -> list[Update]:
         """Returns the updates that free the reserved usage among `billables`, which has no charge on the invoice."""
@@ -153,14 +135,14 @@ class Billables:
         )
         return [item async for item in items]
 
-    async def _of_invoice(self, customer: str, kind: str) -> list[Item]:
+    async def _of_invoice(self, customer: str) -> list[Item]:
         items = self._table.query(
-            KeyConditionExpression="#pk = :customer AND begins_with(#sk, :kind)",
+            KeyConditionExpression="#pk = :customer AND begins_with(#sk, :charge)",
             FilterExpression="#invoice_id = :invoice",
             ExpressionAttributeNames={"#pk": "pk", "#sk": "sk", "#invoice_id": "invoice_id"},
             ExpressionAttributeValues={
                 ":customer": typed(f"customer#{customer}"),
-                ":kind": typed(kind),
+                ":charge": typed(CHARGE),
                 ":invoice": typed(self._invoice),
             },
         )

@@ -64,14 +64,9 @@ def reserved(billable: Billable, invoice_id: str, now: int) -> Update:
     """Returns the update that reserves a billable event for an invoice, unless an invoice has it.
 
     If the billable event is billed for another invoice, the update takes it over from that invoice. The caller must
-    know that that invoice is void or gone. Up to version 1.4.0, the usage item had the reservation. Such a billable
-    event keeps its time of the reservation, on which the idempotency key depends.
+    know that that invoice is void or gone.
     """
-    values: dict[str, Value] = {"invoice_id": invoice_id, **snapshot(billable)}
-    if billable.invoice_id != invoice_id:
-        values["reserved_at"] = now
-    elif billable.reserved_at is not None:
-        values["reserved_at"] = billable.reserved_at
+    values: dict[str, Value] = {"invoice_id": invoice_id, **snapshot(billable), "reserved_at": now}
     if billable.payer is not None:
         values["payer"] = billable.payer
     if billable.closed_as is None:
@@ -131,14 +126,10 @@ def freed(billable: Billable, reason: str, event_id: str, now: int) -> Update:
 
 
 def released(billable: Billable) -> Update:
-    """Returns the update that takes usage from an invoice that is void or gone, so that another one may charge it.
-
-    Up to version 1.4.0, the usage item had the reservation. It no longer counts once there is a charge item.
-    """
+    """Returns the update that takes usage from an invoice that is void or gone, so that another one may charge it."""
     change = "SET #taken_from = :old REMOVE #invoice_id, #reserved_at, #billed_at, #closed_as"
-    condition = f"{UNRESERVED} OR #invoice_id = :old"
     key = charge_key(billable.customer_id, billable.suffix)
-    return Update(key, change, condition, old=billable.invoice_id or "")
+    return Update(key, change, "#invoice_id = :old", old=billable.invoice_id or "")
 
 
 def differs(usage: Billable, charge: Billable) -> bool:

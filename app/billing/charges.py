@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from app.billing.items import Item, Key, number, text
+from app.billing.items import Item, Key, text
 from app.billing.line_items import Period
 from app.errors import Unprocessable
 
@@ -102,9 +102,6 @@ def chargeable(customer_id: str, item: Item) -> Billable:
             amount=_whole(item["amount"]["N"]),
             description=item["description"]["S"],
             occurred_at=int(item["occurred_at"]["N"]),
-            invoice_id=text(item, "invoice_id"),
-            reserved_at=number(item, "reserved_at"),
-            billed_at=number(item, "billed_at"),
             customer_id=customer_id,
             currency=_name(item, "currency", _CURRENCY),
             subscription_id=_name(item, "subscription_id", _SUBSCRIPTION),
@@ -112,10 +109,8 @@ def chargeable(customer_id: str, item: Item) -> Billable:
     except (KeyError, ValueError):
         raise Unprocessable("A billable event lacks an attribute, or has an invalid one", "invalid_billable") from None
     billable.require_chargeable()
-    if item["sk"] != billable_key(customer_id, billable)["sk"] or billable.invoice_id == "":
-        raise Unprocessable(
-            "A billable event's id or time differs from its key, or its invoice_id is empty", "invalid_billable"
-        )
+    if item["sk"] != billable_key(customer_id, billable)["sk"]:
+        raise Unprocessable("A billable event's id or time differs from its key", "invalid_billable")
     return billable
 
 
@@ -138,11 +133,6 @@ def _name(item: Item, name: str, valid: re.Pattern[str]) -> str | None:
     return value
 
 
-def without_reservation(item: Item) -> Item:
-    """Returns a usage item without the reservation that releases up to 1.4.0 wrote into it."""
-    return {name: value for name, value in item.items() if name not in ("invoice_id", "reserved_at", "billed_at")}
-
-
 def idempotency_key(event_id: str, operation: str, billable: Billable | None = None) -> str:
     """Returns the idempotency key of a call: `<event id>-<operation>[@<occurred_at>-<billable id>]`.
 
@@ -150,15 +140,11 @@ def idempotency_key(event_id: str, operation: str, billable: Billable | None = N
     the key, or has other characters, the key contains the id's SHA-256 hash instead, shortened to 128 bits. If
     another customer pays, the hash contains the customer as well, because two customers whose invoice is one may have
     billable events with the same id and time.
-
-    Up to version 1.3.0, keys did not contain `@<occurred_at>`, and reservations had no `reserved_at`. A billable event
-    with such a reservation keeps its old key, because Chargebee may still execute a call with that key.
     """
     start = f"{event_id}-{operation}"
     if billable is None:
         return start
-    if billable.reserved_at is not None:
-        start = f"{start}@{billable.occurred_at}"
+    start = f"{start}@{billable.occurred_at}"
     name = billable.id if billable.payer is None else f"{billable.customer_id}\0{billable.id}"
     key = f"{start}-{name}"
     if len(key) <= KEY_LENGTH and _IN_A_HEADER.fullmatch(key):

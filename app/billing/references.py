@@ -31,18 +31,15 @@ def charged(reserved: Iterable[Billable], lines: Iterable[Line]) -> list[Billabl
     """Returns the billable events of `reserved` that have a charge on the invoice.
 
     `lines`: the invoice's ad-hoc lines that Chargebee's event did not contain. A line is the charge of a billable event
-    if their amounts are equal and the line's description ends with the event's reference. Up to version 1.3.0, the
-    reference was ` [<id>]`, without the time. Each line matches at most one billable event.
+    if their amounts are equal and the line's description ends with the event's reference. Each line matches at most
+    one billable event.
     """
     ends = [(line.description.rpartition(" ")[2], line.unit_amount) for line in lines]
     found: list[Billable] = []
-    missing = list(reserved)
-    for form in ("[billable:{0.reference}]", "[{0.id}]"):
-        for billable in tuple(missing):
-            if (end := (form.format(billable), billable.amount)) in ends:
-                ends.remove(end)
-                missing.remove(billable)
-                found.append(billable)
+    for billable in reserved:
+        if (end := (f"[billable:{billable.reference}]", billable.amount)) in ends:
+            ends.remove(end)
+            found.append(billable)
     return found
 
 

@@ -10,16 +10,15 @@ from typing import NamedTuple
 from app.billing import charge_items, claims
 from app.billing.answers import VOIDED
 from app.billing.api_calls import Caller
-from app.billing.charge_items import CHARGE, USAGE, charge_key, suffix_of
+from app.billing.charge_items import CHARGE
 from app.billing.chargebee import Chargebee
-from app.billing.charges import Billable, changed_after, chargeable
+from app.billing.charges import Billable, changed_after
 from app.billing.dynamodb import TRANSACTION, ConditionFailed, Table
-from app.billing.items import Item, number, text, typed
+from app.billing.items import number, text, typed
 from app.billing.leases import expires
 from app.billing.references import refers_to
 from app.billing.result import positive
 from app.clock import CLOCK, now_ms
-from app.errors import Unprocessable
 
 # The command asks Chargebee a few questions within this time. Meanwhile, no worker works on the invoice.
 LEASE_MS = 300_000
@@ -97,23 +96,12 @@ class Releaser:
             for item in page:
                 if item["sk"]["S"] == "claim":
                     verdicts[item["pk"]["S"].removeprefix("event#")] = item["code"]["S"]
-                elif (one := await self._reserved(item)) is not None:
+                elif item["sk"]["S"].startswith(CHARGE):
+                    one = charge_items.read(item["pk"]["S"].removeprefix("customer#"), item)
                     usage.setdefault(one.invoice_id or "", []).append(one)
             read += len(page)
             self._progress(read)
         return Affected(usage, verdicts)
-
-    async def _reserved(self, item: Item) -> Billable | None:
-        """Returns the reserved usage of a charge item, or of a usage item that a release up to 1.4.0 has reserved."""
-        customer = item["pk"]["S"].removeprefix("customer#")
-        if item["sk"]["S"].startswith(CHARGE):
-            return charge_items.read(customer, item)
-        if not item["sk"]["S"].startswith(USAGE) or await self._table.get_all([charge_key(customer, suffix_of(item))]):
-            return None
-        try:
-            return chargeable(customer, item)
-        except Unprocessable:
-            return None
 
     @asynccontextmanager
     async def _leased(self, drafts: Iterable[str]) -> AsyncIterator[None]:

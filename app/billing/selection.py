@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from app.billing.charge_items import differs, read, suffix_of
-from app.billing.charges import Billable, chargeable, without_reservation
+from app.billing.charges import Billable, chargeable
 from app.billing.coverage import Coverage, covering
 from app.billing.items import Item
 from app.errors import Unprocessable
@@ -28,7 +28,6 @@ class Selection(NamedTuple):
     - `elsewhere`: billed on another invoice, which may be void by now.
     - `in_work`: reserved for another invoice, but not billed yet.
     - `set_aside`: was set aside by an earlier attempt of the event.
-    - `old`: reserved for the invoice by a release up to 1.4.0, which wrote that into the usage item.
     - `changed`: the references of usage of `own` whose writer has changed it since.
     """
 
@@ -38,12 +37,11 @@ class Selection(NamedTuple):
     elsewhere: list[Billable]
     in_work: list[Billable]
     set_aside: list[Aside]
-    old: list[Billable]
     changed: list[str]
 
     @staticmethod
     def empty() -> "Selection":
-        return Selection([], [], [], [], [], [], [], [])
+        return Selection([], [], [], [], [], [], [])
 
 
 class Selector(NamedTuple):
@@ -64,7 +62,7 @@ class Selector(NamedTuple):
                 into.set_aside.append(Aside(customer_id, suffix, item["reason"]["S"]))
         for suffix, item in written.items():
             if "invoice_id" not in known.get(suffix, {}):
-                self._add_usage(into, customer_id, item, reserved_by_writer=suffix not in known)
+                self._add_usage(into, customer_id, item)
 
     def _add_reserved(self, into: Selection, charge: Billable, usage: Item | None) -> None:
         if charge.invoice_id == self.invoice_id:
@@ -74,23 +72,15 @@ class Selector(NamedTuple):
         elif self._is_covered(charge):
             (into.in_work if charge.closed_as is None else into.elsewhere).append(charge)
 
-    def _add_usage(self, into: Selection, customer_id: str, item: Item, *, reserved_by_writer: bool) -> None:
-        """Adds a usage item without a reservation in a charge item.
-
-        Up to version 1.4.0, the usage item itself had the reservation, which counts unless there is a charge item.
-        """
-        reserved_for = item.get("invoice_id", {}).get("S") if reserved_by_writer else None
-        if reserved_for not in (None, "", self.invoice_id):
-            return
+    def _add_usage(self, into: Selection, customer_id: str, item: Item) -> None:
+        """Adds a usage item that no invoice has."""
         try:
-            found = chargeable(customer_id, item if reserved_by_writer else without_reservation(item))
+            found = chargeable(customer_id, item)
         except Unprocessable as error:
             if self._may_cover(customer_id, item):
                 into.odd.append(Aside(customer_id, suffix_of(item), error.code))
             return
-        if found.invoice_id is not None:
-            (into.old if found.billed_at is None else into.own).append(found)
-        elif self._is_covered(found):
+        if self._is_covered(found):
             into.free.append(found)
 
     def _is_covered(self, billable: Billable) -> bool:
@@ -108,6 +98,6 @@ class Selector(NamedTuple):
 
 def _was_changed(usage: Item, charge: Billable) -> bool:
     try:
-        return differs(chargeable(charge.customer_id, without_reservation(usage)), charge)
+        return differs(chargeable(charge.customer_id, usage), charge)
     except Unprocessable:
         return True

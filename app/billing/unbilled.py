@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from app.billing.charge_items import USAGE, charge_key, differs, read, suffix_of
-from app.billing.charges import Billable, chargeable, without_reservation
+from app.billing.charges import Billable, chargeable
 from app.billing.dynamodb import Table
 from app.billing.items import Item, text, typed
 from app.errors import Unprocessable
@@ -50,7 +50,7 @@ class Report:
             if usage is None or differs(usage, charged):
                 self.changed.append(Changed(charged, usage))
         at = int(suffix[:10]) if suffix[:10].isdecimal() else 0
-        reason = _reason(item, charge)
+        reason = _reason(charge)
         if reason is not None and at < before:
             group = self.groups.setdefault((customer, _currency(item)), Group())
             group.number += 1
@@ -85,19 +85,16 @@ def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 
 def _usage(customer: str, item: Item) -> Billable | None:
     try:
-        return chargeable(customer, without_reservation(item))
+        return chargeable(customer, item)
     except Unprocessable:
         return None
 
 
-def _reason(item: Item, charge: Item) -> str | None:
-    """Returns why no invoice has the usage, or None if an invoice has it.
-
-    Up to version 1.4.0, the usage item itself had the reservation, which counts unless there is a charge item.
-    """
-    if "billed_at" in (charge or item):
+def _reason(charge: Item) -> str | None:
+    """Returns why no invoice has the usage, or None if an invoice has it. `charge` is {} if there is no charge item."""
+    if "billed_at" in charge:
         return None
-    if "invoice_id" in (charge or item):
+    if "invoice_id" in charge:
         return RESERVED
     return text(charge, "reason") or NEVER
 

@@ -41,10 +41,3 @@ def test_two_customers_with_the_same_usage_have_two_keys() -> None:
     keys = [idempotency_key("ev", "add_charge", billable) for billable in used]
     assert keys[0] == "ev-add_charge@4-b"
     assert len(set(keys)) == len(used)
-
-
-def test_a_reservation_of_an_earlier_version_keeps_its_time() -> None:
-    """The idempotency key depends on the time of the reservation, which 1.3.0 did not write."""
-    old = Billable("b", 1, "", 4, "inv", customer_id="c")
-    assert "reserved_at" not in charge_items.reserved(old, "inv", 9).values
-    assert charge_items.reserved(replace(old, reserved_at=5), "inv", 9).values["reserved_at"] == 5

@@ -1,4 +1,4 @@
-"""What a person, Chargebee and an earlier release leave behind: void invoices, edited lines, old reservations."""
+"""What a person and Chargebee leave behind: void invoices, edited lines."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from app.billing.charges import Billable, billable_key
+from app.billing.charges import Billable
 from app.errors import Postponed, Unprocessable
 from tests.billing.conftest import OpenBilling
 from tests.billing.mortal import kill
-from tests.billing.stage import START, Stage, again, event_body, event_of, line, some
+from tests.billing.stage import Stage, again, event_body, event_of, line, some
 
 pytestmark = pytest.mark.anyio
 
@@ -134,27 +134,3 @@ async def test_lines_that_a_person_removes_between_two_attempts(stage: Stage, bi
     async with billing() as worker:
         assert await worker.process(event_of(truncated)) == "closed"
     assert [one.billed_at is not None for one in stage.billables(child)] == [True]
-
-
-@pytest.mark.parametrize("reserved_at", [None, START])
-async def test_a_reservation_of_an_earlier_release_is_honoured(
-    stage: Stage, billing: OpenBilling, reserved_at: int | None
-) -> None:
-    """Up to 1.4.0, the usage item had it. The writer may put that item again, so the worker writes a charge item."""
-    body = event_body()
-    stage.register(body)
-    own, other, billed = some(3)
-    stage.put(_customer(body), [own, other, billed])
-    for usage, invoice_id in ((own, body["content"]["invoice"]["id"]), (other, "inv_1"), (billed, "inv_2")):
-        stage.set(billable_key(_customer(body), usage), "invoice_id", {"S": invoice_id})
-    stage.set(billable_key(_customer(body), billed), "billed_at", {"N": str(START)})
-    if reserved_at is not None:
-        stage.set(billable_key(_customer(body), own), "reserved_at", {"N": str(reserved_at)})
-    await kill(billing, stage, body, 8)
-    stage.put(_customer(body), [own])
-    async with billing() as worker:
-        assert await worker.process(event_of(body)) == "closed"
-    found = stage.invoice(body["content"]["invoice"]["id"])
-    assert [one["billable"] for one in found["charges"]] == ["b0"]
-    assert "billed_at" in stage.charge(_customer(body), own)
-    assert stage.charge(_customer(body), other) == stage.charge(_customer(body), billed) == {}

@@ -7,12 +7,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 from app.billing import dynamodb
+from app.billing.charge_items import charge_key
 from app.billing.charges import billable_key
 from app.billing.items import Update
 from app.errors import Postponed, TableUnavailable, Unprocessable
 from app.telemetry.record import CallRecord
 from tests.billing.conftest import OpenBilling
-from tests.billing.stage import END, START, Stage, event_body, event_of, line, some
+from tests.billing.stage import END, START, Stage, event_body, event_of, item_of, line, some
 
 pytestmark = pytest.mark.anyio
 LATE = 17_723_196_000  # eleven digits, as if a time in milliseconds had lost its last digits
@@ -85,8 +86,9 @@ async def test_an_invoice_that_has_gone_keeps_its_reservations(stage: Stage, bil
     customer = body["content"]["invoice"]["customer_id"]
     beyond = some(1, END + 5)
     stage.put(customer, beyond)
-    key = billable_key(customer, beyond[0])
-    stage.set(key, "invoice_id", {"S": body["content"]["invoice"]["id"]})
+    item = item_of(customer, beyond[0]) | charge_key(customer, beyond[0].suffix)
+    item |= {"invoice_id": {"S": body["content"]["invoice"]["id"]}, "reserved_at": {"N": str(END)}}
+    stage.dynamodb.put_item(TableName=stage.table, Item=item)
     async with billing() as worker:
         with pytest.raises(Unprocessable) as failed:
             await worker.process(event_of(body))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.billing.charges import Billable, billable_key
+from app.billing.charges import Billable
 from tests.billing.conftest import OpenBilling
 from tests.billing.mortal import Killed, Mortal
 from tests.billing.stage import END, START, Stage, event_body, event_of, line, some
@@ -87,20 +87,6 @@ def test_no_name_changes_what_is_charged(
         body = body | {"content": {"invoice": shortened}}
     if killed:
         _kill(stage, billing, body)
-    assert asyncio.run(_process(billing, body)) == "closed"
-    assert _charged(stage, body) == [2000]
-
-
-def test_a_charge_of_an_earlier_version_is_not_repeated(stage: Stage, billing: OpenBilling) -> None:
-    """Until 1.3.0 a charge's description ended with the id alone; the event is reserved for the invoice."""
-    body = event_body()
-    invoice = body["content"]["invoice"]
-    stage.register(body)
-    stage.put(invoice["customer_id"], [NOW])
-    stage.set(billable_key(invoice["customer_id"], NOW), "invoice_id", {"S": invoice["id"]})
-    url = f"{stage.api.url}/api/v2/invoices/{invoice['id']}/add_charge"
-    old = {"amount": "2000", "description": "Usage [b1]"}
-    httpx.post(url, data=old, auth=(stage.api.api_key, ""), timeout=60).raise_for_status()
     assert asyncio.run(_process(billing, body)) == "closed"
     assert _charged(stage, body) == [2000]
 

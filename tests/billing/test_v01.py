@@ -222,13 +222,12 @@ def test_what_is_not_this_invoice_s(stage: Stage, clients: BlockingClients, warn
     assert not any(name in warning for name in ("#yen", "#three", "#b0"))
 
 
-@pytest.mark.parametrize("reserved_in", ["billable", "charge"])
-def test_usage_that_is_reserved(stage: Stage, clients: BlockingClients, reserved_in: str) -> None:
-    """If a worker or a version up to 1.4.0 has reserved usage for the invoice, v01 neither charges nor closes it."""
+def test_usage_that_is_reserved(stage: Stage, clients: BlockingClients) -> None:
+    """If a worker has reserved usage for the invoice, v01 neither charges nor closes it."""
     body = renewal(stage, some(2))
     invoice = body["content"]["invoice"]
     item = item_of(invoice["customer_id"], some(1)[0])
-    item |= {"sk": {"S": item["sk"]["S"].replace("billable", reserved_in)}, "invoice_id": {"S": invoice["id"]}}
+    item |= {"sk": {"S": item["sk"]["S"].replace("billable", "charge")}, "invoice_id": {"S": invoice["id"]}}
     stage.dynamodb.put_item(TableName=stage.table, Item=item | {"reserved_at": {"N": str(START)}})
     with pytest.raises(Unprocessable) as failed:
         deliver(clients, body)

@@ -36,7 +36,7 @@ ACTOR_MUTANTS = (
         "reserved usage is charged as its writer has it now",
         "billing/selection.py",
         "            into.own.append(charge)\n",
-        "            now = charge if usage is None else chargeable(charge.customer_id, without_reservation(usage))\n"
+        "            now = charge if usage is None else chargeable(charge.customer_id, usage)\n"
         "            into.own.append(type(charge)(**{**vars(charge), 'amount': now.amount}))\n",
     ),
     _mutant(

@@ -169,8 +169,8 @@ MUTANTS = (
     Mutant(
         "charges on the invoice are not recognised",
         "billing/references.py",
-        '"[billable:{0.reference}]", "[{0.id}]"',
-        '"[billable:{0.id}]", "[{0.id}]"',
+        '(f"[billable:{billable.reference}]", billable.amount)',
+        '(f"[billable:{billable.id}]", billable.amount)',
         KEYLESS,
     ),
     Mutant(

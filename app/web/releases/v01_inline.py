@@ -81,8 +81,8 @@ def read(clients: BlockingClients, event: Event, invoice: Invoice, covered: list
         selector.select(found, customer, clients.items(customer, first, last), charges)
     if found.free and (event.is_retry or found.own):
         logger.warning("Invoice {} may have charges already: {}", invoice.id, [one.reference for one in found.free])
-    if found.old or any(one.billed_at is None for one in found.own):
-        raise Unprocessable("A worker, or a version up to 1.4.0, has reserved usage for the invoice", "reserved")
+    if any(one.billed_at is None for one in found.own):
+        raise Unprocessable("A worker has reserved usage for the invoice", "reserved")
     if found.own:
         return None
     owners = {one: covering(covered, one.customer_id, one.subscription_id, one.occurred_at) for one in found.free}
@@ -94,7 +94,7 @@ def read(clients: BlockingClients, event: Event, invoice: Invoice, covered: list
 
 
 def charge(clients: BlockingClients, event: Event, invoice: Invoice, usage: Billable, coverage: Coverage) -> None:
-    key = idempotency_key(event.id, "add_charge", replace(usage, reserved_at=0, payer=invoice.customer_id))
+    key = idempotency_key(event.id, "add_charge", replace(usage, payer=invoice.customer_id))
     form = {"amount": usage.amount, "description": described(usage), "subscription_id": coverage.subscription_id}
     form |= {"line_item[date_from]": coverage.period.start, "line_item[date_to]": coverage.period.end}
     if usage.amount > 0:
