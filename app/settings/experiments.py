@@ -47,23 +47,6 @@ class ExperimentSettings(BaseModel):
     http: Literal["httptools", "h11"] = Field(
         "httptools", description="HTTP parser (v01 to v10). The talk's tip: httptools."
     )
-    backlog: int = Field(
-        2048,
-        ge=1,
-        le=65535,
-        description="Maximum connections that wait in the kernel for the server to accept. The talk's tip: --backlog.",
-    )
-    limit_concurrency: int | None = Field(
-        None,
-        ge=2,  # uvicorn counts the connection of the request itself, so with 1 it would reject every request
-        description="uvicorn's own limit of connections and requests (v01 to v10); from this number on, uvicorn answers"
-        " 503 as text/plain, even to probes. The talk's tip: --limit-concurrency.",
-    )
-    access_log: bool = Field(
-        False,
-        description="1: log uvicorn's line for each request, in addition to the service's line for each webhook (v01 to"
-        " v10). The talk's tip: --no-access-log.",
-    )
     middleware: Literal["none", "asgi", "base_http"] = Field(
         "none",
         description="Adds a middleware for request ids and timing, written as pure ASGI or with Starlette's"
@@ -102,13 +85,12 @@ class ExperimentSettings(BaseModel):
 
     def require_no_asgi(self) -> None:
         """Raises ConfigurationError if an option has been chosen that has no effect on a release without ASGI."""
-        for name in ("http", "middleware", "request_overhead_ms", "response", "access_log", "limit_concurrency"):
+        for name in ("http", "middleware", "request_overhead_ms", "response"):
             chosen, usual = getattr(self, name), type(self).model_fields[name].default
             if chosen != usual:
-                allowed = "an unset variable" if usual is None else default(usual)
                 raise ConfigurationError(
                     f"{variable(name)}={default(chosen)}: has no effect on a release without ASGI (v11); allowed is"
-                    f" {allowed}, or APP_RELEASE=v10"
+                    f" {default(usual)}, or APP_RELEASE=v10"
                 )
 
     def require_writable(self) -> None:

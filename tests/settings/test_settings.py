@@ -30,7 +30,6 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
         ("APP_DOCS", "perhaps", "0, 1"),
         ("APP_MAX_BODY_BYTES", "1044481", "1 to 1,044,480"),
         ("APP_BODY_TIMEOUT", "0", "more than 0, at most 300"),
-        ("APP_LIMIT_CONCURRENCY", "1", "2 or more"),
         ("APP_EVENT_TYPES", "Pending Invoice", "names of a–z, 0–9 and _, separated by commas"),
         ("APP_EVENT_TYPES", "invoice_updated,Pending", "names of a–z, 0–9 and _, separated by commas"),
         ("APP_EVENT_TYPES", ",", "names of a–z, 0–9 and _, separated by commas"),
@@ -138,10 +137,10 @@ def test_no_credentials_in_the_queues_url(monkeypatch: pytest.MonkeyPatch, url: 
 def test_several_wrong_values_are_reported_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error has a line for each wrong value."""
     monkeypatch.setenv("APP_PORT", "abc")
-    monkeypatch.setenv("APP_BACKLOG", "0")
+    monkeypatch.setenv("APP_MAX_IN_FLIGHT", "0")
     with pytest.raises(ConfigurationError) as error:
         load_settings()
-    assert [line.partition("=")[0] for line in str(error.value).splitlines()] == ["APP_PORT", "APP_BACKLOG"]
+    assert [line.partition("=")[0] for line in str(error.value).splitlines()] == ["APP_PORT", "APP_MAX_IN_FLIGHT"]
 
 
 def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

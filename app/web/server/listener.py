@@ -28,6 +28,8 @@ _DROP_SYN = b"".join(
     )
 )
 
+# Maximum connections that wait in the kernel for the server to accept. The kernel may allow fewer (net.core.somaxconn).
+BACKLOG = 2048
 # Number of file descriptors for everything except connections (from clients and to SQS), for example for the log.
 _RESERVED_FILES = 100
 # With a lower maximum, probes would close the connections of senders: the service does not start.
@@ -42,7 +44,7 @@ def bind(settings: Settings) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(settings.backlog)  # on a port that is in use, `bind` may succeed; `listen` fails
+        listener.listen(BACKLOG)  # on a port that is in use, `bind` may succeed; `listen` fails
     except (OSError, UnicodeError) as error:
         raise ConfigurationError(
             f"APP_HOST={settings.host}, APP_PORT={settings.port}: cannot listen there: {error};"
@@ -84,7 +86,7 @@ def accepted_at_once(settings: Settings) -> int:
     are in memory, because the other connections wait in the kernel's backlog.
     """
     own = "one" if settings.release.published and settings.loop == "uvloop" else "all"
-    return 1 if (settings.accept or own) == "one" else settings.backlog
+    return 1 if (settings.accept or own) == "one" else BACKLOG
 
 
 def max_connections(settings: Settings) -> int | None:

@@ -12,8 +12,7 @@ import pytest
 from app.settings import NEWEST, Release
 from loadtest.stage.queues import QueueProcess
 from local.ports import free_port
-from tests.harness.raw import RawSender
-from tests.harness.service import ASGI, Service, environment
+from tests.harness.service import environment
 
 
 def test_aws_without_a_region(queue_url: str) -> None:
@@ -139,17 +138,3 @@ def test_a_port_that_is_taken(aws: QueueProcess, queue_url: str) -> None:
     assert found.returncode == 2
     [line] = found.stderr.splitlines()
     assert f"APP_HOST=127.0.0.1, APP_PORT={port}: cannot listen there" in line
-
-
-def test_uvicorns_own_bound(aws: QueueProcess, queue_url: str, event: bytes) -> None:
-    """Above APP_LIMIT_CONCURRENCY, uvicorn answers 503 as text/plain, to probes too."""
-    with (
-        Service(aws.endpoint, queue_url, release=ASGI, limit_concurrency=2) as service,
-        RawSender(service.address) as sender,
-    ):
-        sender.head(f"Content-Length: {len(event)}", "Expect: 100-continue")
-        sender.wait_until_read()
-        with service.client() as client:
-            response = client.get("/healthz")
-    assert response.status_code == 503
-    assert response.headers["content-type"].startswith("text/plain")
