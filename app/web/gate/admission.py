@@ -64,6 +64,7 @@ class Permit:
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
         self._reserved = 0
+        self._released = False
 
     def reserve(self, size: int) -> None:
         """Increases the reservation to `size` bytes in total. Raises Overloaded if too few bytes are free."""
@@ -76,5 +77,10 @@ class Permit:
         self._admission.start_waiting(self)
 
     def release(self) -> None:
-        """Releases the permit. Call it exactly once, when the webhook has an outcome or its client has disconnected."""
-        self._admission.leave(self, self._reserved)
+        """Releases the permit. Call it when the webhook has an outcome or its client has disconnected.
+
+        Later calls have no effect.
+        """
+        if not self._released:
+            self._released = True
+            self._admission.leave(self, self._reserved)
