@@ -10,10 +10,11 @@ from app.sqs.unattended import require_unattended, warn_of_another_queue
 from app.telemetry.logging import configure_logging
 from app.telemetry.observers import exported, make_observers
 from app.telemetry.stderr import replace_stderr
-from app.web.endpoint import PATH
 from app.web.gate.auth import warn_of_weak_passwords
 from app.web.main import create_app
+from app.web.middleware import PATH
 from app.web.server.serve import serve
+from app.web.service import Service
 
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
 
@@ -45,5 +46,6 @@ def web() -> None:
     observers = make_observers(settings, "POST", PATH)
     log.add_to(observers.metrics)
     app = create_app(settings, observers)
+    service = Service.of(app)
     with exported(observers, settings):
-        serve(app, settings, drain=app.admission.drain, door=app.door)
+        serve(app, settings, drain=service.admission.drain, door=service.door)

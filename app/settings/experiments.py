@@ -60,11 +60,6 @@ class ExperimentSettings(BaseModel):
         description="CPU time in ms that a BaseHTTPMiddleware spends on each request, besides its own (v01 to v10)."
         " Used for the published figures of the lessons v02 to v07 (`python -m loadtest calibrated`).",
     )
-    response: Literal["json", "orjson", "model"] = Field(
-        "model",
-        description="Serialiser of the body of a 200 response (v01 to v10). json: json.dumps; orjson: orjson;"
-        " model: pydantic-core, by the handler's return type. The talk's tip: ORJSONResponse.",
-    )
     metrics_fine: bool = Field(
         False,
         description="1: histograms have many buckets, so that the medians on the live page of `make run` are more"
@@ -85,7 +80,7 @@ class ExperimentSettings(BaseModel):
 
     def require_no_asgi(self) -> None:
         """Raises ConfigurationError if an option has been chosen that has no effect on a release without ASGI."""
-        for name in ("http", "middleware", "request_overhead_ms", "response"):
+        for name in ("http", "middleware", "request_overhead_ms"):
             chosen, usual = getattr(self, name), type(self).model_fields[name].default
             if chosen != usual:
                 raise ConfigurationError(

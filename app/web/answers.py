@@ -4,8 +4,6 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from app.settings import Release
-
 
 class Answer(BaseModel):
     """The body of a 200 from a release that enqueues events.
@@ -22,11 +20,6 @@ class Processed(BaseModel):
 
     status: Literal["processed", "ignored"]
     event_id: str
-
-
-def answer_of(release: Release) -> type[BaseModel]:
-    """Returns the model of the body that `release` sends with status 200."""
-    return Answer if release.enqueues else Processed
 
 
 def plain(status: Literal["queued", "ignored"], event_id: str) -> bytes:

@@ -1,6 +1,6 @@
 """POST /webhooks/chargebee without ASGI: the second door, whose steps the server's protocol calls.
 
-The rules are those of `endpoint`, the door over ASGI: this module only calls them in the same order.
+The rules are those of `middleware`, the door over ASGI: this module only calls them in the same order.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,11 +12,11 @@ from app.errors import WebhookRefused
 from app.events import Event
 from app.telemetry.trace import current, traced
 from app.web.answers import Plain, plain
-from app.web.endpoint import PATH
 from app.web.gate import event as gate_event
 from app.web.gate.admission import Permit
 from app.web.gate.body import Arriving
 from app.web.gate.gate import Fields, Gate, refuse
+from app.web.middleware import PATH
 from app.web.problems import ProblemResponse, unexpected
 from app.web.server.exchange import Connection, Door, Exchange
 

@@ -1,23 +1,18 @@
-"""Options for load tests: kinds of middleware (APP_MIDDLEWARE, APP_REQUEST_OVERHEAD_MS) and of a 200 (APP_RESPONSE).
+"""Options for load tests: kinds of middleware (APP_MIDDLEWARE, APP_REQUEST_OVERHEAD_MS).
 
-APP_MIDDLEWARE and APP_RESPONSE show the effect of two tips from a talk. APP_REQUEST_OVERHEAD_MS stands for the
-middleware of the published service. CHANGELOG.md describes the talk, and rebuilds its service step by step.
+APP_MIDDLEWARE shows the effect of a tip from a talk. APP_REQUEST_OVERHEAD_MS stands for the middleware of the
+published service. CHANGELOG.md describes the talk, and rebuilds its service step by step.
 """
 
 from collections.abc import Callable
 from time import perf_counter, thread_time
-from typing import Any
 from uuid import uuid4
 
-import orjson
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from app.settings import Release
-from app.web.answers import answer_of
 
 
 def _mark(headers: MutableHeaders, started: float) -> None:
@@ -72,25 +67,3 @@ MIDDLEWARE: dict[str, list[Callable[[ASGIApp], ASGIApp]]] = {
     "asgi": [AsgiTiming],
     "base_http": [BaseHttpTiming],
 }
-
-
-class OrjsonResponse(JSONResponse):
-    """Serialises the body with orjson.dumps instead of json.dumps. FastAPI still calls jsonable_encoder first."""
-
-    def render(self, content: Any) -> bytes:
-        return orjson.dumps(content)
-
-
-_CLASSES: dict[str, type[JSONResponse]] = {"json": JSONResponse, "orjson": OrjsonResponse}
-
-
-def response_as_named(name: str, release: Release) -> dict[str, Any]:
-    """Returns the arguments of FastAPI's `add_api_route` that select the serialisation for APP_RESPONSE=`name`.
-
-    `json`: jsonable_encoder, then json.dumps, as in the service of the talk. `orjson`: jsonable_encoder, then
-    orjson.dumps, as in FastAPI's ORJSONResponse. That class is deprecated, because pydantic-core serialises a declared
-    return type directly. `model`: pydantic-core, with a declared return type.
-    """
-    if name == "model":
-        return {"response_model": answer_of(release)}
-    return {"response_model": None, "response_class": _CLASSES[name]}

@@ -25,6 +25,6 @@ async def healthz() -> dict[str, str]:
 @router.api_route("/readyz", methods=PROBE, response_model=None, include_in_schema=False)
 async def readyz(request: Request) -> dict[str, str] | Response:
     """Answers 200 until the process begins to stop, and then 503."""
-    if Service.of(request).admission.draining:
+    if Service.of(request.app).admission.draining:
         return ProblemResponse(503, "This process is stopping")
     return {"status": "ready"}

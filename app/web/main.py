@@ -1,36 +1,37 @@
 """Assembles the web process: the chosen release, the gate in front of it, FastAPI and the metrics."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
-from fastapi.routing import APIRoute
+from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from app import __version__
+from app.errors import WebhookRefused
 from app.settings import Release, Settings
 from app.sqs.group_commit import GroupCommit
 from app.telemetry.lines import WebhookLines
 from app.telemetry.observers import Observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
-from app.web import docs, health, releases
-from app.web.endpoint import PATH
-from app.web.experiments import MIDDLEWARE, Overhead, response_as_named
+from app.web import docs, health, openapi, problems, releases
+from app.web.experiments import MIDDLEWARE, Overhead
 from app.web.gate.admission import Admission
 from app.web.gate.gate import Gate
-from app.web.openapi import described
+from app.web.middleware import PATH, WebhookMiddleware
 from app.web.problems import REFUSALS
 from app.web.releases import ReleaseModule
 from app.web.service import Service
-from app.web.webhook import over_asgi
+from app.web.webhook import over_asgi, refused
 
 if TYPE_CHECKING:
     from app.telemetry.metrics.service import Metrics
+    from app.web.callbacks import CallbackDoor
 
 
-def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = None) -> Service:
+def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
     """Returns the application with the release of `settings`. It opens no connection before its lifespan starts.
 
     `observers` receive a record of each webhook and of each call to SQS.
@@ -39,87 +40,85 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     """
     release = releases.load(settings.release)
     observers = observers or Observers()
-    service = Service(settings, observers, _lifespan(release))
-    service.include_router(health.router)
-    if getattr(release, "WITHOUT_ASGI", False):
-        _serve_without_asgi(service, release)
+    admission = Admission(settings)
+    gate = _make_gate(settings)(settings, admission, observers, WebhookLines(settings).log)
+    door = _door(settings, release, gate)
+    app = FastAPI(
+        title="invoice-webhook",
+        version=__version__,
+        lifespan=_lifespan(release, settings, observers, door),
+        exception_handlers={**problems.HANDLERS, WebhookRefused: refused},
+        redirect_slashes=False,
+        openapi_url="/openapi.json" if settings.docs else None,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.service = Service(settings, admission, observers.of_calls(), door)
+    app.include_router(health.router)
+    if door is None:
+        app.include_router(release.router, tags=["webhooks"])
     else:
-        _serve_over_asgi(service, release)
+        app.add_api_route(PATH, over_asgi(release.receive), methods=["POST"], name="receive", tags=["webhooks"])
+    app.openapi = cache(partial(openapi.document, app, settings.release))  # type: ignore[method-assign]  # FastAPI's way
+    app.add_middleware(WebhookMiddleware, gate=gate)
+    for wrap in _instruments(settings) if door is None else []:
+        app.add_middleware(wrap)
     if observers.metrics is not None:
-        _measure(service.admission, observers.metrics, settings.release)
+        _measure(admission, observers.metrics, settings.release)
     if settings.docs:
-        docs.add_docs(service)
-    return service
+        docs.add_docs(app)
+    return app
 
 
-def _serve_over_asgi(service: Service, release: ReleaseModule) -> None:
-    settings = service.settings
-    middleware = list(MIDDLEWARE[settings.middleware])
+def _instruments(settings: Settings) -> Iterator[Callable[[ASGIApp], ASGIApp]]:
+    yield from MIDDLEWARE[settings.middleware]
     if settings.request_overhead_ms:
-        middleware.append(partial(Overhead, seconds=settings.request_overhead_ms / 1000))
+        yield partial(Overhead, seconds=settings.request_overhead_ms / 1000)
     if settings.profile is not None:
         from app.telemetry.profiling import Profiling  # imported only if APP_PROFILE is set
 
-        middleware.append(partial(Profiling, folder=settings.profile, path=PATH))
-    gate = Gate(settings, service.admission, service.observers, WebhookLines(settings).log)
-    service.serve_webhooks(_webhook_route(service, release.receive), gate, middleware)
+        yield partial(Profiling, folder=settings.profile, path=PATH)
 
 
-def _serve_without_asgi(service: Service, release: ReleaseModule) -> None:
-    """Serves webhooks by `CallbackDoor`. The webhooks that it cannot serve reach the same handler over ASGI.
+def _make_gate(settings: Settings) -> Callable[..., Gate]:
+    if settings.profile is None or settings.release < Release.V11_WITHOUT_ASGI:
+        return Gate
+    from app.web.gate.profiled import ProfiledGate  # imported only if APP_PROFILE is set
 
-    Raises ConfigurationError if an option is set that has no effect on a release without ASGI.
+    return partial(ProfiledGate, folder=settings.profile)
+
+
+def _door(settings: Settings, release: ReleaseModule, gate: Gate) -> "CallbackDoor | None":
+    """Returns the door for the webhooks of a release without ASGI. FastAPI serves those that the door cannot serve.
+
+    Raises ConfigurationError if an option is set that has no effect on such a release.
     """
+    if not hasattr(release, "WITHOUT_ASGI"):
+        return None
     from app.web.callbacks import CallbackDoor  # imported only for a release without ASGI
 
-    settings = service.settings
     settings.require_no_asgi()
-    make_gate: Callable[..., Gate] = Gate
-    if settings.profile is not None:
-        from app.web.gate.profiled import ProfiledGate  # imported only if APP_PROFILE is set
-
-        make_gate = partial(ProfiledGate, folder=settings.profile)
-    gate = make_gate(settings, service.admission, service.observers, WebhookLines(settings).log)
-    service.serve_webhooks(_webhook_route(service, over_asgi(release.receive)), gate, [])
-    service.door = CallbackDoor(gate, release.receive)
+    return CallbackDoor(gate, release.receive)
 
 
-def _lifespan(release: ReleaseModule) -> Callable[[Service], Any]:
+def _lifespan(
+    release: ReleaseModule, settings: Settings, observers: Observers[WebhookRecord], door: "CallbackDoor | None"
+) -> Callable[[FastAPI], AbstractAsyncContextManager[Any]]:
     @asynccontextmanager
-    async def lifespan(service: Service) -> AsyncIterator[Any]:
-        async with release.lifespan(service) as state:
+    async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
+        async with release.lifespan(app) as state:
             with ExitStack() as stack:
-                if service.settings.timeline is not None:
+                if settings.timeline is not None:
                     from app.telemetry.timeline import Callbacks, recorded  # imported only if APP_TIMELINE is set
 
-                    door = service.door
                     callbacks = Callbacks(door.open, GroupCommit.submit.__code__) if door is not None else None
-                    stack.enter_context(recorded(service.settings.timeline, PATH, callbacks))
-                stack.enter_context(service.observers.measuring())
+                    stack.enter_context(recorded(settings.timeline, PATH, callbacks))
+                stack.enter_context(observers.measuring())
                 yield state
-            if service.door is not None:
-                service.door.stop()
+            if door is not None:
+                door.stop()
 
     return lifespan
-
-
-def _webhook_route(service: Service, receive: Callable[..., Any]) -> ASGIApp:
-    """Adds the release's handler as a route to FastAPI and to its OpenAPI document, and returns the handler as ASGI."""
-    settings = service.settings
-    service.router.add_api_route(
-        PATH,
-        receive,
-        methods=["POST"],
-        name="receive",
-        summary="Receive a Chargebee event",
-        tags=["webhooks"],
-        **described(settings.release),
-        **response_as_named(settings.response, settings.release),
-    )
-    route = service.router.routes[-1]
-    assert isinstance(route, APIRoute)
-    # FastAPI wraps its router in AsyncExitStackMiddleware. Webhooks bypass the router, so their route is wrapped here.
-    return AsyncExitStackMiddleware(route.app)
 
 
 def _measure(admission: Admission, metrics: "Metrics[WebhookRecord]", release: Release) -> None:

@@ -12,7 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from app.events import Event, UnwantedEvent
 from app.settings import Release
-from app.web.answers import answer_of
+from app.web.middleware import PATH
 
 _REF = "#/components/schemas/{model}"
 
@@ -34,12 +34,12 @@ def _problem(description: str) -> dict[str, Any]:
     return {"description": description, "content": {"application/problem+json": {"schema": schema}}}
 
 
-_REFUSED: dict[int | str, dict[str, Any]] = {
-    401: _problem("The Basic credentials are missing or wrong"),
-    408: _problem("The body was not complete in time"),
-    413: _problem("The body is too long"),
-    415: _problem("The request has a Content-Encoding other than identity"),
-    422: _problem("The body is not JSON, is nested too deeply, is not an event, or has a character that SQS rejects"),
+_REFUSED = {
+    "401": _problem("The Basic credentials are missing or wrong"),
+    "408": _problem("The body was not complete in time"),
+    "413": _problem("The body is too long"),
+    "415": _problem("The request has a Content-Encoding other than identity"),
+    "422": _problem("The body is not JSON, is nested too deeply, is not an event, or has a character that SQS rejects"),
 }
 
 
@@ -63,21 +63,8 @@ _PROCESSED = Words(
 )
 
 
-def described(release: Release) -> dict[str, Any]:
-    """Returns the arguments of FastAPI's `add_api_route` that describe the webhook's route and its responses."""
-    words = _QUEUED if release.enqueues else _PROCESSED
-    responses: dict[int | str, dict[str, Any]] = {
-        200: {"model": answer_of(release), "description": f"{words.accepted}, or the service ignores the event's type"},
-        **_REFUSED,
-        503: _problem(
-            f"{words.unavailable}, or the process is overloaded or stopping. Chargebee sends the webhook again later"
-        ),
-    }
-    return {"description": words.description, "responses": responses, "openapi_extra": EXTRA}
-
-
 _EVENTS = [{"$ref": _REF.format(model=model.__name__)} for model in (Event, UnwantedEvent)]
-EXTRA: dict[str, Any] = {
+_EXTRA: dict[str, Any] = {
     "requestBody": {
         "description": "A Chargebee event. If its type is not in APP_EVENT_TYPES, its `content` is not validated",
         "required": True,
@@ -87,9 +74,18 @@ EXTRA: dict[str, Any] = {
 }
 
 
-def document(app: FastAPI) -> dict[str, Any]:
-    """Returns FastAPI's OpenAPI document of `app`, with the schemas and the authentication that `described` names."""
+def document(app: FastAPI, release: Release) -> dict[str, Any]:
+    """Returns FastAPI's OpenAPI document of `app`, whose webhook is handled by `release`."""
     document = get_openapi(title=app.title, version=app.version, routes=app.routes)
+    words = _QUEUED if release.enqueues else _PROCESSED
+    webhook = document["paths"][PATH]["post"]
+    webhook |= {"summary": "Receive a Chargebee event", "description": words.description, **_EXTRA}
+    webhook["responses"]["200"]["description"] = f"{words.accepted}, or the service ignores the event's type"
+    webhook["responses"] |= _REFUSED | {
+        "503": _problem(
+            f"{words.unavailable}, or the process is overloaded or stopping. Chargebee sends the webhook again later"
+        )
+    }
     _, schemas = models_json_schema(
         [(Event, "validation"), (UnwantedEvent, "validation"), (Problem, "serialization")], ref_template=_REF
     )

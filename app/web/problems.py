@@ -124,7 +124,7 @@ async def _unexpected(request: Request, error: Exception) -> ProblemResponse:
     return unexpected()
 
 
-# FastAPI uses these handlers. They omit WebhookRefused, which WebhookEndpoint catches before FastAPI would see it.
+# FastAPI's handlers of the errors that concern no webhook.
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
     HTTPException: _http_error,
     Exception: _unexpected,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from time import perf_counter
 from typing import Any, Protocol
 
 from fastapi import Request
@@ -11,15 +12,17 @@ from app.events import Event
 from app.telemetry.record import WebhookRecord
 from app.web.answers import Answer, Processed
 from app.web.gate import event as gate_event
+from app.web.gate.gate import refuse
+from app.web.problems import ProblemResponse
 from app.web.service import Service
 
 # The list includes Answer and Processed, because releases import both names from this module.
-__all__ = ["Answer", "Processed", "Webhook", "ignored", "processed", "queued", "read_event"]
+__all__ = ["Answer", "Processed", "Webhook", "ignored", "processed", "queued", "read_event", "refused"]
 
 
 def read_event(request: Request, body: bytes) -> Event | None:
     """Returns the event in `body`, or None if its type is not in APP_EVENT_TYPES. Raises InvalidEvent."""
-    return gate_event.read(_record(request), body, Service.of(request).settings.event_types)
+    return gate_event.read(_record(request), body, Service.of(request.app).settings.event_types)
 
 
 def queued(request: Request) -> Answer:
@@ -37,8 +40,17 @@ def ignored(request: Request) -> Answer:
     return Answer(status="ignored", event_id=gate_event.accept(_record(request), "ignored"))
 
 
+async def refused(request: Request, error: WebhookRefused) -> ProblemResponse:
+    """Returns the response to a webhook whose handler has raised `error`, as an exception handler of FastAPI."""
+    return refuse(error, _record(request))
+
+
 def _record(request: Request) -> WebhookRecord:
-    record: WebhookRecord = request.state.record
+    """Returns the webhook's record. In an application without WebhookMiddleware, nothing else reads the record."""
+    state = request.scope.setdefault("state", {})
+    if "record" not in state:
+        state["record"] = WebhookRecord(perf_counter())
+    record: WebhookRecord = state["record"]
     return record
 
 

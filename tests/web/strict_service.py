@@ -17,6 +17,7 @@ from app.settings import load_settings
 from app.telemetry.logging import configure_logging
 from app.web.main import create_app
 from app.web.server.serve import serve
+from app.web.service import Service
 
 FOUND = "blocking call"
 # What may block, and why: (function, end of the file's path, function in which it may).
@@ -55,7 +56,7 @@ def main() -> None:
     settings = load_settings()
     configure_logging(settings)
     app = create_app(settings)
-    serve(Strict(app), settings, drain=app.admission.drain)
+    serve(Strict(app), settings, drain=Service.of(app).admission.drain)
 
 
 if __name__ == "__main__":

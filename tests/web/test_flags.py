@@ -2,28 +2,21 @@
 
 import asyncio
 import gc
-import json
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import httpx
 import psutil
 import pytest
 from anyio.to_thread import current_default_thread_limiter
-from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
 from starlette.applications import Starlette
 
 from app.errors import ConfigurationError
 from app.settings import Release, Settings
 from app.sqs import blocking
 from app.telemetry.profiling import KEPT
-from app.web.answers import Answer
-from app.web.endpoint import PATH
-from app.web.experiments import OrjsonResponse
 from app.web.main import create_app
 from app.web.releases import load
 from app.web.server import graceful, listener
@@ -76,24 +69,6 @@ def test_request_overhead(aws: QueueProcess, queue_url: str, event: bytes) -> No
         assert sum(psutil.Process(service.process.pid).cpu_times()[:2]) - before >= 4 * 0.05 - 0.02  # its resolution
 
 
-@pytest.mark.parametrize(
-    ("response", "response_class", "model"),
-    [("json", JSONResponse, None), ("orjson", OrjsonResponse, None), ("model", None, Answer)],
-)
-def test_response(
-    aws: QueueProcess, queue_url: str, event: bytes, response: str, response_class: Any, model: Any
-) -> None:
-    """APP_RESPONSE selects one of three response classes, which give the same bytes."""
-    settings = Settings.model_validate({"release": ASGI, "response": response, "sqs_queue_url": queue_url})
-    route = next(route for route in create_app(settings).routes if isinstance(route, APIRoute) and route.path == PATH)
-    assert route.response_model is model
-    assert response_class is None or route.response_class is response_class
-    with Service(aws.endpoint, queue_url, release=ASGI, response=response) as service:
-        answer = service.post(event)
-    assert answer.content == b'{"status":"queued","event_id":"%s"}' % json.loads(event)["id"].encode()
-    assert answer.headers["content-type"] == "application/json"
-
-
 def test_the_options_of_uvicorn() -> None:
     """uvicorn gets these options. A test could see their effect only after a time-out."""
     settings = Settings.model_validate({"release": ASGI, "keep_alive_timeout": 11, "graceful_timeout": 13})
@@ -106,7 +81,6 @@ def test_the_options_of_uvicorn() -> None:
     [
         ({"http": "h11"}, "APP_HTTP=h11: has no effect on a release without ASGI (v11); allowed is httptools"),
         ({"middleware": "asgi"}, "allowed is none"),
-        ({"response": "json"}, "allowed is model"),
     ],
     ids=str,
 )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.web.endpoint import PATH
+from app.web.middleware import PATH
 from local.sample_events import SAMPLES
 from tests.harness.service import ASGI, CALLBACKS, PASSWORD, USER
 from tests.web.two_doors import MAX_BODY, REFUSED, Side, side

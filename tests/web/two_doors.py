@@ -22,10 +22,11 @@ from app.telemetry.metrics.webhooks import WebhookMetrics
 from app.telemetry.observers import Observers
 from app.telemetry.record import CallRecord, WebhookRecord
 from app.web import releases
-from app.web.endpoint import PATH
 from app.web.main import create_app
+from app.web.middleware import PATH
 from app.web.server.connections import ConnectionLimits
 from app.web.server.serve import uvicorn_config
+from app.web.service import Service
 from tests.harness.service import PASSWORD, USER
 
 MAX_BODY = 20_000
@@ -102,10 +103,11 @@ class Side:
         observers: Observers[WebhookRecord] = Observers(Metrics(metrics, info("test")))
         self._instruments = metrics.instruments
         self.app = create_app(self.settings, observers)
+        self.service = Service.of(self.app)
         self.queue = queue
         self.state: dict[str, Any] = {}
         self._server = ServerState()
-        self._config: uvicorn.Config = uvicorn_config(self.app, self.settings, self.app.door)
+        self._config: uvicorn.Config = uvicorn_config(self.app, self.settings, self.service.door)
         self._config.load()
         self.limits = ConnectionLimits(asyncio.get_running_loop(), 10, 65)
 
@@ -113,7 +115,7 @@ class Side:
         self.limits.close()
 
     def connect(self) -> tuple[Any, PretendedTransport]:
-        door = {} if self.app.door is None else {"door": self.app.door}
+        door = {} if self.service.door is None else {"door": self.service.door}
         protocol: Any = self._config.http_protocol_class(  # type: ignore[call-arg]  # one of this project's
             limits=self.limits, config=self._config, server_state=self._server, app_state=self.state, **door
         )
@@ -150,8 +152,8 @@ class Side:
         self.queue.working.set()
         await idle()
         logger.remove(sink)
-        assert (self.app.admission.in_flight, self.app.admission.buffered_bytes) == (0, 0)
-        assert self.app.door is None or not self.app.door.open
+        assert (self.service.admission.in_flight, self.service.admission.buffered_bytes) == (0, 0)
+        assert self.service.door is None or not self.service.door.open
         return {
             "answered": re.sub(rb"date: [^\r]*", b"", transport.written if end == "half-close" else answered),
             "closed": closed,

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from loguru import logger
 
 from app.billing.blocking import BlockingClients, build_clients
@@ -31,11 +31,13 @@ from app.web.threads import set_tokens
 from app.web.webhook import Answer, Processed, ignored, processed, read_event
 
 TOKENS = 40
+router = APIRouter()
 Usage = dict[Billable, Coverage]
 
 
 @asynccontextmanager
-async def lifespan(service: Service) -> AsyncIterator[None]:
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    service = Service.of(app)
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
         build_clients(service.billing)  # discarded: building a client makes botocore cache its models
@@ -43,9 +45,10 @@ async def lifespan(service: Service) -> AsyncIterator[None]:
 
 
 def open_clients(request: Request) -> BlockingClients:
-    return build_clients(Service.of(request).billing)
+    return build_clients(Service.of(request.app).billing)
 
 
+@router.post("/webhooks/chargebee", response_model=Processed)
 async def receive(request: Request, clients: Annotated[BlockingClients, Depends(open_clients)]) -> Answer | Processed:
     body = await request.body()
     event = read_event(request, body)

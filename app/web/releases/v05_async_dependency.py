@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
 
 from app.sqs.blocking import BlockingQueue, build_queue
@@ -19,10 +19,12 @@ from app.web.threads import set_tokens
 from app.web.webhook import Answer, ignored, queued, read_event
 
 TOKENS = 100
+router = APIRouter()
 
 
 @asynccontextmanager
-async def lifespan(service: Service) -> AsyncIterator[None]:
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    service = Service.of(app)
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     if service.settings.warm_clients:
         BlockingQueue.warm(service.queue, service.limits)
@@ -30,12 +32,13 @@ async def lifespan(service: Service) -> AsyncIterator[None]:
 
 
 async def open_queue(request: Request) -> BlockingQueue:
-    service = Service.of(request)
+    service = Service.of(request.app)
     queue = build_queue(service.queue, service.limits, service.observe_calls)
     queue.resolve()
     return queue
 
 
+@router.post("/webhooks/chargebee")
 async def receive(request: Request, queue: Annotated[BlockingQueue, Depends(open_queue)]) -> Answer:
     body = await request.body()
     event = read_event(request, body)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 
 from app.sqs.blocking import BlockingQueue, build_queue
 from app.sqs.message import to_message
@@ -18,10 +18,12 @@ from app.web.threads import set_tokens
 from app.web.webhook import Answer, ignored, queued, read_event
 
 TOKENS = 200
+router = APIRouter()
 
 
 @asynccontextmanager
-async def lifespan(service: Service) -> AsyncIterator[dict[str, BlockingQueue]]:
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, BlockingQueue]]:
+    service = Service.of(app)
     set_tokens(service.settings.threadpool_tokens or TOKENS)
     yield {"queue": build_queue(service.queue, service.limits, service.observe_calls)}
 
@@ -35,6 +37,7 @@ async def read_body(request: Request) -> bytes:
     return await request.body()
 
 
+@router.post("/webhooks/chargebee")
 def receive(
     request: Request,
     queue: Annotated[BlockingQueue, Depends(open_queue)],

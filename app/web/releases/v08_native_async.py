@@ -8,20 +8,24 @@ Cost: all webhooks share one thread, so no code in their path may block.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import Request
+from fastapi import APIRouter, FastAPI, Request
 
 from app.sqs.message import to_message
 from app.sqs.native import NativeQueue, open_queue
 from app.web.service import Service
 from app.web.webhook import Answer, ignored, queued, read_event
 
+router = APIRouter()
+
 
 @asynccontextmanager
-async def lifespan(service: Service) -> AsyncIterator[dict[str, NativeQueue]]:
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, NativeQueue]]:
+    service = Service.of(app)
     async with open_queue(service.queue, service.limits, service.observe_calls) as queue:
         yield {"queue": queue}
 
 
+@router.post("/webhooks/chargebee")
 async def receive(request: Request) -> Answer:
     body = await request.body()
     event = read_event(request, body)

@@ -8,7 +8,7 @@ Cost: a slow call delays up to ten webhooks instead of one, and webhooks wait in
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import Request
+from fastapi import APIRouter, FastAPI, Request
 
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.message import to_message
@@ -16,9 +16,12 @@ from app.sqs.native import open_queue
 from app.web.service import Service
 from app.web.webhook import Answer, ignored, queued, read_event
 
+router = APIRouter()
+
 
 @asynccontextmanager
-async def lifespan(service: Service) -> AsyncIterator[dict[str, GroupCommit]]:
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
+    service = Service.of(app)
     async with (
         open_queue(service.queue, service.limits) as queue,
         open_group_commit(queue, service.limits, service.observe_calls) as group_commit,
@@ -26,6 +29,7 @@ async def lifespan(service: Service) -> AsyncIterator[dict[str, GroupCommit]]:
         yield {"queue": group_commit}
 
 
+@router.post("/webhooks/chargebee")
 async def receive(request: Request) -> Answer:
     body = await request.body()
     event = read_event(request, body)

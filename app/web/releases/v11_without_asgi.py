@@ -8,6 +8,8 @@ Cost: a second door has to keep the contract of the first; FastAPI's dependencie
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from fastapi import FastAPI
+
 from app.sqs.group_commit import GroupCommit, open_group_commit
 from app.sqs.lean import open_lean
 from app.sqs.message import to_message
@@ -18,7 +20,8 @@ WITHOUT_ASGI = True
 
 
 @asynccontextmanager
-async def lifespan(service: Service) -> AsyncIterator[dict[str, GroupCommit]]:
+async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, GroupCommit]]:
+    service = Service.of(app)
     async with (
         open_lean(service.queue, service.limits) as queue,
         open_group_commit(queue, service.limits, service.observe_calls) as group_commit,

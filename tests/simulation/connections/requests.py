@@ -3,7 +3,7 @@
 import base64
 from typing import NamedTuple
 
-from app.web.endpoint import PATH
+from app.web.middleware import PATH
 from local.sample_events import default_file, fresh_events
 from tests.harness.service import PASSWORD, USER
 

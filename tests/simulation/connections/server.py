@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.server import ServerState
 
 from app.errors import WebhookRefused
@@ -14,7 +15,6 @@ from app.sqs.message import Message
 from app.sqs.pending import too_late
 from app.telemetry.observers import Observers
 from app.web.callbacks import CallbackDoor
-from app.web.endpoint import WebhookEndpoint
 from app.web.gate.admission import Admission
 from app.web.gate.gate import Gate
 from app.web.main import create_app
@@ -22,6 +22,7 @@ from app.web.releases import v11_without_asgi
 from app.web.server.connections import ConnectionLimits
 from app.web.server.serve import uvicorn_config
 from app.web.service import Service
+from tests.harness.middleware import webhooks
 from tests.harness.service import PASSWORD, READERS, USER
 from tests.simulation.connections.events import Event
 from tests.simulation.connections.requests import MAX_BODY
@@ -41,13 +42,13 @@ SETTINGS = {
 
 
 @cache
-def _service(reader: str) -> tuple[Service, uvicorn.Config]:
+def _app(reader: str) -> tuple[FastAPI, uvicorn.Config]:
     """Returns the application and its configuration, which all runs share: FastAPI needs milliseconds to make one."""
     settings = Settings.model_validate({**SETTINGS, **READERS[reader]})
-    service = create_app(settings)
-    config = uvicorn_config(service, settings, service.door)
+    app = create_app(settings)
+    config = uvicorn_config(app, settings, Service.of(app).door)
     config.load()
-    return service, config
+    return app, config
 
 
 class _Admission(Admission):
@@ -84,15 +85,14 @@ class Server:
 
     def __init__(self, reader: str, errors: list[str]) -> None:
         self.now, self.errors = 0.0, errors
-        service, config = _service(reader)
+        app, config = _app(reader)
+        settings, door = Service.of(app).settings, Service.of(app).door
         self.loop = VirtualLoop(lambda: self.now)
         self.loop.set_exception_handler(lambda _, context: errors.append(str(context)))
-        self.admission = _Admission(service.settings)
-        gate = Gate(service.settings, self.admission, Observers(), lambda record: None)
-        endpoint: Any = service._entrance
-        assert isinstance(endpoint, WebhookEndpoint)
-        service.serve_webhooks(endpoint._handler, gate, [])
-        self.door = None if service.door is None else CallbackDoor(gate, v11_without_asgi.receive)
+        self.admission = _Admission(settings)
+        gate = Gate(settings, self.admission, Observers(), lambda record: None)
+        webhooks(app).gate = gate
+        self.door = None if door is None else CallbackDoor(gate, v11_without_asgi.receive)
         self.queue, self.state = _Queue(), ServerState()
         self.limits = ConnectionLimits(self.loop, HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT)
         self.protocol: Any = config.http_protocol_class(  # type: ignore[call-arg]  # one of this project's

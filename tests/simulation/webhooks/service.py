@@ -10,26 +10,25 @@ from app.sqs.lean import LeanQueue
 from app.sqs.limits import SendLimits
 from app.sqs.queue import QueueAddress
 from app.sqs.signing import Credentials
-from app.web.endpoint import WebhookEndpoint
 from app.web.gate.gate import Gate
 from app.web.main import create_app
 from app.web.server.serve import uvicorn_config
+from app.web.service import Service
+from tests.harness.middleware import webhooks
 
 # With a shorter `head_timeout` than `body_timeout`, the search notices a deadline of the head that stays.
 SETTINGS = Settings.model_validate(
     {"release": NEWEST, "basic_auth_username": "user", "basic_auth_password": "password", "head_timeout": 5}
 )
 # All runs share the application, because FastAPI needs milliseconds to make one.
-_SERVICE = create_app(SETTINGS)
-CONFIG = uvicorn_config(_SERVICE, SETTINGS, _SERVICE.door)
+_APP = create_app(SETTINGS)
+CONFIG = uvicorn_config(_APP, SETTINGS, Service.of(_APP).door)
 CONFIG.load()
-assert isinstance(_SERVICE._entrance, WebhookEndpoint)
-_HANDLER = _SERVICE._entrance._handler
 
 
 def serve_over_asgi(gate: Gate) -> None:
     """Makes the webhooks over ASGI pass `gate`. The server serves pipelined webhooks over ASGI."""
-    _SERVICE.serve_webhooks(_HANDLER, gate, [])
+    webhooks(_APP).gate = gate
 
 
 def lean(limits: SendLimits) -> LeanQueue:

@@ -11,7 +11,7 @@ import pytest
 from loguru import logger
 
 from app.settings import Release
-from app.web.endpoint import PATH
+from app.web.middleware import PATH
 from app.web.server.connections import LINGER_SECONDS, SWEEP_SECONDS
 from loadtest.stage.queues import QueueProcess
 from tests.harness.raw import BASIC, RawSender
