@@ -43,7 +43,7 @@ def no_rate_limit() -> dict[str, str]:
 
 def defaults(given: Mapping[str, str], release: Release) -> dict[str, str]:
     """Returns the environment variables that a local run sets, except those that the user has set in `given`."""
-    variables = {"APP_DOCS": "1", "APP_METRICS_FINE": "1"}
+    variables = {"APP_DOCS": "1"}
     if not given.get("APP_BASIC_AUTH_USERNAME"):
         variables |= {"APP_BASIC_AUTH_USERNAME": "demo", "APP_BASIC_AUTH_PASSWORD": "demo"}
     if release.published:

@@ -60,11 +60,6 @@ class ExperimentSettings(BaseModel):
         description="CPU time in ms that a BaseHTTPMiddleware spends on each request, besides its own (v01 to v10)."
         " Used for the published figures of the lessons v02 to v07 (`python -m loadtest calibrated`).",
     )
-    metrics_fine: bool = Field(
-        False,
-        description="1: histograms have many buckets, so that the medians on the live page of `make run` are more"
-        " exact. Used for the pictures of the lessons v02, v04 and v09.",
-    )
     profile: Path | None = Field(
         None,
         description="Folder to which pyinstrument writes profiles, each of one webhook. Used for the profiles"

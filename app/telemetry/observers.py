@@ -97,9 +97,8 @@ def make_observers(settings: Settings, method: str, route: str) -> Observers[Web
         from app.telemetry.metrics.service import Metrics, info  # imported only if metrics are exported
         from app.telemetry.metrics.webhooks import WebhookMetrics
 
-        fine = settings.metrics_fine
         release = info("invoice_webhook.info", release=settings.release.value, version=__version__)
-        metrics = Metrics(WebhookMetrics(method, route, settings.event_types, fine=fine), release, fine=fine)
+        metrics = Metrics(WebhookMetrics(method, route, settings.event_types), release)
         metrics.add(_blocked(watchdog))
     if otlp_wanted(_TRACES):
         with _valid_variables():

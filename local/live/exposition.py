@@ -19,10 +19,15 @@ class Scrape:
     taken: float
     samples: Mapping[str, list[tuple[Mapping[str, str], float]]]
 
-    def total(self, name: str) -> float | None:
-        """Returns the sum of all series of the metric `name`, or None if the scrape has no such series."""
-        found = self.samples.get(name)
-        return sum(value for _, value in found) if found else None
+    def total(self, name: str, unlike: tuple[str, str] | None = None) -> float | None:
+        """Returns the sum of all series of the metric `name`, or None if the scrape has no such series.
+
+        Leaves out the series with the label and the value that `unlike` gives.
+        """
+        found = [
+            value for labels, value in self.samples.get(name, ()) if unlike is None or unlike not in labels.items()
+        ]
+        return sum(found) if found else None
 
     def by(self, name: str, label: str) -> dict[str, float]:
         """Returns, for each value of the label `label`, the sum of the metric's series with this value."""

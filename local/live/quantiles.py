@@ -1,24 +1,38 @@
 """Computes quantiles of the values that a histogram has counted between two scrapes."""
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 
 from local.live.exposition import Buckets
 
 
-def quantile(share: float, before: Buckets, after: Buckets) -> float | None:
-    """Returns the middle of the bucket that contains the quantile `share` (0 to 1), or None.
+def quantile(share: float, before: Buckets, after: Buckets, total: float | None = None) -> float | None:
+    """Returns an estimate of the quantile `share` (0 to 1), which is in the right bucket, or None.
 
-    `before` and `after` are the histogram's buckets at two scrapes. Returns None if the histogram counted no values
-    between the scrapes, or if the counts were reset. If the quantile is above all bounds, returns the highest bound.
-    PromQL would interpolate inside the bucket. Even if all values were equal, it would return a 99th percentile near
-    the bucket's upper bound, and a median in the bucket's middle.
+    `before` and `after` are the histogram's buckets at two scrapes, and `total` is the sum of the values in between.
+    Returns None if the histogram counted no values between the scrapes, or if the counts were reset. If the quantile is
+    above all bounds, returns the highest bound.
+
+    All values are taken to be at one position in their buckets: at the one for which their sum is `total`, or in the
+    middle without a `total`. If all values are equal, the estimate is exact. PromQL would interpolate inside the
+    bucket. Even if all values were equal, it would return a 99th percentile near the bucket's upper bound.
     """
     counted = [(bound, count - before.get(bound, 0.0)) for bound, count in after.items()]
-    total = counted[-1][1] if counted else 0
-    if total <= 0:
+    number = counted[-1][1] if counted else 0
+    if number <= 0:
         return None
+    position = 0.5 if total is None else _position(counted, total)
     for (lower, below), (bound, count) in pairwise([(0.0, 0.0), *counted]):
-        if count >= share * total and count > below:
-            return lower if math.isinf(bound) else (lower + bound) / 2
+        if count >= share * number and count > below:
+            return lower if math.isinf(bound) else lower + position * (bound - lower)
     return None
+
+
+def _position(counted: Sequence[tuple[float, float]], total: float) -> float:
+    """Returns where in their buckets the values are, from 0 (at the lower bound) to 1, if their sum is `total`."""
+    lowest = room = 0.0
+    for (lower, below), (bound, count) in pairwise([(0.0, 0.0), *counted]):
+        lowest += (count - below) * lower
+        room += 0.0 if math.isinf(bound) else (count - below) * (bound - lower)
+    return min(1.0, max(0.0, (total - lowest) / room)) if room else 0.0

@@ -8,7 +8,7 @@ from itertools import accumulate
 from local.live.exposition import Buckets
 from local.live.quantiles import quantile
 
-# Upper bounds in seconds, from 1 ms to 60 s, in steps of 12 % like those of the service's own histogram.
+# Upper bounds in seconds, from 1 ms to 60 s, in steps of 12 %.
 _BOUNDS = [*(10 ** (step / 20) for step in range(-60, 36)), 60.0, math.inf]
 Milliseconds = dict[str, float]
 

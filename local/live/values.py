@@ -45,13 +45,14 @@ def _outcomes(before: Scrape, after: Scrape) -> Values:
 
 def _times(before: Scrape, after: Scrape) -> Values:
     def milliseconds(name: str, share: float) -> float | None:
-        seconds = quantile(share, before.buckets(name, _UNANSWERED), after.buckets(name, _UNANSWERED))
+        old, new = (scrape.total(f"{name}_sum", _UNANSWERED) or 0.0 for scrape in (before, after))
+        seconds = quantile(share, before.buckets(name, _UNANSWERED), after.buckets(name, _UNANSWERED), new - old)
         return None if seconds is None else seconds * 1000
 
     longest = after.total("event_loop_delay_max_seconds")
     delay = milliseconds("event_loop_delay_seconds", 0.99)
     if delay is not None and longest is not None:
-        # The middle of a bucket can be above the longest value, which is that of the last ten seconds.
+        # The estimate can be above the longest value, which is that of the last ten seconds.
         delay = min(delay, longest * 1000)
     return {
         "p50": milliseconds("http_server_request_duration_seconds", 0.5),

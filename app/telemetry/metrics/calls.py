@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable
 
-from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Series, bounds
+from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Series
 from app.telemetry.record import CHARGEBEE, SQS, CallRecord, System
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -54,12 +54,12 @@ def kind_of(code: str) -> str:
 
 
 class CallMetrics:
-    """Counts calls to the `systems`. Any thread may call `observe`. `fine`: more buckets (APP_METRICS_FINE)."""
+    """Counts calls to the `systems`. Any thread may call `observe`."""
 
-    def __init__(self, systems: Iterable[System] = (SQS,), *, fine: bool = False) -> None:
+    def __init__(self, systems: Iterable[System] = (SQS,)) -> None:
         self._lock = threading.Lock()
         kinds = {SQS.name: SqsMetrics, CHARGEBEE.name: ChargebeeMetrics}
-        self._systems = {system.name: kinds.get(system.name, SystemMetrics)(system, fine=fine) for system in systems}
+        self._systems = {system.name: kinds.get(system.name, SystemMetrics)(system) for system in systems}
         self.instruments: list[Instrument] = [one for found in self._systems.values() for one in found.instruments]
 
     def observe(self, record: CallRecord) -> None:
@@ -73,10 +73,10 @@ class SystemMetrics:
 
     failures = "Failed calls to {}, by error code."
 
-    def __init__(self, system: System, *, fine: bool) -> None:
+    def __init__(self, system: System) -> None:
         self._system, prefix = system, system.prefix
         text = f"Duration of calls to {system.name}, including retries."
-        self._durations = Histogram(system.duration, "s", text, bounds(SECONDS, fine=fine), system.attributes)
+        self._durations = Histogram(system.duration, "s", text, SECONDS, system.attributes)
         self._retries = Counter(f"{prefix}.retries", "{call}", f"Retries of calls to {system.name}.")
         self._failures = Counter(f"{prefix}.failures", "{call}", self.failures.format(system.name), ("error.type",))
         self._operations: dict[str, Series] = {}
@@ -104,8 +104,8 @@ class SqsMetrics(SystemMetrics):
 
     failures = "Failed calls to {}, and messages that SQS rejected in successful calls, by error code."
 
-    def __init__(self, system: System, *, fine: bool) -> None:
-        super().__init__(system, fine=fine)
+    def __init__(self, system: System) -> None:
+        super().__init__(system)
         sizes = Histogram(f"{system.prefix}.batch.size", "{message}", "Number of messages in a call to SQS.", SIZES)
         lengths = Histogram(
             f"{system.prefix}.batch.bytes", "By", "Number of bytes in a call that sends webhooks to SQS.", BYTES
@@ -133,8 +133,8 @@ class ChargebeeMetrics(SystemMetrics):
 
     failures = f"Failed calls to {{}}, by error code; {REJECTED}: Chargebee works, and has rejected the call."
 
-    def __init__(self, system: System, *, fine: bool) -> None:
-        super().__init__(system, fine=fine)
+    def __init__(self, system: System) -> None:
+        super().__init__(system)
         waits = Histogram(
             f"{system.prefix}.wait", "s", "Time that a try waits for its slot in the rate limit of API calls.", SECONDS
         )

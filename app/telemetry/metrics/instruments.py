@@ -10,10 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 Labels = tuple[str | int, ...]
-# 20 bounds of buckets per power of ten (the series R20 of ISO 3). Each bound is 11 to 14.3 % greater than the previous
-# one. Therefore, the middle of a bucket differs by at most 7.2 % from every value in the bucket.
-_R20 = (1, 1.12, 1.25, 1.4, 1.6, 1.8, 2, 2.24, 2.5, 2.8, 3.15, 3.55, 4, 4.5, 5, 5.6, 6.3, 7.1, 8, 9)
-_DECADES = range(-3, 2)
 
 
 class Description(NamedTuple):
@@ -95,20 +91,6 @@ class Histogram:
 
     def points(self) -> list[Point]:
         return [(labels, Buckets(list(one.counts), one.total)) for labels, one in list(self._series.items())]
-
-
-def bounds(few: tuple[float, ...], *, fine: bool) -> tuple[float, ...]:
-    """Returns upper bounds for a histogram of seconds: `few`, or many more with `fine` (APP_METRICS_FINE).
-
-    Each bound costs Prometheus a time series per status and process, and alerts need only a few bounds. The live page
-    of a local run needs many, because it shows medians: with few bounds, it would show a median of 110 ms as 175 ms,
-    which is the middle of the bucket from 100 to 250 ms.
-    """
-    if not fine:
-        return few
-    all_of_them = {float(f"{number}e{decade}") for decade in _DECADES for number in _R20}
-    between = {bound for bound in all_of_them if few[0] < bound < few[-1]}
-    return tuple(sorted({*few, *between}))
 
 
 class Observed:

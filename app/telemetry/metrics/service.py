@@ -10,7 +10,7 @@ from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
 
 from app.telemetry.metrics.calls import CallMetrics
-from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, bounds, gauge
+from app.telemetry.metrics.instruments import Description, Histogram, Instrument, Observed, gauge
 from app.telemetry.metrics.process_usage import process_instruments
 from app.telemetry.record import SQS, Record, System
 from asgi_doctor.loop_delay import LoopDelay
@@ -74,17 +74,13 @@ class ThreadTokens:
 
 
 class LoopMetrics:
-    """Measures the event loop and its process: loop delay, thread pool, garbage collection, CPU, memory and files.
+    """Measures the event loop and its process: loop delay, thread pool, garbage collection, CPU, memory and files."""
 
-    `fine`: more buckets (APP_METRICS_FINE).
-    """
-
-    def __init__(self, *, fine: bool = False) -> None:
-        seconds = bounds(DELAY_SECONDS, fine=fine)
+    def __init__(self) -> None:
         self._threads = ThreadTokens()
         self._garbage = GarbageMetrics()
         delays = Histogram(
-            "event_loop.delay", "s", "How much later than scheduled the event loop runs a timer.", seconds
+            "event_loop.delay", "s", "How much later than scheduled the event loop runs a timer.", DELAY_SECONDS
         )
         self._delay = LoopDelay(delays.series().observe)
         self.instruments: list[Instrument] = [
@@ -125,12 +121,10 @@ class Metrics(Generic[Record]):
     `systems`: the services that the process calls.
     """
 
-    def __init__(
-        self, records: RecordMetrics[Record], info: Observed, systems: Iterable[System] = (SQS,), *, fine: bool = False
-    ) -> None:
+    def __init__(self, records: RecordMetrics[Record], info: Observed, systems: Iterable[System] = (SQS,)) -> None:
         self.records: RecordMetrics[Record] = records
-        self.calls = CallMetrics(systems, fine=fine)
-        self.loop = LoopMetrics(fine=fine)
+        self.calls = CallMetrics(systems)
+        self.loop = LoopMetrics()
         self.instruments: list[Instrument] = [
             *(info, *records.instruments, *self.calls.instruments, *self.loop.instruments)
         ]

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from time import time
 
 from app.events import Event, UnwantedEvent
-from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Labels, Series, bounds
+from app.telemetry.metrics.instruments import Counter, Histogram, Instrument, Labels, Series
 from app.telemetry.record import UNANSWERED, WebhookRecord
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0)
@@ -19,11 +19,10 @@ _EVENT_TYPE, _API_VERSION, _TRUNCATED = ("event_type",), ("api_version",), ("tru
 class WebhookMetrics:
     """Counts webhooks in the event loop's thread. Labels contain no payload values, to limit the number of series.
 
-    `fine`: more buckets (APP_METRICS_FINE). `wanted`: APP_EVENT_TYPES.
+    `wanted`: APP_EVENT_TYPES.
     """
 
-    def __init__(self, method: str, route: str, wanted: frozenset[str], *, fine: bool = False) -> None:
-        self._fine = fine
+    def __init__(self, method: str, route: str, wanted: frozenset[str]) -> None:
         self._labels = (method, route)
         self._wanted = wanted
         self._known: dict[str, tuple[Labels, Series]] = {}
@@ -31,7 +30,7 @@ class WebhookMetrics:
             "http.server.request.duration",
             "s",
             "Time from the arrival of a webhook's headers to the response.",
-            bounds(SECONDS, fine=fine),
+            SECONDS,
             ("http.request.method", "http.route", "http.response.status_code"),
         )
         self._outcomes = Counter("invoice_webhook.webhooks", "{webhook}", "Webhooks by outcome.", ("outcome",))
@@ -55,15 +54,9 @@ class WebhookMetrics:
         ]
 
     def expect(self, outcomes: Iterable[tuple[str, int | None]]) -> None:
-        """Makes the counters and histograms of `outcomes` begin at 0.
-
-        With `fine`, creates no histogram before the first webhook with its status, because seven unused
-        histograms would make each scrape hold the interpreter lock for 5 ms.
-        """
+        """Makes the counters and histograms of `outcomes` begin at 0."""
         for outcome, status in outcomes:
-            self._outcomes.values.setdefault((outcome,), 0)
-            if not self._fine:
-                self._add_series(outcome, status)
+            self._add_series(outcome, status)
 
     def observe(self, record: WebhookRecord) -> None:
         """Counts a webhook that has ended, with or without an answer."""
