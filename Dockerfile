@@ -76,6 +76,7 @@ COPY app app
 COPY asgi_doctor asgi_doctor
 COPY local local
 COPY loadtest loadtest
+COPY profiles/instruments profiles/instruments
 ENV PATH=/venv/bin:$PATH LOADTEST_PYTHON=python3 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 USER 10001:10001
 ENTRYPOINT ["loadtest/attack.sh"]

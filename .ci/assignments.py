@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("app", "asgi_doctor", "local", "lab", "loadtest")
+PACKAGES = ("app", "asgi_doctor", "local", "lab", "loadtest", "profiles/instruments")
 # `file: object`, with the reason. An exception that matches nothing fails, too.
 EXCEPTIONS = {
     "local/chargebee/load_generator.py: result": "ours",
@@ -36,9 +36,11 @@ EXCEPTIONS = {
     "app/web/gate/event.py: record": "ours",
     "app/web/main.py: app": "FastAPI's documented way to extend its OpenAPI document",
     "app/web/server/protocol_callbacks.py: self.server_state": "uvicorn's count of requests, which its cycle increases",
-    "app/telemetry/profiling.py: profiles": "ours",
+    "profiles/instruments/profiler.py: profiles": "ours",
+    "profiles/instruments/profiler.py: self._profiles": "ours",
+    "profiles/instruments/profiler.py: gate": "ours",
+    "profiles/instruments/wrapped.py: app.router": "Starlette's lifespan, which an application has no other way to wrap",
     "app/telemetry/stderr.py: sys": "Python's documented way to replace standard error",
-    "app/telemetry/profiling.py: self._profiles": "ours",
     "asgi_doctor/findings.py: block": "ours",
     "asgi_doctor/findings.py: leaking": "ours",
     "asgi_doctor/loops.py: loops": "asyncio's, which tells nobody that a loop starts: the file says why",

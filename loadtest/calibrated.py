@@ -8,7 +8,7 @@ The CA bundle is the second parameter, and fixed as well: as many CAs as load in
 OpenSSL 1.1.1. (That the published image had it is inferred from its time, not known.)
 The third one is the overhead of each request. A handler that does nothing reached 461 of 500 requests a second on the
 published pod, and so took 2.2 ms of its core. What it takes more than here is spent in a middleware
-(APP_REQUEST_OVERHEAD_MS), before the releases are compared. f is then measured again, with the overhead. v11 has no
+(`profiles.instruments`), before the releases are compared. f is then measured again, with the overhead. v11 has no
 middleware, and runs without the overhead. --overhead 0 compares without it.
 Besides the attack, v07_sync_handler gets the published 200 requests a second for four minutes, once, and v02_blocking
 the attack without uvloop and httptools: published are 45 % of a thousand requests answered with them, 38 % without.
@@ -27,13 +27,14 @@ from loadtest import interleaved, outcome
 from loadtest.failures import exit_on_failure
 from loadtest.interleaved import SQS_LATENCY_S, Case, Sqs
 from loadtest.record import folders
-from loadtest.record.comparison import OVERHEAD, Environment, Run
+from loadtest.record.comparison import Environment, Run
 from loadtest.record.shapes import Load
 from loadtest.report import documents, tables
 from loadtest.report.figures import PUBLISHED
 from loadtest.stage import subject
 from loadtest.stage.peers import do_nothing
 from loadtest.stage.subject import AttackSubject
+from profiles.instruments import OVERHEAD_MS
 
 SPEED = Release.V02_BLOCKING
 TIMEOUTS = ("APP_SQS_TIMEOUT", "APP_HEAD_TIMEOUT", "APP_BODY_TIMEOUT")  # their default is 10 s
@@ -112,7 +113,7 @@ def main(repeats: int, factor: float | None, overhead: float | None) -> None:
         fit = Fit(file.with_suffix(".fit.json"), where, sqs)
         if overhead is None:
             overhead = fit.overhead(factor or fit.factor({}))
-        flags = {OVERHEAD: f"{overhead:.2f}"} if overhead else {}
+        flags = {OVERHEAD_MS: f"{overhead:.2f}"} if overhead else {}
         factor = factor or fit.factor(flags)
         print(f"f = {factor:.3f}, overhead of a request {overhead:.2f} ms")
         timeout = dict.fromkeys(TIMEOUTS, f"{10 * factor:.2f}")

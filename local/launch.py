@@ -25,10 +25,12 @@ START_SECONDS = 90
 # queue, because the queue ends together with the local run.
 WORKER_STOP_SECONDS = 3.0
 NONE: Mapping[str, str] = MappingProxyType({})
-WEB = ("app", "web")  # the arguments of `python -m` that run the service
+# The arguments of `python -m` that run the service, without and with the instruments of the variables INSTRUMENT_….
+WEB = ("app", "web")
+INSTRUMENTED = ("profiles.instruments",)
 # The worker does not get the variables with these prefixes. Only the service gets them, because two processes cannot
-# listen on the same port or write the same file.
-_SERVICE_ONLY = ("APP_METRICS_", "APP_HOST", "APP_TIMELINE", "APP_PROFILE")
+# listen on the same port.
+_SERVICE_ONLY = ("APP_METRICS_", "APP_HOST")
 
 
 def no_rate_limit() -> dict[str, str]:

@@ -22,12 +22,13 @@ from pyinstrument.processors import aggregate_repeated_calls
 from pyinstrument.session import Session
 
 from app.settings import Release, load_settings
-from app.telemetry.profiling import CALLBACK_INTERVAL_SECONDS, RENDERERS, SESSION
 from local.chargebee.sender import open_session, post
-from local.launch import no_rate_limit, start_service
+from local.launch import INSTRUMENTED, no_rate_limit, start_service
 from local.sample_events import default_file, fresh_events
 from local.seeding import seed
 from profiles import flame
+from profiles.instruments import PROFILE
+from profiles.instruments.profiler import CALLBACK_INTERVAL_SECONDS, RENDERERS, SESSION
 
 ROOT = Path(__file__).parents[1]
 RELEASES = tuple(release.value for release in Release)  # click.Choice of an enum takes its names
@@ -54,7 +55,8 @@ def _profile(release: str) -> dict[str, str]:
     bodies = list(fresh_events(default_file().read_bytes(), WEBHOOKS))
     with tempfile.TemporaryDirectory() as folder:
         profiles = Path(folder) / "profiles"
-        with start_service(Path(folder), {"APP_PROFILE": str(profiles), **no_rate_limit()}) as run:
+        variables = {PROFILE: str(profiles), **no_rate_limit()}
+        with start_service(Path(folder), variables, command=INSTRUMENTED) as run:
             assert run.url is not None
             if not Release(release).enqueues:
                 seed(run, bodies)

@@ -49,7 +49,7 @@ READ = {
         "15.5", "aiobotocore's AIOHTTPSession, two methods of which are replaced", ("app/sqs/async_client.py",)
     ),
     "pyinstrument": Read(
-        "5.1", "Profiler.last_session, a variable of its stack sampler", ("app/telemetry/profiling.py",)
+        "5.1", "Profiler.last_session, a variable of its stack sampler", ("profiles/instruments/profiler.py",)
     ),
     "ministack": Read("1.4", "its ASGI app, its inspection of queues", ("local/embedded_aws.py", "local/peek.py")),
 }

@@ -1,6 +1,9 @@
 """`python -m app web`: serves the webhooks."""
 
+from collections.abc import Callable
+
 import click
+from fastapi import FastAPI
 
 from app.settings import Settings, load_settings
 from app.settings.text import listing
@@ -8,7 +11,8 @@ from app.sqs.account import require_direct
 from app.sqs.sdk import require_credentials, require_sdk
 from app.sqs.unattended import require_unattended, warn_of_another_queue
 from app.telemetry.logging import configure_logging
-from app.telemetry.observers import exported, make_observers
+from app.telemetry.observers import Observers, exported, make_observers
+from app.telemetry.record import WebhookRecord
 from app.telemetry.stderr import replace_stderr
 from app.web.gate.auth import warn_of_weak_passwords
 from app.web.main import create_app
@@ -16,6 +20,7 @@ from app.web.middleware import PATH
 from app.web.server.serve import serve
 from app.web.service import Service
 
+CreateApp = Callable[[Settings, Observers[WebhookRecord]], FastAPI]
 _SETTINGS = f"\b\nSettings, from the environment (default in brackets):\n{listing(Settings)}"
 
 
@@ -30,6 +35,11 @@ def web() -> None:
     SIGTERM drains the process (see APP_DRAIN_DELAY) and then stops it. Ctrl-C stops the process when the requests in
     flight are finished. A second signal ends the process at once.
     """
+    serve_web()
+
+
+def serve_web(create: CreateApp = create_app) -> None:
+    """Serves the application that `create` makes, with the settings from the environment. Raises ConfigurationError."""
     settings = load_settings()
     log = replace_stderr()
     configure_logging(settings)
@@ -45,7 +55,7 @@ def web() -> None:
         warn_of_another_queue(settings.require_queue_url())
     observers = make_observers(settings, "POST", PATH)
     log.add_to(observers.metrics)
-    app = create_app(settings, observers)
+    app = create(settings, observers)
     service = Service.of(app)
     with exported(observers, settings):
         serve(app, settings, drain=service.admission.drain, door=service.door)

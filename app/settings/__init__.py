@@ -65,15 +65,11 @@ class Settings(ExperimentSettings, QueueSettings, BillingSettings, GateSettings,
         return self
 
     def require_web(self) -> None:
-        """Raises ConfigurationError if a variable that the web process needs is not set.
-
-        Also creates the folder of APP_PROFILE and the file of APP_TIMELINE, and raises if they are not writable.
-        """
+        """Raises ConfigurationError if a variable that the web process needs is not set."""
         if self.release.enqueues:
             self.require_queue_url()
         else:
             self.require_billing()
-        self.require_writable()
         if self.basic_auth_username is None:
             raise ConfigurationError(
                 "APP_BASIC_AUTH_USERNAME is not set: allowed is the user name of Chargebee's webhook settings;"

@@ -11,6 +11,4 @@ spans.py         makes the spans of webhooks, messages and calls
 span_export.py   sends spans over OTLP
 resource.py      describes this process for OTLP
 timestamps.py    formats the current time for log lines and messages
-profiling.py     profiles webhooks (APP_PROFILE)
-timeline.py      records a timeline of event loop, threads and webhooks (APP_TIMELINE)
 """

@@ -1,23 +1,20 @@
 """Assembles the web process: the chosen release, the gate in front of it, FastAPI and the metrics."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
-from starlette.types import ASGIApp
 
 from app import __version__
 from app.errors import WebhookRefused
 from app.settings import Release, Settings
-from app.sqs.group_commit import GroupCommit
 from app.telemetry.lines import WebhookLines
 from app.telemetry.observers import Observers
 from app.telemetry.record import UNANSWERED, WebhookRecord
 from app.web import docs, health, openapi, problems, releases
-from app.web.experiments import MIDDLEWARE, Overhead
 from app.web.gate.admission import Admission
 from app.web.gate.gate import Gate
 from app.web.middleware import PATH, WebhookMiddleware
@@ -35,18 +32,17 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     """Returns the application with the release of `settings`. It opens no connection before its lifespan starts.
 
     `observers` receive a record of each webhook and of each call to SQS.
-    Raises ConfigurationError if APP_DOCS=1 and Swagger UI is not installed, or if an option is set that has no effect
-    on a release without ASGI.
+    Raises ConfigurationError if APP_DOCS=1 and Swagger UI is not installed.
     """
     release = releases.load(settings.release)
     observers = observers or Observers()
     admission = Admission(settings)
-    gate = _make_gate(settings)(settings, admission, observers, WebhookLines(settings).log)
-    door = _door(settings, release, gate)
+    gate = Gate(settings, admission, observers, WebhookLines(settings).log)
+    door = _door(release, gate)
     app = FastAPI(
         title="invoice-webhook",
         version=__version__,
-        lifespan=_lifespan(release, settings, observers, door),
+        lifespan=_lifespan(release, observers, door),
         exception_handlers={**problems.HANDLERS, WebhookRefused: refused},
         redirect_slashes=False,
         openapi_url="/openapi.json" if settings.docs else None,
@@ -61,8 +57,6 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
         app.add_api_route(PATH, over_asgi(release.receive), methods=["POST"], name="receive", tags=["webhooks"])
     app.openapi = cache(partial(openapi.document, app, settings.release))  # type: ignore[method-assign]  # FastAPI's way
     app.add_middleware(WebhookMiddleware, gate=gate)
-    for wrap in _instruments(settings) if door is None else []:
-        app.add_middleware(wrap)
     if observers.metrics is not None:
         _measure(admission, observers.metrics, settings.release)
     if settings.docs:
@@ -70,50 +64,22 @@ def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = 
     return app
 
 
-def _instruments(settings: Settings) -> Iterator[Callable[[ASGIApp], ASGIApp]]:
-    yield from MIDDLEWARE[settings.middleware]
-    if settings.request_overhead_ms:
-        yield partial(Overhead, seconds=settings.request_overhead_ms / 1000)
-    if settings.profile is not None:
-        from app.telemetry.profiling import Profiling  # imported only if APP_PROFILE is set
-
-        yield partial(Profiling, folder=settings.profile, path=PATH)
-
-
-def _make_gate(settings: Settings) -> Callable[..., Gate]:
-    if settings.profile is None or settings.release < Release.V11_WITHOUT_ASGI:
-        return Gate
-    from app.web.gate.profiled import ProfiledGate  # imported only if APP_PROFILE is set
-
-    return partial(ProfiledGate, folder=settings.profile)
-
-
-def _door(settings: Settings, release: ReleaseModule, gate: Gate) -> "CallbackDoor | None":
-    """Returns the door for the webhooks of a release without ASGI. FastAPI serves those that the door cannot serve.
-
-    Raises ConfigurationError if an option is set that has no effect on such a release.
-    """
+def _door(release: ReleaseModule, gate: Gate) -> "CallbackDoor | None":
+    """Returns the door for the webhooks of a release without ASGI. FastAPI serves those that the door cannot serve."""
     if not hasattr(release, "WITHOUT_ASGI"):
         return None
     from app.web.callbacks import CallbackDoor  # imported only for a release without ASGI
 
-    settings.require_no_asgi()
     return CallbackDoor(gate, release.receive)
 
 
 def _lifespan(
-    release: ReleaseModule, settings: Settings, observers: Observers[WebhookRecord], door: "CallbackDoor | None"
+    release: ReleaseModule, observers: Observers[WebhookRecord], door: "CallbackDoor | None"
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[Any]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
         async with release.lifespan(app) as state:
-            with ExitStack() as stack:
-                if settings.timeline is not None:
-                    from app.telemetry.timeline import Callbacks, recorded  # imported only if APP_TIMELINE is set
-
-                    callbacks = Callbacks(door.open, GroupCommit.submit.__code__) if door is not None else None
-                    stack.enter_context(recorded(settings.timeline, PATH, callbacks))
-                stack.enter_context(observers.measuring())
+            with observers.measuring():
                 yield state
             if door is not None:
                 door.stop()

@@ -8,12 +8,12 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 
 from app.errors import LabUnavailable
-from app.web.experiments import Overhead
 from lab.application import blocking, database, do_nothing, orders, outbound, three_tasks, tips
 from lab.application.middleware import add_middleware
 from lab.application.problems import unavailable
 from lab.application.threads import CountThreads
 from lab.settings import LabSettings, load_lab_settings
+from profiles.instruments.overhead import Overhead
 
 EXPERIMENTS = (do_nothing, tips, three_tasks, outbound, blocking, database, orders)
 

@@ -1,6 +1,6 @@
 """A service that does nothing, as `do-nothing-sync` of the published appendix: FastAPI, a `def` handler, 200 threads.
 
-python -m loadtest.peers.do_nothing    listens on APP_PORT, and spends APP_REQUEST_OVERHEAD_MS on each request
+python -m loadtest.peers.do_nothing    listens on APP_PORT, and spends INSTRUMENT_OVERHEAD_MS on each request
 """
 
 import os
@@ -10,8 +10,9 @@ from contextlib import asynccontextmanager
 import uvicorn
 from fastapi import FastAPI
 
-from app.web.experiments import Overhead
 from app.web.threads import set_tokens
+from profiles.instruments import OVERHEAD_MS
+from profiles.instruments.overhead import Overhead
 
 TOKENS = 200
 
@@ -23,7 +24,7 @@ async def _lifespan(_: FastAPI) -> AsyncIterator[None]:
 
 
 app = FastAPI(lifespan=_lifespan)
-if overhead := float(os.environ.get("APP_REQUEST_OVERHEAD_MS", "0")):
+if overhead := float(os.environ.get(OVERHEAD_MS, "0")):
     app.add_middleware(Overhead, seconds=overhead / 1000)
 
 

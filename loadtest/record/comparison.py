@@ -1,6 +1,7 @@
 """The schema of what is written: `meta.json` of an attack, and the JSON file of a comparison."""
 
 from loadtest.record.shapes import Measurement, Record
+from profiles.instruments import OVERHEAD_MS
 
 
 class Environment(Record):
@@ -27,7 +28,8 @@ class Run(Record):
     measurement: Measurement
 
 
-OVERHEAD = "APP_REQUEST_OVERHEAD_MS"  # among the flags of a measurement
+# The overhead of a request among the flags of a measurement, as results have it until 4cefbc3 and since.
+OVERHEAD = ("APP_REQUEST_OVERHEAD_MS", OVERHEAD_MS)
 
 
 class Comparison(Record):
@@ -47,7 +49,8 @@ class Comparison(Record):
     @property
     def overhead_ms(self) -> float:
         """The CPU time that a middleware spent on each request, in ms of this machine's time."""
-        return max((float(run.measurement.flags.get(OVERHEAD, 0)) for run in self.runs), default=0)
+        found = (run.measurement.flags.get(name, 0) for run in self.runs for name in OVERHEAD)
+        return max(map(float, found), default=0)
 
     def of(self, kind: str, name: str) -> list[Measurement]:
         """The repeats of one case, in order; empty where it was not run."""

@@ -17,8 +17,10 @@ from urllib.parse import urlsplit
 from app.settings import Release
 from loadtest.record.folders import ROOT
 from loadtest.stage.budget import Budget
+from local.launch import INSTRUMENTED, WEB
 from local.ports import free_port
 from local.readiness import wait_until_ready
+from profiles.instruments import OVERHEAD_MS
 
 START_SECONDS = 90  # on a quarter of a core a start takes several seconds, on a busy machine more
 STOP_SECONDS = 5
@@ -28,7 +30,7 @@ STOP_SECONDS = 5
 INHERITED = tuple(
     f"APP_{name}"
     for name in (
-        *("THREADPOOL_TOKENS", "WARM_CLIENTS", "MIDDLEWARE", "RESPONSE"),
+        *("THREADPOOL_TOKENS", "WARM_CLIENTS"),
         *("LOOP", "GC", "HTTP", "ACCEPT", "MAX_CONNECTIONS"),
         *("HEAD_TIMEOUT", "KEEP_ALIVE_TIMEOUT", "MAX_IN_FLIGHT", "MAX_WAIT"),
         *("LOG_LEVEL", "MAX_BODY_BYTES", "BODY_TIMEOUT", "MAX_BUFFERED_BYTES"),
@@ -75,9 +77,13 @@ class Running(NamedTuple):
 
 
 def release(release: Release, name: str | None = None, **flags: str) -> AttackSubject:
-    """The service itself, with the inherited flags of this environment; `flags` take precedence."""
+    """The service itself, with the inherited flags of this environment; `flags` take precedence.
+
+    With a flag of `profiles.instruments`, it has the instrument.
+    """
     inherited = {name: os.environ[name] for name in INHERITED if os.environ.get(name)}
-    return AttackSubject(name or release.value, [sys.executable, "-m", "app", "web"], inherited | flags, release.value)
+    command = INSTRUMENTED if OVERHEAD_MS in flags else WEB
+    return AttackSubject(name or release.value, [sys.executable, "-m", *command], inherited | flags, release.value)
 
 
 def used() -> list[str]:

@@ -69,7 +69,7 @@ def _parsed(text: str) -> tuple[Release, dict[str, str]]:
     for variable in variables:
         if not variable.startswith("APP_") or "=" not in variable:
             raise ConfigurationError(f"{variable} after {name}: allowed is APP_NAME=VALUE")
-        if variable.partition("=")[0] in (*REPLACED, "APP_RELEASE", "APP_TIMELINE"):
+        if variable.partition("=")[0] in (*REPLACED, "APP_RELEASE"):
             raise ConfigurationError(f"{variable} after {name}: compare sets this variable itself")
     return lessons.find(name), dict(variable.split("=", 1) for variable in variables)
 

@@ -1,4 +1,4 @@
-"""Starts a release with APP_TIMELINE, posts all webhooks at once, and reads the timeline that the release recorded."""
+"""Starts a release that records its timeline, posts all webhooks at once, and reads the timeline."""
 
 import asyncio
 import json
@@ -16,11 +16,12 @@ from local import ctrl_c
 from local.chargebee.sender import open_session, post
 from local.compare import state_spans
 from local.compare.state_spans import TimelineRow
-from local.launch import no_rate_limit, start_service
+from local.launch import INSTRUMENTED, no_rate_limit, start_service
 from local.machine import Watch
 from local.sample_events import default_file, fresh_events_of
 from local.seeding import seed
 from local.settings import load_local_settings
+from profiles.instruments import TIMELINE
 
 NONE: Mapping[str, str] = MappingProxyType({})
 # Seconds of latency added to each call to SQS. Without added latency, the embedded queue answers within two
@@ -76,9 +77,9 @@ def record(release: Release, settings: Settings, webhooks: int, variables: Mappi
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "timeline.json"
         slowed = {"APP_LOCAL_SQS_DELAY": str(delay()), **no_rate_limit()}
-        environment = {**slowed, **variables, "APP_RELEASE": release.value, "APP_TIMELINE": str(file)}
+        environment = {**slowed, **variables, "APP_RELEASE": release.value, TIMELINE: str(file)}
         bodies = list(fresh_events_of([default_file()], webhooks))
-        with start_service(Path(folder), environment) as run:
+        with start_service(Path(folder), environment, command=INSTRUMENTED) as run:
             assert run.url is not None
             if not release.enqueues:
                 seed(run, bodies)

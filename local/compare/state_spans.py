@@ -1,4 +1,4 @@
-"""Reads a timeline that a service has recorded because of APP_TIMELINE.
+"""Reads a timeline that a service has recorded (`profiles.instruments.timeline`).
 
 A timeline contains the stacks of threads and tasks at many times. This module converts the stacks to spans of time,
 each with one state such as "waiting for SQS".

@@ -17,6 +17,7 @@ from local.compare.recording import Recording, record
 from local.compare.rows import groups, total
 from local.compare.state_spans import StateSpan, TimelineRow, merged
 from local.compare.states import State
+from profiles.instruments import TIMELINE
 
 WEBHOOKS = 6
 DELAY = 0.1
@@ -29,7 +30,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Release], Recording]:
 
     def of(release: Release, **variables: str) -> Recording:
         monkeypatch.setenv("APP_RELEASE", release.value)  # restored at the end, as `record` sets them
-        monkeypatch.setenv("APP_TIMELINE", "")
+        monkeypatch.setenv(TIMELINE, "")
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
         return record(release, load_settings(), WEBHOOKS)
@@ -105,12 +106,12 @@ def test_batches(recorded: Callable[..., Recording]) -> None:
 @pytest.mark.slow
 def test_text_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command shows every release, and writes an SVG whose titles name the states."""
-    for name in ("APP_RELEASE", "APP_TIMELINE"):
+    for name in ("APP_RELEASE", TIMELINE):  # restored at the end, as the command sets them
         monkeypatch.setenv(name, "")
     file = tmp_path / "both.svg"
     monkeypatch.setenv("APP_LOCAL_SQS_DELAY", str(DELAY))
     monkeypatch.delenv("APP_RELEASE")
-    monkeypatch.delenv("APP_TIMELINE")
+    monkeypatch.delenv(TIMELINE)
     batched = "v09,APP_SQS_BATCHES=1"
     ended = CliRunner().invoke(compare, ["v02", batched, "--count", "3", "--svg", str(file)], catch_exceptions=False)
     assert ended.exit_code == 0, ended.output

@@ -178,15 +178,6 @@ def test_web_requires_a_queue_and_credentials(monkeypatch: pytest.MonkeyPatch) -
     load_settings().require_web()
 
 
-@pytest.mark.parametrize("name", ["profile", "timeline"])
-def test_what_cannot_be_written(tmp_path: Path, name: str) -> None:
-    """The process does not start, instead of failing at the first webhook or at its end."""
-    (tmp_path / "a file").touch()
-    settings = Settings.model_validate({"sqs_queue_url": "http://sqs/0/one", name: tmp_path / "a file" / "within"})
-    with pytest.raises(ConfigurationError, match=r"a file/within: Not a directory: APP_PROFILE must be"):
-        settings.require_web()
-
-
 def test_a_list_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spaces around a comma are allowed."""
     monkeypatch.setenv("APP_EVENT_TYPES", "pending_invoice_created, invoice_updated")

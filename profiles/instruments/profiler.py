@@ -11,6 +11,9 @@ from pathlib import Path
 from loguru import logger
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.telemetry.record import WebhookRecord
+from app.web.gate.gate import Fields, Gate
+
 # pyinstrument reads this variable on import. Without the variable, pyinstrument prints a warning among the log's JSON
 # lines if clocks are slow or the machine is busy:
 # https://github.com/joerick/pyinstrument/blob/main/pyinstrument/stack_sampler.py
@@ -78,6 +81,22 @@ class Profiling:
             profiles.write(profiler)
         finally:
             profiles.busy = False
+
+
+def profile_callbacks(gate: Gate, folder: Path) -> None:
+    """Profiles webhooks that pass no middleware, one at a time: from `gate.begin` to `gate.end`."""
+    profiling, begin, end = CallbackProfiling(folder), gate.begin, gate.end
+
+    def begin_profiled(fields: Fields) -> WebhookRecord:
+        record = begin(fields)
+        profiling.begin(record)
+        return record
+
+    def end_profiled(record: WebhookRecord) -> None:
+        end(record)
+        profiling.end(record)
+
+    gate.begin, gate.end = begin_profiled, end_profiled  # type: ignore[method-assign]  # a gate knows no instruments
 
 
 class CallbackProfiling:

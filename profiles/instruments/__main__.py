@@ -1,0 +1,17 @@
+"""`python -m profiles.instruments`: serves as `python -m app web` does, with the chosen instruments."""
+
+import click
+
+from app.cli import run
+from app.cli.web import serve_web
+from profiles import instruments
+from profiles.instruments.wrapped import create_app
+
+
+@click.command(help=instruments.__doc__)
+def main() -> None:
+    serve_web(create_app)
+
+
+if __name__ == "__main__":
+    run(main, "python -m profiles.instruments")

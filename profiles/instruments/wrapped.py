@@ -1,0 +1,55 @@
+"""Wraps `create_app`: the same application, with the instruments that the variables INSTRUMENT_… choose."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+
+from app.errors import ConfigurationError
+from app.settings import Settings
+from app.sqs.group_commit import GroupCommit
+from app.telemetry.observers import Observers
+from app.telemetry.record import WebhookRecord
+from app.web import main
+from app.web.middleware import PATH
+from app.web.service import Service
+from profiles.instruments import OVERHEAD_MS, PROFILE, TIMELINE
+from profiles.instruments.overhead import Overhead
+from profiles.instruments.timeline import Callbacks, recorded
+
+
+def create_app(settings: Settings, observers: Observers[WebhookRecord] | None = None) -> FastAPI:
+    """Returns the application of `app.web.main.create_app`, with instruments. Raises ConfigurationError as it does."""
+    app = main.create_app(settings, observers)
+    door = Service.of(app).door
+    if milliseconds := float(os.environ.get(OVERHEAD_MS, "0")):
+        if door is not None:
+            raise ConfigurationError(f"{OVERHEAD_MS}: has no effect on a release whose webhooks pass no middleware")
+        app.add_middleware(Overhead, seconds=milliseconds / 1000)
+    if folder := os.environ.get(PROFILE):
+        # Imported only if needed, because pyinstrument is no dependency of the service.
+        from profiles.instruments.profiler import Profiling, profile_callbacks
+
+        if door is None:
+            app.add_middleware(Profiling, folder=Path(folder), path=PATH)
+        else:
+            profile_callbacks(door.gate, Path(folder))
+    if file := os.environ.get(TIMELINE):
+        _record_timeline(app, Path(file), Callbacks(door.open, GroupCommit.submit.__code__) if door else None)
+    return app
+
+
+def _record_timeline(app: FastAPI, file: Path, callbacks: Callbacks | None) -> None:
+    """Makes `app` record a timeline from the end of its start-up to the beginning of its shutdown."""
+    lifespan = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def recording(app: Any) -> AsyncIterator[Any]:
+        async with lifespan(app) as state:
+            with recorded(file, PATH, callbacks):
+                yield state
+
+    app.router.lifespan_context = recording
