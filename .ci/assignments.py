@@ -39,7 +39,7 @@ EXCEPTIONS = {
     "profiles/instruments/profiler.py: profiles": "ours",
     "profiles/instruments/profiler.py: self._profiles": "ours",
     "profiles/instruments/profiler.py: gate": "ours",
-    "profiles/instruments/wrapped.py: app.router": "Starlette's lifespan, which an application has no other way to wrap",
+    "profiles/instruments/wrapped.py: app.router": "Starlette's lifespan, which nothing else can wrap",
     "app/telemetry/stderr.py: sys": "Python's documented way to replace standard error",
     "asgi_doctor/findings.py: block": "ours",
     "asgi_doctor/findings.py: leaking": "ours",
