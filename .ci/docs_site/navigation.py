@@ -1,41 +1,22 @@
-"""The site's table of contents."""
+"""The site's table of contents: the sections of docs/README.md, in the order of its links."""
 
 import posixpath
 import re
 
 from docs_site.markdown import headings
-from docs_site.pages import CHANGELOG, Page
+from docs_site.pages import Page
 
 HOME = "README.md"
-# Sources of pages by caption. The changelog stands for the pages of the course. A page that is not listed is a child of
-# the next README above it that is listed, or else stands under REST.
-NAVIGATION = {
-    "Use it": ["docs/README.md", "docs/local.md", "docs/contract.md"],
-    "The course": [CHANGELOG],
-    "Why is it slow?": ["docs/questions/README.md", "docs/doctor.md", "packaging/asgi-doctor/README.md"],
-    "Operate it": [
-        "docs/settings.md",
-        "docs/operating.md",
-        "docs/aws.md",
-        "deploy/k8s/README.md",
-        "deploy/CAPACITY.md",
-    ],
-    "How the billing works": ["app/worker/README.md", "app/billing/README.md", "docs/simulation.md"],
-    "Measure it": ["loadtest/README.md", "loadtest/RESULTS.md", "docs/lab.md"],
-    "Work on it": ["docs/development.md", "tests/doctor/corpus/README.md"],
-}
+INDEX = "docs/README.md"
+# The caption of pages to which the index does not link, and which have no README above them to which it does.
 REST = "More"
 
 
 def with_contents(pages: list[Page]) -> dict[str, str]:
     """Returns the text of each page by target: the home page with the site's contents, others with their children."""
-    existing = {page.source for page in pages}
-    listed = [source for sources in NAVIGATION.values() for source in sources if source in existing]
+    contents = _sections(pages)
+    listed = [page.source for of in contents.values() for page in of]
     parents = {page.source: _parent(page.source, listed) for page in pages if page.source not in (*listed, HOME)}
-    contents = {
-        caption: [page for source in sources for page in pages if page.source == source]
-        for caption, sources in NAVIGATION.items()
-    }
     contents[REST] = [page for page in pages if page.source in parents and parents[page.source] is None]
     texts = {}
     for page in pages:
@@ -43,6 +24,25 @@ def with_contents(pages: list[Page]) -> dict[str, str]:
         tables = contents if page.source == HOME else {"": _in_order_of_links(page, children)}
         texts[page.target] = _inserted(page, "".join(_table(page, caption, of) for caption, of in tables.items()))
     return texts
+
+
+def _sections(pages: list[Page]) -> dict[str, list[Page]]:
+    """Returns the pages of each section of the index. A link to the course stands for the course and its chapters."""
+    sources = {page.target: page.source for page in pages}
+    index = next(page for page in pages if page.source == INDEX)
+    sections = [heading for heading in headings(index.text) if heading.level > 1]
+    ends = [*(heading.start for heading in sections[1:]), len(index.text)]
+    contents = {}
+    for heading, end in zip(sections, ends, strict=True):
+        linked = [sources.get(target) for target in _links(index, index.text[heading.start : end])]
+        contents[heading.text] = [page for source in linked for page in pages if page.source == source]
+    return contents
+
+
+def _links(page: Page, text: str) -> list[str]:
+    """Returns the targets of the links in `text`, which is a part of the page."""
+    folder = posixpath.dirname(page.target)
+    return [posixpath.normpath(posixpath.join(folder, link)) for link in re.findall(r"\]\(([^)#]+)", text)]
 
 
 def _parent(source: str, listed: list[str]) -> str | None:
@@ -56,14 +56,8 @@ def _parent(source: str, listed: list[str]) -> str | None:
 
 
 def _in_order_of_links(page: Page, children: list[Page]) -> list[Page]:
-    links = re.findall(r"\]\(([^)#]+)", page.text)
-    folder = posixpath.dirname(page.target)
-
-    def place(child: Page) -> int:
-        link = posixpath.relpath(child.target, folder)
-        return links.index(link) if link in links else len(links)
-
-    return sorted(children, key=place)
+    links = _links(page, page.text)
+    return sorted(children, key=lambda child: links.index(child.target) if child.target in links else len(links))
 
 
 def _table(page: Page, caption: str, children: list[Page]) -> str:

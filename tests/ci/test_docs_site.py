@@ -113,13 +113,21 @@ def test_pictures(root: Path) -> None:
     assert rewritten(links, "![a](../light.svg)") == f'<a href="../light.svg">{image}</a>'
 
 
-def test_the_navigation_has_every_page() -> None:
-    """A page that is not listed is below the next README, or under a caption of its own."""
-    sources = ("README.md", "docs/questions/README.md", "docs/questions/b.md", "docs/questions/a.md", "docs/new.md")
-    texts = {"docs/questions/README.md": "# Q\n\n[b](b.md) [a](a.md)\n"}
-    made = with_contents([Page(name, target_of(name), texts.get(name, "# T\n\n## S\n")) for name in sources])
-    assert "```{toctree}\n:caption: Why is it slow?\n:hidden:\n\n/docs/questions/index\n```" in made["index.md"]
-    assert "```{toctree}\n:caption: More\n:hidden:\n\n/docs/new\n```\n\n## S" in made["index.md"]
+def test_the_navigation_is_that_of_the_index() -> None:
+    """The index gives captions and order. Other pages are below the next README, or under a caption of their own."""
+    texts = {
+        "docs/README.md": "# I\n\n## Learn\n\n[c](../course/index.md)\n\n## Diagnose\n\n[q](questions/index.md)\n",
+        "docs/questions/README.md": "# Q\n\n[b](b.md) [a](a.md)\n",
+    }
+    sources = ("README.md", *texts, "docs/questions/b.md", "docs/questions/a.md", "docs/new.md")
+    pages = [Page(name, target_of(name), texts.get(name, "# T\n\n## S\n")) for name in sources]
+    made = with_contents([*pages, *read_course(CHANGELOG).pages])
+    course = "/course/index\n/course/v01_inline\n/course/v02_blocking\n/course/notes\n/course/other_releases"
+    contents = {"Learn": course, "Diagnose": "/docs/questions/index", "More": "/docs/index\n/docs/new"}
+    shown = "".join(
+        f"```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{of}\n```\n\n" for caption, of in contents.items()
+    )
+    assert made["index.md"] == f"# T\n\n\n{shown}## S\n"
     assert made["docs/questions/index.md"].endswith(
         "```{toctree}\n:hidden:\n\n/docs/questions/b\n/docs/questions/a\n```\n\n"
     )
